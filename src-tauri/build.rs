@@ -1,0 +1,2 @@
+//! x
+fn main() { tauri_build::build() }

@@ -1,0 +1,1 @@
+//! Octo without a window: exec and serve.

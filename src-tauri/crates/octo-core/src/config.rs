@@ -1,0 +1,56 @@
+//! What an [`crate::Octo`] is started with.
+
+use futures::future::BoxFuture;
+use octo_protocol::{ApiError, ErrorCode, HostReply, HostRequest, Source};
+use std::{path::PathBuf, sync::Arc};
+
+/// What an [`crate::Octo`] is started with.
+#[derive(Clone)]
+pub struct Config {
+    /// The home folder; see [`home_folder`].
+    pub home: PathBuf,
+    /// What the sessions of this process count as.
+    pub source: Source,
+    /// Where keys are kept.
+    pub keys: Keys,
+    /// Does what only a desktop can do.
+    pub host: Arc<dyn Host>,
+    /// Environment variables that must not reach commands (a key was read from them).
+    pub secret_variables: Vec<String>,
+}
+
+/// Where keys are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// In the system's keychain; in memory where there is none.
+    System,
+    /// In memory only: the headless form with a key from the environment.
+    Memory,
+}
+
+/// Does what only a desktop can do: the window's shell, or a fake in tests.
+pub trait Host: Send + Sync {
+    /// Performs it.
+    fn perform(&self, request: HostRequest) -> BoxFuture<'_, Result<HostReply, ApiError>>;
+}
+
+/// The host of a process without a desktop: every request is answered "not here".
+#[derive(Debug)]
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn perform(&self, _request: HostRequest) -> BoxFuture<'_, Result<HostReply, ApiError>> {
+        Box::pin(async { Err(ApiError::new("host.not_here").code(ErrorCode::NotHere)) })
+    }
+}
+
+/// The home folder: `OCTO_HOME`, or `.octo` in the person's home.
+pub fn home_folder() -> Result<PathBuf, ApiError> {
+    match std::env::var_os("OCTO_HOME") {
+        Some(home) if !home.is_empty() => Ok(PathBuf::from(home)),
+        _ => std::env::home_dir()
+            .filter(|home| !home.as_os_str().is_empty())
+            .map(|home| home.join(".octo"))
+            .ok_or_else(|| ApiError::new("start.no_home")),
+    }
+}

@@ -1,0 +1,96 @@
+//! How a model call can fail.
+
+use octo_protocol::ApiError;
+use std::time::Duration;
+
+/// How a model call can fail, by what can be done about it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{class:?}: {message}")]
+pub struct ProviderError {
+    /// What can be done about it.
+    pub class: ErrorClass,
+    /// What the provider or the network said, at most 500 characters, without secrets.
+    pub message: String,
+    /// How long the provider asked to wait.
+    pub retry_after: Option<Duration>,
+}
+
+/// What can be done about a failed call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorClass {
+    /// The key is wrong or missing.
+    Auth,
+    /// The account cannot pay.
+    Billing,
+    /// The key may not use this model or endpoint.
+    Forbidden,
+    /// There is no such model or endpoint.
+    NotFound,
+    /// Too many requests.
+    RateLimited,
+    /// The provider is overloaded or broken (5xx).
+    Overloaded,
+    /// The network failed: connecting, TLS, a read time-out, a reset.
+    Network,
+    /// The stream ended before its terminal event.
+    CutOff,
+    /// What came back is not what the protocol says: an HTML page, broken JSON.
+    Malformed,
+    /// The conversation is too long for the model.
+    ContextTooLong,
+    /// The request is wrong and will stay wrong.
+    Invalid,
+    /// The call was cancelled by its token.
+    Cancelled,
+}
+
+impl ErrorClass {
+    /// Whether the same request may succeed later.
+    pub fn is_retryable(self) -> bool {
+        match self {
+            Self::RateLimited | Self::Overloaded | Self::Network | Self::CutOff | Self::Malformed => true,
+            Self::Auth
+            | Self::Billing
+            | Self::Forbidden
+            | Self::NotFound
+            | Self::ContextTooLong
+            | Self::Invalid
+            | Self::Cancelled => false,
+        }
+    }
+
+    /// The key of the words for it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Auth => "provider.auth",
+            Self::Billing => "provider.billing",
+            Self::Forbidden => "provider.forbidden",
+            Self::NotFound => "provider.not_found",
+            Self::RateLimited => "provider.rate_limited",
+            Self::Overloaded => "provider.overloaded",
+            Self::Network => "provider.network",
+            Self::CutOff => "provider.cut_off",
+            Self::Malformed => "provider.malformed",
+            Self::ContextTooLong => "provider.context_too_long",
+            Self::Invalid => "provider.invalid",
+            Self::Cancelled => "provider.cancelled",
+        }
+    }
+}
+
+impl ProviderError {
+    /// An error of a class.
+    pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
+        Self { class, message: message.into(), retry_after: None }
+    }
+
+    /// As clients see it.
+    pub fn to_api(&self) -> ApiError {
+        let error = ApiError::new(self.class.key()).detail(&self.message);
+        let error = if self.class.is_retryable() { error.retryable() } else { error };
+        match self.class {
+            ErrorClass::Auth => error.code(octo_protocol::ErrorCode::KeyNeeded),
+            _ => error,
+        }
+    }
+}

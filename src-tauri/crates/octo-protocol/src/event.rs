@@ -1,0 +1,238 @@
+//! What happened: durable, numbered events, and the unnumbered text that streams between them.
+
+use crate::{
+    Answer, ApiError, Block, CallView, Message, MessageEnd, MessageId, Millis, Question, QuestionId, Queued,
+    Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Todo, TurnView,
+    Usage,
+};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use ts_rs::TS;
+
+/// The version of stored events this build writes. Raised when an event's shape changes; older ones
+/// are brought up by upcasters in the store.
+pub const EVENT_VERSION: u16 = 1;
+
+/// What a numbered stream of events is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum Topic {
+    /// One session.
+    Session {
+        /// Which.
+        id: SessionId,
+    },
+    /// The list of sessions.
+    Sessions,
+    /// Settings and models.
+    Settings,
+}
+
+impl fmt::Display for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Topic::Session { id } => write!(f, "session/{id}"),
+            Topic::Sessions => f.write_str("sessions"),
+            Topic::Settings => f.write_str("settings"),
+        }
+    }
+}
+
+/// A durable event with its place in its topic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Envelope {
+    /// What it is about.
+    pub topic: Topic,
+    /// Its number in the topic, from 1, without gaps.
+    #[ts(type = "number")]
+    pub seq: u64,
+    /// When it happened.
+    #[ts(type = "number")]
+    pub at: Millis,
+    /// The version of the event's shape.
+    pub v: u16,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What happened. Written in the transaction that changes the tables it describes, then published.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum Event {
+    /// (session) The head changed: title, mode, model, folder, pin, status, usage.
+    SessionChanged {
+        /// The head after the change.
+        info: SessionInfo,
+    },
+    /// (session) A turn began.
+    TurnStarted {
+        /// The turn.
+        turn: TurnView,
+    },
+    /// (session) A whole message was added: the person's, tool results, a notice.
+    MessageAdded {
+        /// The message.
+        message: Message,
+    },
+    /// (session) The model began a message; its blocks follow.
+    MessageStarted {
+        /// The message, without blocks.
+        message: Message,
+    },
+    /// (session) A block of the model's message is whole.
+    BlockAdded {
+        /// The message.
+        message: MessageId,
+        /// The block's place.
+        index: u32,
+        /// The block.
+        block: Block,
+    },
+    /// (session) The model's message is over.
+    MessageEnded {
+        /// The message.
+        message: MessageId,
+        /// How it ended.
+        end: MessageEnd,
+        /// What it cost, where the provider said so.
+        usage: Option<Usage>,
+    },
+    /// (session) What had arrived of a model's message was taken back, because the call is tried again.
+    MessageDiscarded {
+        /// The message.
+        message: MessageId,
+    },
+    /// (session) A call was planned, asked about, started or ended.
+    CallChanged {
+        /// The call after the change.
+        call: CallView,
+    },
+    /// (session) A question waits.
+    QuestionAsked {
+        /// The question.
+        question: Question,
+    },
+    /// (session) A question no longer waits.
+    QuestionClosed {
+        /// The question.
+        question: QuestionId,
+        /// What the person said; none when it was withdrawn (stop).
+        answer: Option<Answer>,
+    },
+    /// (session) The plan changed.
+    TodosChanged {
+        /// The plan after the change.
+        todos: Vec<Todo>,
+    },
+    /// (session) The queue changed.
+    QueueChanged {
+        /// The queue after the change.
+        queue: Vec<Queued>,
+    },
+    /// (session) A model call failed and waits for its next try.
+    RetryScheduled {
+        /// When and why.
+        retry: Retry,
+    },
+    /// (session) The next try began.
+    RetryStarted,
+    /// (session) A turn ended.
+    TurnEnded {
+        /// The turn, with how it ended and what it used.
+        turn: TurnView,
+    },
+    /// (session) Octo answered a slash command itself.
+    CommandAnswered {
+        /// A key of the word catalogue with its arguments.
+        note: ApiError,
+    },
+    /// (sessions) A session was added or its line changed.
+    SessionListed {
+        /// The line.
+        info: SessionInfo,
+    },
+    /// (sessions) A session left the list.
+    SessionRemoved {
+        /// Which.
+        id: SessionId,
+    },
+    /// (settings) Settings or models changed.
+    SettingsChanged {
+        /// Settings and models after the change.
+        snapshot: SettingsSnapshot,
+    },
+}
+
+/// Text that streams: not numbered, not stored; the whole block follows as an event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Delta {
+    /// The session.
+    pub session: SessionId,
+    /// The message.
+    pub message: MessageId,
+    /// The block's place in the message; for [`StreamKind::Output`] always 0.
+    pub block: u32,
+    /// What streams.
+    pub kind: StreamKind,
+    /// How many bytes of UTF-8 came before.
+    #[ts(type = "number")]
+    pub offset: u64,
+    /// The new text.
+    pub text: String,
+}
+
+/// What a subscription receives. After a gap or a lag a fresh snapshot comes, never a hole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum Update {
+    /// Everything as of now; replaces what the client had.
+    Snapshot {
+        /// The state.
+        snapshot: Snapshot,
+    },
+    /// A durable event.
+    Event {
+        /// The event.
+        envelope: Envelope,
+    },
+    /// Streamed text.
+    Delta {
+        /// The text.
+        delta: Delta,
+    },
+    /// The topic's subject is gone (deleted); nothing more comes.
+    Ended,
+}
+
+/// The state of a topic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "topic", rename_all = "snake_case")]
+#[ts(export)]
+pub enum Snapshot {
+    /// Of a session.
+    Session(Box<SessionSnapshot>),
+    /// Of the list: as of `seq`, the newest sessions.
+    Sessions {
+        /// The number of the last event included.
+        #[ts(type = "number")]
+        seq: u64,
+        /// Pinned first, then newest first.
+        sessions: Vec<SessionInfo>,
+        /// How many there are in all.
+        #[ts(type = "number")]
+        total: u64,
+    },
+    /// Of settings and models.
+    Settings {
+        /// The number of the last event included.
+        #[ts(type = "number")]
+        seq: u64,
+        /// Settings and models.
+        snapshot: SettingsSnapshot,
+    },
+}

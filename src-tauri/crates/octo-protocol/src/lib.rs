@@ -1,0 +1,40 @@
+//! The words Octo's parts speak.
+//!
+//! Types only: no I/O, no clock, no behaviour beyond constructors and conversions. Whatever crosses a
+//! boundary (core to window, core to headless client, core to store) is one of these types, and the
+//! TypeScript of the page is generated from them, so nothing can drift.
+//!
+//! * [`Message`] and [`Block`]: the conversation, as it is stored and as codecs read it.
+//! * [`Request`] and its per-domain enums: what a client may ask; [`Call`] ties each to its reply.
+//! * [`Event`] in an [`Envelope`]: what happened, numbered per [`Topic`] and durable.
+//! * [`Update`]: what a subscription receives: envelopes, streamed deltas and snapshots.
+//! * [`ApiError`]: what went wrong, as a key of the word catalogue, never as prose.
+
+mod answer;
+mod error;
+mod event;
+mod headless;
+mod host;
+mod ids;
+mod message;
+mod model;
+mod request;
+mod session;
+mod settings;
+mod tool;
+mod usage;
+pub mod words;
+
+pub use answer::*;
+pub use error::*;
+pub use event::*;
+pub use headless::*;
+pub use host::*;
+pub use ids::*;
+pub use message::*;
+pub use model::*;
+pub use request::*;
+pub use session::*;
+pub use settings::*;
+pub use tool::*;
+pub use usage::*;

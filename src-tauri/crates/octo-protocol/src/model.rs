@@ -1,0 +1,124 @@
+//! Models the person has connected. Keys are never part of these types.
+
+use crate::{ApiError, ModelId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use ts_rs::TS;
+
+/// How a model is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "kebab-case")]
+#[ts(export)]
+pub enum Protocol {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Chat Completions, spoken by many servers.
+    OpenaiChat,
+}
+
+/// A connected model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ModelEntry {
+    /// Its id.
+    pub id: ModelId,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The server's address, without a trailing slash, for example `https://api.anthropic.com`.
+    pub base_url: String,
+    /// The vendor's name of the model.
+    pub model: String,
+    /// How many tokens it takes in all; used for the context gauge.
+    #[ts(type = "number")]
+    pub context_window: u64,
+    /// How many tokens one answer may have.
+    #[ts(type = "number")]
+    pub max_output: u64,
+    /// Whether it takes pictures.
+    pub vision: bool,
+    /// Where its key is.
+    pub key: KeyState,
+}
+
+/// Where a model's key is. The key itself is never here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum KeyState {
+    /// None is needed or known.
+    Missing,
+    /// In the system's keychain.
+    Stored {
+        /// Its last four characters.
+        last4: String,
+    },
+    /// In memory until Octo ends, because there is no keychain.
+    ThisRun {
+        /// Its last four characters.
+        last4: String,
+    },
+}
+
+/// A model as the person fills it in. Saving it checks nothing; testing it is a request of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ModelDraft {
+    /// The entry to change; none to add one.
+    pub id: Option<ModelId>,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The server's address.
+    pub base_url: String,
+    /// The vendor's name of the model.
+    pub model: String,
+    /// The key; none keeps the one that was saved, if the host is the same.
+    pub key: Option<Secret>,
+}
+
+/// A secret on its way in. It can be read from JSON; it never leaves as JSON, text or debug output.
+#[derive(Clone, PartialEq, Eq, Deserialize, TS)]
+#[serde(transparent)]
+#[ts(export, type = "string")]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a secret.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The secret itself, for the one place that puts it away.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str("[redacted]")
+    }
+}
+
+/// What a test of a model found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum ModelCheck {
+    /// It answered.
+    Works {
+        /// How long its first byte took, in milliseconds.
+        #[ts(type = "number")]
+        first_byte_ms: u64,
+    },
+    /// It did not.
+    Fails {
+        /// Why.
+        error: ApiError,
+    },
+}

@@ -1,0 +1,358 @@
+//! What a client may ask. One enum per domain under [`Request`], and a type per request that knows its
+//! reply, so that Rust and TypeScript callers are both checked.
+
+use crate::{
+    Answer, BlobHash, Block, HostReply, HostRequest, MessageId, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId,
+    Profile, QuestionId, QueuedId, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch,
+    SettingsSnapshot, TranscriptPage,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use ts_rs::TS;
+
+/// Ties a request to its reply.
+pub trait Call: Into<Request> {
+    /// What comes back.
+    type Reply: Serialize + DeserializeOwned;
+}
+
+/// Declares a domain's requests: one struct each, the domain enum over them, `Call` for each and the
+/// TypeScript map from request to reply.
+macro_rules! domain {
+    (
+        $(#[$meta:meta])*
+        $domain:ident in $slot:ident, $map:ident {
+            $( $(#[$doc:meta])* $name:ident { $( $(#[$fdoc:meta])* $field:ident : $ty:ty ),* $(,)? } -> $reply:ty; )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+        #[serde(tag = "type", rename_all = "snake_case")]
+        #[ts(export)]
+        pub enum $domain {
+            $( $(#[$doc])* $name($name), )*
+        }
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+            #[ts(export)]
+            pub struct $name { $( $(#[$fdoc])* pub $field: $ty, )* }
+
+            impl From<$name> for Request {
+                fn from(call: $name) -> Request {
+                    Request::$slot($domain::$name(call))
+                }
+            }
+            impl Call for $name {
+                type Reply = $reply;
+            }
+        )*
+
+        /// The reply of each request of the domain; only its TypeScript form is used.
+        #[derive(TS)]
+        #[ts(export, rename_all = "snake_case")]
+        #[allow(non_snake_case, dead_code, reason = "field names are the request names the map is keyed by")]
+        pub struct $map { $( $name: $reply, )* }
+    };
+}
+
+/// Everything a client may ask.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "domain", content = "call", rename_all = "snake_case")]
+#[ts(export)]
+pub enum Request {
+    /// Sessions.
+    Sessions(SessionRequest),
+    /// Models.
+    Models(ModelRequest),
+    /// Settings and the application.
+    App(AppRequest),
+    /// What only a desktop can do.
+    Host(HostRequest),
+}
+
+impl From<HostRequest> for Request {
+    fn from(request: HostRequest) -> Request {
+        Request::Host(request)
+    }
+}
+
+impl Call for HostRequest {
+    type Reply = HostReply;
+}
+
+/// A reply that says only that it was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Done {}
+
+domain! {
+    /// Requests about sessions.
+    SessionRequest in Sessions, SessionReplies {
+        /// A page of the list: pinned first, then newest first.
+        ListSessions {
+            /// Only sessions whose title contains this; empty for all.
+            query: String,
+            /// How many to skip.
+            offset: u32,
+            /// How many at most (capped at 200).
+            limit: u32,
+        } -> SessionList;
+        /// Search titles and texts.
+        SearchSessions {
+            /// What to look for.
+            query: String,
+            /// How many hits at most (capped at 100).
+            limit: u32,
+        } -> SessionHits;
+        /// A new session and its first message, in one step: both happen or neither.
+        StartSession {
+            /// The absolute folder to work in.
+            folder: String,
+            /// The profile.
+            profile: Profile,
+            /// The mode.
+            mode: Mode,
+            /// The model; none for the default one.
+            model: Option<ModelId>,
+            /// The first message.
+            blocks: Vec<Block>,
+        } -> SessionInfo;
+        /// Start the built-in demo in a throw-away folder. No model, no key.
+        StartDemo {} -> SessionInfo;
+        /// The session as of now.
+        OpenSession {
+            /// Which.
+            session: SessionId,
+        } -> SessionSnapshot;
+        /// A page of messages before one.
+        Messages {
+            /// Which session.
+            session: SessionId,
+            /// Messages before this one.
+            before: MessageId,
+            /// How many at most (capped at 500).
+            limit: u32,
+        } -> TranscriptPage;
+        /// Send a message: it starts a turn, or waits in the queue while one runs. A message that is a
+        /// slash command is carried out instead.
+        Send {
+            /// Which session.
+            session: SessionId,
+            /// The message.
+            blocks: Vec<Block>,
+        } -> Sent;
+        /// Stop the running turn. Partial work stays.
+        Stop {
+            /// Which session.
+            session: SessionId,
+        } -> Done;
+        /// Run the failed or stopped turn's last step again, without a new message.
+        RetryTurn {
+            /// Which session.
+            session: SessionId,
+        } -> Done;
+        /// Answer a question.
+        AnswerQuestion {
+            /// Which session.
+            session: SessionId,
+            /// Which question.
+            question: QuestionId,
+            /// What the person says.
+            answer: Answer,
+        } -> Done;
+        /// Change a waiting message.
+        EditQueued {
+            /// Which session.
+            session: SessionId,
+            /// Which message.
+            queued: QueuedId,
+            /// Its new content.
+            blocks: Vec<Block>,
+        } -> Done;
+        /// Remove a waiting message.
+        RemoveQueued {
+            /// Which session.
+            session: SessionId,
+            /// Which message.
+            queued: QueuedId,
+        } -> Done;
+        /// Change the mode, also while a turn runs.
+        SetMode {
+            /// Which session.
+            session: SessionId,
+            /// The new mode.
+            mode: Mode,
+        } -> Done;
+        /// Change the model; takes effect at the next step.
+        SetModel {
+            /// Which session.
+            session: SessionId,
+            /// The new model.
+            model: ModelId,
+        } -> Done;
+        /// Change the folder; takes effect at the next step.
+        SetFolder {
+            /// Which session.
+            session: SessionId,
+            /// The absolute folder.
+            folder: String,
+        } -> Done;
+        /// Keep what was typed but not sent.
+        SetDraft {
+            /// Which session.
+            session: SessionId,
+            /// The text; empty to forget it.
+            text: String,
+        } -> Done;
+        /// Rename.
+        RenameSession {
+            /// Which session.
+            session: SessionId,
+            /// The new title.
+            title: String,
+        } -> Done;
+        /// Pin or unpin.
+        PinSession {
+            /// Which session.
+            session: SessionId,
+            /// Whether it is to be pinned.
+            pinned: bool,
+        } -> Done;
+        /// Delete to the trash. A running turn is stopped first.
+        DeleteSession {
+            /// Which session.
+            session: SessionId,
+        } -> Done;
+        /// Bring a deleted session back.
+        RestoreSession {
+            /// Which session.
+            session: SessionId,
+        } -> SessionInfo;
+    }
+}
+
+domain! {
+    /// Requests about models.
+    ModelRequest in Models, ModelReplies {
+        /// Add or change a model; the key goes to the keychain.
+        SaveModel {
+            /// The model.
+            draft: ModelDraft,
+        } -> ModelEntry;
+        /// Ask the model for one word, without saving anything.
+        TestModel {
+            /// The model.
+            draft: ModelDraft,
+        } -> ModelCheck;
+        /// Remove a model and its key.
+        RemoveModel {
+            /// Which.
+            model: ModelId,
+        } -> Done;
+    }
+}
+
+domain! {
+    /// Requests about settings and the application.
+    AppRequest in App, AppReplies {
+        /// Settings and models.
+        GetSettings {} -> SettingsSnapshot;
+        /// Change settings.
+        ChangeSettings {
+            /// What changes.
+            patch: SettingsPatch,
+        } -> SettingsSnapshot;
+        /// What this Octo is.
+        GetAbout {} -> About;
+        /// The slash commands, for the composer's menu.
+        ListCommands {} -> Commands;
+        /// Keep a pasted or dropped picture.
+        PutBlob {
+            /// Its bytes, base64. At most 20 MiB decoded.
+            base64: String,
+            /// Its name.
+            name: String,
+        } -> BlobRef;
+    }
+}
+
+/// A page of the list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionList {
+    /// The page.
+    pub sessions: Vec<SessionInfo>,
+    /// How many match in all.
+    #[ts(type = "number")]
+    pub total: u64,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionHits {
+    /// Best first.
+    pub hits: Vec<SessionHit>,
+}
+
+/// What became of a sent message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum Sent {
+    /// It started a turn.
+    Started,
+    /// It waits in the queue.
+    Queued {
+        /// Its id there.
+        id: QueuedId,
+    },
+    /// It was a slash command and was carried out or answered; see [`crate::Event::CommandAnswered`].
+    Command,
+    /// It was `/new`: the client goes to the new-session screen.
+    New,
+}
+
+/// What this Octo is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct About {
+    /// The version.
+    pub version: String,
+    /// The home folder.
+    pub home: String,
+    /// The person's home folder, to show paths short.
+    pub user_home: String,
+    /// The language the system has, as `en` or `zh`.
+    pub system_language: String,
+}
+
+/// The slash commands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Commands {
+    /// In the order they are shown.
+    pub commands: Vec<CommandInfo>,
+}
+
+/// A slash command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct CommandInfo {
+    /// Its name without the slash; `command.<name>` is its description in the word catalogue.
+    pub name: String,
+    /// What its argument is, as a hint; empty when it takes none.
+    pub argument: String,
+}
+
+/// A kept blob.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct BlobRef {
+    /// Its hash.
+    pub blob: BlobHash,
+    /// Its media type, found from its bytes.
+    pub media_type: String,
+    /// Its name.
+    pub name: String,
+}

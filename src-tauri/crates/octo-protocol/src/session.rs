@@ -1,0 +1,292 @@
+//! Sessions as clients see them.
+
+use crate::{
+    ApiError, Block, CallId, CallStatus, Message, MessageId, Millis, ModelId, Question, QueuedId, SessionId, Todo,
+    ToolView, TurnId, Usage,
+};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// What may run without asking. Three honest modes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Mode {
+    /// Every change and every command asks.
+    Ask,
+    /// Changes inside the folder and commands known to only read run; all else asks.
+    #[default]
+    AskRisky,
+    /// Nothing asks.
+    Autonomous,
+}
+
+/// The agent's profile: which base prompt it starts from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Profile {
+    /// Any kind of work.
+    #[default]
+    General,
+    /// Software.
+    Coding,
+}
+
+/// Who started a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Source {
+    /// The person, in the window.
+    Window,
+    /// A headless run.
+    Headless,
+    /// The built-in demo: no model, kept out of usage and of "last".
+    Demo,
+}
+
+/// One line of the session list, and the head of an open session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionInfo {
+    /// Its id.
+    pub id: SessionId,
+    /// Its title: from the first message until the person renames it.
+    pub title: String,
+    /// The absolute folder the agent works in.
+    pub folder: String,
+    /// Its profile; fixed for the session's life, since it is part of the frozen prompt.
+    pub profile: Profile,
+    /// What may run without asking.
+    pub mode: Mode,
+    /// The model entry in use; none for the demo.
+    pub model: Option<ModelId>,
+    /// Who started it.
+    pub source: Source,
+    /// Whether the person pinned it.
+    pub pinned: bool,
+    /// What it is doing.
+    pub status: SessionStatus,
+    /// When it was created.
+    #[ts(type = "number")]
+    pub created_at: Millis,
+    /// When its last turn began or ended.
+    #[ts(type = "number")]
+    pub updated_at: Millis,
+    /// What it has used in all.
+    pub usage: Usage,
+}
+
+/// What a session is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum SessionStatus {
+    /// Nothing; the last turn finished or was stopped.
+    Idle,
+    /// A turn runs.
+    Running,
+    /// A turn waits for the person.
+    Waiting,
+    /// The last turn failed.
+    Failed,
+}
+
+/// A turn as clients see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct TurnView {
+    /// Its id.
+    pub id: TurnId,
+    /// When it began.
+    #[ts(type = "number")]
+    pub started_at: Millis,
+    /// When it ended; none while it runs or waits.
+    #[ts(type = "number | null")]
+    pub ended_at: Option<Millis>,
+    /// How it ended; none while it runs or waits.
+    pub end: Option<TurnEnd>,
+    /// What it used so far.
+    pub usage: Usage,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum TurnEnd {
+    /// The model was done.
+    Finished,
+    /// The person pressed Stop.
+    Stopped,
+    /// It could not go on. Everything up to here was kept.
+    Failed {
+        /// Why.
+        error: ApiError,
+    },
+}
+
+/// A tool call as clients see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct CallView {
+    /// Its id, as in the message's [`crate::ToolCall`].
+    pub id: CallId,
+    /// The turn it belongs to.
+    pub turn: TurnId,
+    /// The registered tool's name, or the name the model wrote when there is no such tool.
+    pub tool: String,
+    /// Where it stands.
+    pub state: CallState,
+    /// What it would do or did; none until the arguments were read.
+    pub view: Option<ToolView>,
+}
+
+/// Where a call stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum CallState {
+    /// Known, not begun.
+    Planned,
+    /// Waits for the person.
+    Asking,
+    /// Its effect has begun.
+    Started {
+        /// When.
+        #[ts(type = "number")]
+        at: Millis,
+    },
+    /// It is over.
+    Ended {
+        /// How.
+        status: CallStatus,
+        /// When.
+        #[ts(type = "number")]
+        at: Millis,
+        /// How long the effect took, in milliseconds.
+        #[ts(type = "number")]
+        duration_ms: u64,
+    },
+}
+
+/// A message that waits until the current step ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Queued {
+    /// Its id.
+    pub id: QueuedId,
+    /// Its content.
+    pub blocks: Vec<Block>,
+    /// When it was queued.
+    #[ts(type = "number")]
+    pub at: Millis,
+}
+
+/// Everything a client needs to draw a session, as of `seq`.
+///
+/// Long conversations come in pages: `messages` holds the newest, and `earlier` says whether there are
+/// more before them (see [`crate::SessionRequest::Messages`]).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionSnapshot {
+    /// The number of the last event this snapshot includes.
+    #[ts(type = "number")]
+    pub seq: u64,
+    /// The session's head.
+    pub info: SessionInfo,
+    /// The transcript's newest page.
+    pub page: TranscriptPage,
+    /// Questions that wait, oldest first.
+    pub questions: Vec<Question>,
+    /// Messages that wait, oldest first.
+    pub queue: Vec<Queued>,
+    /// The plan.
+    pub todos: Vec<Todo>,
+    /// Text that streams right now, from its beginning.
+    pub streaming: Vec<Streaming>,
+    /// Set while a failed model call waits for its next try.
+    pub retry: Option<Retry>,
+    /// What the person had typed but not sent.
+    pub draft: String,
+    /// How many input tokens the last model call sent.
+    #[ts(type = "number")]
+    pub context_tokens: u64,
+}
+
+/// A run of consecutive messages with the turns and calls they mention.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct TranscriptPage {
+    /// Messages, oldest first.
+    pub messages: Vec<Message>,
+    /// The turns of these messages, oldest first.
+    pub turns: Vec<TurnView>,
+    /// The calls of these messages.
+    pub calls: Vec<CallView>,
+    /// Whether there are earlier messages.
+    pub earlier: bool,
+}
+
+/// A block that is still streaming.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Streaming {
+    /// The message it belongs to.
+    pub message: MessageId,
+    /// The block's place in the message.
+    pub block: u32,
+    /// What kind of block it is.
+    pub kind: StreamKind,
+    /// What has arrived so far.
+    pub text: String,
+}
+
+/// What kind of block streams.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum StreamKind {
+    /// Text of the answer.
+    Text,
+    /// Reasoning.
+    Reasoning,
+    /// Arguments of a call to this tool.
+    Arguments {
+        /// The tool's name as the model wrote it.
+        tool: String,
+    },
+    /// Output of a running command; `message` is then the message that made the call.
+    Output {
+        /// The call.
+        call: CallId,
+    },
+}
+
+/// A failed model call that waits for its next try.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Retry {
+    /// Which try comes next, from 2.
+    pub attempt: u32,
+    /// How many tries there are in all.
+    pub attempts: u32,
+    /// When it starts.
+    #[ts(type = "number")]
+    pub at: Millis,
+    /// What went wrong.
+    pub error: ApiError,
+}
+
+/// A hit of a search over sessions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionHit {
+    /// The session.
+    pub info: SessionInfo,
+    /// The message that matched; none when the title did.
+    pub message: Option<MessageId>,
+    /// The text around the match.
+    pub snippet: String,
+}

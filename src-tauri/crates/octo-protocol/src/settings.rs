@@ -1,0 +1,96 @@
+//! Settings the person can change.
+
+use crate::{Mode, ModelEntry, ModelId, Profile};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// The languages the words exist in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Language {
+    /// The system's language.
+    #[default]
+    System,
+    /// English.
+    En,
+    /// Chinese.
+    Zh,
+}
+
+/// Light or dark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Theme {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// The settings. Every field has a default, so that an older or a newer file can be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+#[ts(export)]
+pub struct Settings {
+    /// The language of the words.
+    pub language: Language,
+    /// Light or dark.
+    pub theme: Theme,
+    /// The model new sessions use.
+    pub default_model: Option<ModelId>,
+    /// The mode new sessions start in.
+    pub default_mode: Mode,
+    /// The profile new sessions start with.
+    pub default_profile: Profile,
+    /// Folders used lately, newest first, at most ten.
+    pub recent_folders: Vec<String>,
+    /// Whether the first-run screen was completed or skipped.
+    pub welcomed: bool,
+}
+
+/// A change of settings: what is set changes, the rest stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+#[ts(export, optional_fields)]
+pub struct SettingsPatch {
+    /// See [`Settings::language`].
+    pub language: Option<Language>,
+    /// See [`Settings::theme`].
+    pub theme: Option<Theme>,
+    /// See [`Settings::default_model`].
+    pub default_model: Option<ModelId>,
+    /// See [`Settings::default_mode`].
+    pub default_mode: Option<Mode>,
+    /// See [`Settings::default_profile`].
+    pub default_profile: Option<Profile>,
+    /// See [`Settings::welcomed`].
+    pub welcomed: Option<bool>,
+}
+
+/// Settings, models and what is true of this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SettingsSnapshot {
+    /// The settings.
+    pub settings: Settings,
+    /// The connected models, in the order they were added.
+    pub models: Vec<ModelEntry>,
+    /// Whether keys can be kept.
+    pub keychain: KeychainState,
+}
+
+/// Whether keys can be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum KeychainState {
+    /// The system's keychain works.
+    Available,
+    /// There is none: keys are kept for this run only.
+    Unavailable,
+}

@@ -1,0 +1,239 @@
+//! What the person sees of a tool call: the second of the two forms a result is kept in.
+
+use crate::BlobHash;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// What a card shows. The model reads [`crate::ToolResult::text`] instead.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum ToolView {
+    /// Part of a text file was read.
+    Text {
+        /// The absolute path.
+        path: String,
+        /// First line shown, from 1.
+        first_line: u32,
+        /// Last line shown.
+        last_line: u32,
+        /// Lines in the file, when known.
+        total_lines: Option<u32>,
+        /// The lines, without numbers, capped.
+        text: String,
+    },
+    /// A folder was listed.
+    Folder {
+        /// The absolute path.
+        path: String,
+        /// Names, folders with a trailing slash.
+        entries: Vec<String>,
+        /// Entries in the folder, listed or not.
+        total: u32,
+    },
+    /// A picture was read.
+    Picture {
+        /// The absolute path.
+        path: String,
+        /// Where its bytes are.
+        blob: BlobHash,
+        /// Its media type.
+        media_type: String,
+    },
+    /// A file was, or would be, changed.
+    Diff(DiffView),
+    /// A command was, or would be, run.
+    Command(CommandView),
+    /// Files were found by name.
+    Paths {
+        /// The pattern.
+        pattern: String,
+        /// Paths relative to the session's folder where inside it.
+        paths: Vec<String>,
+        /// All that matched.
+        total: u32,
+    },
+    /// Lines were found by content.
+    Matches {
+        /// The pattern.
+        pattern: String,
+        /// The hits, file by file, capped.
+        files: Vec<FileMatches>,
+        /// Matching lines in all.
+        total: u32,
+        /// Whether the search stopped at a limit.
+        truncated: bool,
+    },
+    /// The plan changed.
+    Todos {
+        /// The plan after the change.
+        todos: Vec<Todo>,
+    },
+    /// A question was put to the person.
+    Feedback {
+        /// The question.
+        question: String,
+        /// What it is about.
+        context: Option<String>,
+        /// Offered answers.
+        options: Vec<String>,
+        /// What the person answered, once they did.
+        answer: Option<String>,
+    },
+    /// Nothing better is known: the result as text.
+    Plain {
+        /// The text, capped.
+        text: String,
+    },
+}
+
+/// A change of one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct DiffView {
+    /// The absolute path.
+    pub path: String,
+    /// What happens to the file.
+    pub change: FileChange,
+    /// Lines added in all.
+    pub added: u32,
+    /// Lines removed in all.
+    pub removed: u32,
+    /// The changed parts with their surroundings.
+    pub hunks: Vec<Hunk>,
+    /// Whether hunks were left out because the change is very large.
+    pub truncated: bool,
+}
+
+/// What happens to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum FileChange {
+    /// It did not exist.
+    Created,
+    /// It existed.
+    Edited,
+}
+
+/// A run of lines of a diff.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Hunk {
+    /// Its lines in order.
+    pub lines: Vec<DiffLine>,
+}
+
+/// One line of a diff.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct DiffLine {
+    /// Line number before, from 1; none for an added line.
+    pub old: Option<u32>,
+    /// Line number after, from 1; none for a removed line.
+    pub new: Option<u32>,
+    /// The line in parts; emphasised parts are what changed within the line.
+    pub parts: Vec<DiffPart>,
+}
+
+/// A part of a diff line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct DiffPart {
+    /// The text, without its line end.
+    pub text: String,
+    /// Whether this part changed within the line.
+    pub emphasis: bool,
+}
+
+/// A command and what is known of its run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct CommandView {
+    /// The command line.
+    pub command: String,
+    /// The folder it runs in.
+    pub cwd: String,
+    /// Its cleaned output with colours as SGR escapes, head and tail; none before it ran.
+    pub output: Option<String>,
+    /// How it ended or stands; none before it ran.
+    pub state: Option<CommandState>,
+    /// How long it ran, in milliseconds.
+    #[ts(type = "number | null")]
+    pub duration_ms: Option<u64>,
+    /// The file with the whole output, when `output` is not all of it.
+    pub log: Option<String>,
+    /// The handle by which a command that still runs is reached.
+    pub handle: Option<String>,
+}
+
+/// How a command ended or stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum CommandState {
+    /// It ended with this exit status.
+    Exited {
+        /// The status, 0 for success.
+        code: i32,
+    },
+    /// A signal ended it.
+    Signalled {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// It waits for input.
+    Waiting,
+    /// It was still running when the call's time was over.
+    Running,
+    /// It was killed on request.
+    Killed,
+}
+
+/// Matching lines of one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct FileMatches {
+    /// The path, relative to the session's folder where inside it.
+    pub path: String,
+    /// Its lines.
+    pub lines: Vec<MatchLine>,
+}
+
+/// One line of a search result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct MatchLine {
+    /// The line's number, from 1.
+    #[ts(type = "number")]
+    pub number: u64,
+    /// The line, cut to a bearable length.
+    pub text: String,
+    /// Whether it matched, or only surrounds a match.
+    pub is_match: bool,
+}
+
+/// One item of the plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Todo {
+    /// Its number; never used twice in a session.
+    pub id: u32,
+    /// What is to be done.
+    pub task: String,
+    /// How it stands.
+    pub status: TodoStatus,
+}
+
+/// How an item of the plan stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum TodoStatus {
+    /// Not begun.
+    Pending,
+    /// Being worked on.
+    InProgress,
+    /// Done.
+    Completed,
+}

@@ -1,0 +1,39 @@
+//! What a model call cost.
+
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+use ts_rs::TS;
+
+/// Tokens of one or more model calls. The three input counts are disjoint: their sum is the whole input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Usage {
+    /// Input tokens paid in full.
+    #[ts(type = "number")]
+    pub input: u64,
+    /// Input tokens read from the provider's cache.
+    #[ts(type = "number")]
+    pub cache_read: u64,
+    /// Input tokens written to the provider's cache.
+    #[ts(type = "number")]
+    pub cache_write: u64,
+    /// Output tokens, reasoning included.
+    #[ts(type = "number")]
+    pub output: u64,
+}
+
+impl Usage {
+    /// All input tokens, however they were billed.
+    pub fn total_input(&self) -> u64 {
+        self.input + self.cache_read + self.cache_write
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input += other.input;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+        self.output += other.output;
+    }
+}

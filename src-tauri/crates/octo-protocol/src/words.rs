@@ -1,0 +1,105 @@
+//! The one catalogue of words a person sees, in English and Chinese.
+//!
+//! The JSON files in `words/` at the repository's root are the source; the page imports the same files.
+//! Rust uses them where there is no page: headless output, dialogs, notifications.
+
+use crate::{ApiError, Language};
+use std::{collections::BTreeMap, sync::LazyLock};
+
+const EN: &[&str] =
+    &[include_str!("../../../../words/en/errors.json"), include_str!("../../../../words/en/ui.json")];
+const ZH: &[&str] =
+    &[include_str!("../../../../words/zh/errors.json"), include_str!("../../../../words/zh/ui.json")];
+
+static CATALOGUES: LazyLock<[BTreeMap<String, String>; 2]> = LazyLock::new(|| [read(EN), read(ZH)]);
+
+fn read(files: &[&str]) -> BTreeMap<String, String> {
+    // A file that does not parse shows its keys instead of words; the tests of this module forbid it.
+    files.iter().flat_map(|file| serde_json::from_str::<BTreeMap<String, String>>(file).unwrap_or_default()).collect()
+}
+
+/// The words for `key` with `{name}` placeholders filled from `args`. An unknown key shows itself.
+pub fn say(language: Language, key: &str, args: &BTreeMap<String, String>) -> String {
+    let [en, zh] = &*CATALOGUES;
+    let chosen = if resolve(language) == Language::Zh { zh } else { en };
+    let template = chosen.get(key).or_else(|| en.get(key)).map_or(key, String::as_str);
+    fill(template, args)
+}
+
+/// The words for an error, its detail after them.
+pub fn explain(language: Language, error: &ApiError) -> String {
+    let words = say(language, &format!("error.{}", error.key), &error.args);
+    match &error.detail {
+        Some(detail) => format!("{words}\n{detail}"),
+        None => words,
+    }
+}
+
+/// [`Language::System`] made definite from the environment's locale.
+pub fn resolve(language: Language) -> Language {
+    match language {
+        Language::System => {
+            let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
+                .iter()
+                .filter_map(|name| std::env::var(name).ok())
+                .find(|value| !value.is_empty());
+            if locale.is_some_and(|value| value.starts_with("zh")) { Language::Zh } else { Language::En }
+        }
+        definite => definite,
+    }
+}
+
+fn fill(template: &str, args: &BTreeMap<String, String>) -> String {
+    let mut words = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        words.push_str(before);
+        match after.split_once('}') {
+            Some((name, tail)) if args.contains_key(name) => {
+                words.push_str(&args[name]);
+                rest = tail;
+            }
+            _ => {
+                words.push('{');
+                rest = after;
+            }
+        }
+    }
+    words.push_str(rest);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placeholders(text: &str) -> Vec<String> {
+        let mut names: Vec<String> =
+            text.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name.to_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn both_languages_have_the_same_keys_and_placeholders() {
+        let [en, zh] = &*CATALOGUES;
+        assert!(en.len() > 20, "the English catalogue was read");
+        assert_eq!(en.keys().collect::<Vec<_>>(), zh.keys().collect::<Vec<_>>());
+        for (key, words) in en {
+            assert_eq!(placeholders(words), placeholders(&zh[key]), "placeholders of {key}");
+        }
+    }
+
+    #[test]
+    fn placeholders_are_filled_and_unknown_ones_stay() {
+        let args = BTreeMap::from([("path".to_owned(), "/tmp/{x}".to_owned())]);
+        assert_eq!(fill("No {path} and {other}", &args), "No /tmp/{x} and {other}");
+    }
+
+    #[test]
+    fn a_secret_never_leaves_as_text() {
+        let secret = crate::Secret::new("sk-live-1234");
+        assert!(!format!("{secret:?}").contains("1234"));
+        assert_eq!(serde_json::to_string(&secret).unwrap(), "\"[redacted]\"");
+    }
+}

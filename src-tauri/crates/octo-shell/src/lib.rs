@@ -1,0 +1,3 @@
+//! Commands.
+/// x
+#[derive(Clone, Debug)] pub struct Shell;

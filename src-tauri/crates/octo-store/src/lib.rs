@@ -1,0 +1,1 @@
+//! Everything Octo remembers as state, in one SQLite file.

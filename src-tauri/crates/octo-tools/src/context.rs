@@ -1,0 +1,48 @@
+//! What a running tool is handed: capabilities, never the application.
+
+use octo_protocol::{CallId, SessionId, Todo};
+use octo_shell::Shell;
+use octo_workspace::Files;
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+use tokio_util::sync::CancellationToken;
+
+/// The capabilities of one call.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The session.
+    pub session: SessionId,
+    /// The call.
+    pub call: CallId,
+    /// The folder relative paths start from; normalised and existing when the session began.
+    pub cwd: PathBuf,
+    /// Files, the only way to read and write them.
+    pub files: Files,
+    /// The session's commands.
+    pub shell: Shell,
+    /// The session's plan.
+    pub todos: TodoList,
+    /// Takes output of a running command as it comes; text is cleaned, SGR colours kept.
+    pub live: LiveOutput,
+    /// Ends when the call must end.
+    pub cancel: CancellationToken,
+}
+
+/// Takes live output: each call appends.
+pub type LiveOutput = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The session's plan, shared with the session for the length of a call. `next_id` never goes back, so a
+/// number is never used twice.
+#[derive(Clone, Debug, Default)]
+pub struct TodoList(pub Arc<Mutex<TodoState>>);
+
+/// The plan and the next number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TodoState {
+    /// The items.
+    pub items: Vec<Todo>,
+    /// The number the next item gets, minus one.
+    pub last_id: u32,
+}

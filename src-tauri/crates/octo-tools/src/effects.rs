@@ -1,0 +1,82 @@
+//! What a call would touch, known before it runs. Permission is decided on this and nothing else.
+
+use std::path::PathBuf;
+
+/// What a call would touch. There is no default: a tool that cannot say is not a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effects {
+    /// Files and folders it reads, resolved (see [`octo_workspace::Roots`]).
+    pub reads: Vec<PathBuf>,
+    /// Files it changes, resolved.
+    pub writes: Vec<PathBuf>,
+    /// The command it runs.
+    pub command: Option<CommandEffect>,
+    /// Whether it may run beside other calls: only calls that change nothing at all.
+    pub order: Order,
+    /// Whether it asks the person something and waits.
+    pub asks_person: AsksPerson,
+}
+
+/// A command as permission sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandEffect {
+    /// A new command line.
+    Start {
+        /// The command line, exactly as it will run.
+        line: String,
+        /// Where it will run.
+        cwd: PathBuf,
+        /// Extra variables, by name; a variable can turn a harmless command into another one.
+        env: Vec<(String, String)>,
+    },
+    /// Input to a command that runs already. Judged like a new command: what is typed may run anything.
+    Input {
+        /// The handle.
+        handle: String,
+        /// What is typed.
+        input: String,
+    },
+    /// Looking at or killing one of the session's own commands.
+    Control,
+}
+
+/// Whether a call may run beside others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It changes nothing: it may run beside its neighbours.
+    Parallel,
+    /// It runs alone, in its place.
+    Alone,
+}
+
+/// Whether a call waits for the person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsksPerson {
+    /// It does not.
+    No,
+    /// It does; the batch stops at it.
+    Yes,
+}
+
+impl Effects {
+    /// Touches nothing outside Octo's own state.
+    pub fn none() -> Self {
+        Self {
+            reads: Vec::new(),
+            writes: Vec::new(),
+            command: None,
+            order: Order::Alone,
+            asks_person: AsksPerson::No,
+        }
+    }
+
+    /// Only reads these.
+    pub fn reads(paths: Vec<PathBuf>) -> Self {
+        Self { reads: paths, order: Order::Parallel, ..Self::none() }
+    }
+
+    /// Changes these.
+    pub fn writes(paths: Vec<PathBuf>) -> Self {
+        Self { writes: paths, ..Self::none() }
+    }
+}
