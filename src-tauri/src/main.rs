@@ -1,2 +1,14 @@
-//! x
-fn main() {}
+//! The installed binary: the window, or with `exec` and `serve` the same agent without one.
+
+// A release build on Windows opens no console beside the window.
+#![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
+
+use std::process::ExitCode;
+
+/// What is handed to the headless form; anything else opens the window.
+const HEADLESS: &[&str] = &["exec", "serve", "help", "-h", "--help", "-V", "--version"];
+
+fn main() -> ExitCode {
+    let headless = std::env::args_os().nth(1).is_some_and(|first| HEADLESS.iter().any(|word| first == *word));
+    if headless { octo_cli::run(std::env::args_os()) } else { octo_app::run() }
+}

@@ -1,2 +1,50 @@
-//! x
-fn main() {}
+//! The project's own commands. `cargo xtask` lists them.
+
+mod app;
+mod bindings;
+mod bundle;
+mod project;
+mod setup;
+mod soak;
+mod steps;
+mod test;
+
+use clap::{Parser, Subcommand};
+use project::Project;
+use std::process::ExitCode;
+use steps::Steps;
+
+/// Sets up, builds, opens and checks Octo.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Install what is missing, build the app and open it.
+    App,
+    /// Install what is missing and check everything that must hold.
+    Test(test::Choice),
+    /// Run the large test campaigns at their full numbers.
+    Soak,
+    /// Write the page's TypeScript types anew from the Rust ones.
+    Types,
+    /// Make installable packages for this system.
+    Bundle(bundle::Choice),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut steps = Steps::default();
+    let outcome = Project::find().and_then(|project| match arguments.task {
+        Task::App => app::run(&project, &mut steps),
+        Task::Test(choice) => test::run(&project, &mut steps, &choice),
+        Task::Soak => soak::run(&project, &mut steps),
+        Task::Types => bindings::write(&project, &mut steps),
+        Task::Bundle(choice) => bundle::run(&project, &mut steps, &choice),
+    });
+    steps.report(&outcome)
+}

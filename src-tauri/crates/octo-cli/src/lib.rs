@@ -1,1 +1,48 @@
-//! Octo without a window: exec and serve.
+//! Octo without a window: `exec` runs one turn, `serve` speaks the protocol over standard input and output.
+//!
+//! The `octo-cli` binary is this library and nothing else; the desktop binary hands it its arguments when
+//! the first of them is `exec` or `serve`.
+
+mod args;
+mod exec;
+mod exit;
+mod feed;
+mod model;
+mod output;
+mod serve;
+mod signals;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use exit::Exit;
+use output::say_error;
+use std::{ffi::OsString, process::ExitCode};
+
+/// Runs the headless form with the process's arguments; the first is the program's name.
+///
+/// Exit status: 0 finished, 1 it could not be done (words on standard error), 2 wrong usage,
+/// 130 interrupted.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(args) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and the version are "errors" of clap's too; a closed standard output is nobody's fault.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            say_error(&error.to_string());
+            return Exit::Failed.into();
+        }
+    };
+    let exit = match arguments.command {
+        Command::Exec(exec) => runtime.block_on(exec::exec(exec)),
+        Command::Serve => runtime.block_on(serve::serve()),
+    };
+    // Whatever still blocks (a read of standard input) must not hold the process.
+    runtime.shutdown_background();
+    exit.into()
+}

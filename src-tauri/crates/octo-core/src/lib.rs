@@ -4,9 +4,22 @@
 //! and speak to it in `octo_protocol`'s words: [`Octo::request`] and [`Octo::subscribe`].
 
 mod config;
+mod demo;
+mod keys;
+mod live;
+pub mod logging;
+mod models;
+mod naming;
 mod octo;
+mod pairing;
+mod permission;
+mod prompt;
+mod session;
+mod shared;
+mod slash;
 mod subscription;
+mod turn;
 
 pub use config::*;
 pub use octo::*;
-pub use subscription::*;
+pub use subscription::Subscription;

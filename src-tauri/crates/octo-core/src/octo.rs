@@ -1,15 +1,42 @@
 //! The application.
 
-use crate::{Config, Subscription};
-use octo_protocol::{ApiError, BlobHash, Call, Envelope, Request, Topic};
+mod apps;
+mod hosts;
+mod models;
+mod sessions;
+
+use crate::{
+    Config, Subscription,
+    keys::KeyRing,
+    models::Models,
+    session::{SessionHandle, resumes_at_start},
+    shared::Shared,
+    subscription,
+};
+use octo_protocol::{
+    ApiError, BlobHash, Call, Delta, Envelope, ErrorCode, Request, SessionId, Snapshot, Topic,
+};
+use octo_shell::LoginEnvironment;
+use octo_store::{Holder, Store};
+use octo_tools::Toolset;
+use octo_workspace::Blobs;
 use serde_json::Value;
-use std::sync::Arc;
-use tokio::sync::broadcast;
+use std::{collections::HashMap, sync::Arc};
+use tokio::sync::{Mutex, broadcast};
+
+/// Deltas a slow subscription may fall behind before it gets a snapshot instead.
+const DELTAS: usize = 4_096;
+/// Messages in a session's snapshot; earlier ones come in pages.
+const SNAPSHOT_MESSAGES: u32 = 200;
+/// Sessions in the list's snapshot; more come in pages.
+const SNAPSHOT_SESSIONS: u32 = 200;
 
 /// The whole application without a face. Cheap to clone; all clones are one.
 #[derive(Clone)]
 pub struct Octo {
-    _inner: Arc<()>,
+    shared: Arc<Shared>,
+    /// Sessions whose actor runs. Held while one is opened, so that none is opened twice.
+    open: Arc<Mutex<HashMap<SessionId, SessionHandle>>>,
 }
 
 /// A blob, as the page shows it.
@@ -24,13 +51,56 @@ pub struct BlobBytes {
 impl Octo {
     /// Opens the home and goes on where it was left. Fails with a clear error (`start.*`, `store.*`) and
     /// changes nothing when the home cannot be used: not writable, from a newer Octo, or damaged.
-    pub async fn start(_config: Config) -> Result<Self, ApiError> {
-        Err(ApiError::new("start.no_home"))
+    pub async fn start(config: Config) -> Result<Self, ApiError> {
+        let home = config.home.clone();
+        let opened = tokio::task::spawn_blocking(move || {
+            octo_workspace::private_folder(&home).map_err(|error| {
+                ApiError::new("start.home_unwritable").arg("home", home.display()).detail(error)
+            })?;
+            Store::open(&home).map_err(ApiError::from)
+        });
+        let store = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
+        let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
+        let keys = KeyRing::open(config.keys).await;
+        let shared = Shared {
+            blobs: Blobs::new(config.home.join("blobs")),
+            models: Models::new(keys, state.models, state.settings.language),
+            toolset: Toolset::standard(),
+            login: LoginEnvironment::capture(),
+            lease: Holder::of_this_process(),
+            deltas: broadcast::channel(DELTAS).0,
+            faults: broadcast::channel(16).0,
+            store,
+            config,
+        };
+        let octo = Self { shared: Arc::new(shared), open: Arc::default() };
+        octo.resume().await?;
+        Ok(octo)
+    }
+
+    /// Goes on with the turns that a crash or a shutdown of a process of this kind left open. One that
+    /// cannot be gone on with is left for when it is opened.
+    async fn resume(&self) -> Result<(), ApiError> {
+        for source in resumes_at_start(self.shared.config.source) {
+            let source = *source;
+            let unfinished = self.shared.store.read(move |reader| reader.unfinished_sessions(source));
+            for session in unfinished.await.map_err(ApiError::from)? {
+                if let Err(error) = self.session(session).await {
+                    tracing::warn!(%session, %error, "an open turn is not gone on with");
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Carries out a request; the reply is of the request's reply type.
-    pub async fn request(&self, _request: Request) -> Result<Value, ApiError> {
-        Err(ApiError::new("start.no_home"))
+    pub async fn request(&self, request: Request) -> Result<Value, ApiError> {
+        match request {
+            Request::Sessions(request) => self.sessions(request).await,
+            Request::Models(request) => self.models(request).await,
+            Request::App(request) => self.app(request).await,
+            Request::Host(request) => self.host(request).await,
+        }
     }
 
     /// [`Octo::request`], typed.
@@ -40,21 +110,86 @@ impl Octo {
     }
 
     /// Watches a topic: first a snapshot, then what changes; deltas are merged for about 30 ms.
-    pub async fn subscribe(&self, _topic: Topic) -> Result<Subscription, ApiError> {
-        Err(ApiError::new("start.no_home"))
+    pub async fn subscribe(&self, topic: Topic) -> Result<Subscription, ApiError> {
+        if let Topic::Session { id } = topic {
+            // Opening it goes on with what was left open. In use elsewhere, it can still be looked at.
+            match self.session(id).await {
+                Ok(_) => {}
+                Err(error) if error.code == Some(ErrorCode::InUse) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        subscription::subscribe(self.clone(), topic).await
     }
 
     /// All durable events of all topics from now on, in the order they were stored.
     pub fn events(&self) -> broadcast::Receiver<Arc<Envelope>> {
-        broadcast::channel(1).1
+        self.shared.store.published()
+    }
+
+    /// Stored events of a topic after `seq`, oldest first, at most `limit`: for a client that fell behind.
+    pub async fn events_since(&self, topic: Topic, seq: u64, limit: u32) -> Result<Vec<Envelope>, ApiError> {
+        self.shared.store.read(move |reader| reader.events_since(&topic, seq, limit)).await.map_err(ApiError::from)
     }
 
     /// A blob's bytes.
-    pub async fn blob(&self, _hash: &BlobHash) -> Result<BlobBytes, ApiError> {
-        Err(ApiError::new("start.no_home"))
+    pub async fn blob(&self, hash: &BlobHash) -> Result<BlobBytes, ApiError> {
+        let (blobs, wanted) = (self.shared.blobs.clone(), hash.clone());
+        let read = tokio::task::spawn_blocking(move || blobs.get(&wanted));
+        let bytes = read
+            .await
+            .map_err(|error| ApiError::new("internal").detail(error))?
+            .map_err(|error| ApiError::new("blob.missing").detail(error))?;
+        Ok(BlobBytes { media_type: octo_workspace::media_type(&bytes).to_owned(), bytes })
     }
 
     /// Ends everything that runs, keeps it, and lets go of the home. Running turns are left so that the
     /// next start goes on with them; their commands are killed.
-    pub async fn shutdown(&self) {}
+    pub async fn shutdown(&self) {
+        let handles: Vec<SessionHandle> = self.open.lock().await.drain().map(|(_, handle)| handle).collect();
+        futures::future::join_all(handles.iter().map(SessionHandle::shut_down)).await;
+        let store = self.shared.store.clone();
+        // Writes out what waits; a thread that is gone already has nothing left to write.
+        let _ended = tokio::task::spawn_blocking(move || store.close()).await;
+    }
+
+    /// The state of a topic.
+    pub(crate) async fn snapshot(&self, topic: &Topic) -> Result<Snapshot, ApiError> {
+        match *topic {
+            Topic::Session { id } => Ok(Snapshot::Session(Box::new(self.session_snapshot(id).await?))),
+            Topic::Sessions => {
+                let list = self.shared.store.read(|reader| reader.list_snapshot(SNAPSHOT_SESSIONS));
+                let list = list.await.map_err(ApiError::from)?;
+                Ok(Snapshot::Sessions { seq: list.seq, sessions: list.sessions, total: list.total })
+            }
+            Topic::Settings => {
+                let (seq, snapshot) = self.settings_snapshot().await?;
+                Ok(Snapshot::Settings { seq, snapshot })
+            }
+        }
+    }
+
+    pub(crate) fn deltas(&self) -> broadcast::Receiver<Arc<Delta>> {
+        self.shared.deltas.subscribe()
+    }
+
+    pub(crate) fn faults(&self) -> broadcast::Receiver<(SessionId, ApiError)> {
+        self.shared.faults.subscribe()
+    }
+
+    /// The session's actor, started if it does not run.
+    pub(crate) async fn session(&self, id: SessionId) -> Result<SessionHandle, ApiError> {
+        let mut open = self.open.lock().await;
+        if let Some(handle) = open.get(&id).filter(|handle| handle.is_open()) {
+            return Ok(handle.clone());
+        }
+        let handle = SessionHandle::open(self.shared.clone(), id).await?;
+        open.insert(id, handle.clone());
+        Ok(handle)
+    }
+}
+
+/// A reply as JSON.
+pub(crate) fn json<T: serde::Serialize>(reply: T) -> Result<Value, ApiError> {
+    serde_json::to_value(reply).map_err(|error| ApiError::new("internal").detail(error))
 }

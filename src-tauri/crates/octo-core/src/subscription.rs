@@ -1,17 +1,214 @@
 //! What a client that watches a topic receives.
+//!
+//! One forwarder per subscription merges adjacent deltas for about [`MERGE`], sends batches, and after a
+//! lag or a gap sends a fresh snapshot instead of a hole. It never makes the agent wait.
 
-use octo_protocol::Update;
-use tokio::sync::mpsc;
+use crate::octo::Octo;
+use octo_protocol::{ApiError, Delta, Envelope, Snapshot, Topic, Update};
+use std::{sync::Arc, time::Duration};
+use tokio::sync::{
+    broadcast::{self, error::RecvError, error::TryRecvError},
+    mpsc,
+};
+
+/// For how long deltas are merged: about two frames, which the eye does not see.
+const MERGE: Duration = Duration::from_millis(30);
+/// Batches a client may leave unread before the forwarder waits for it; further events collect meanwhile
+/// in the broadcast, and a lag there ends in a snapshot.
+const BATCHES: usize = 64;
 
 /// The updates of a topic, in batches. The first batch is a snapshot. Dropping it ends the subscription.
 #[derive(Debug)]
 pub struct Subscription {
-    pub(crate) batches: mpsc::Receiver<Vec<Update>>,
+    batches: mpsc::Receiver<Vec<Update>>,
 }
 
 impl Subscription {
     /// The next batch; none when the topic's subject is gone or Octo ended.
     pub async fn next(&mut self) -> Option<Vec<Update>> {
         self.batches.recv().await
+    }
+}
+
+/// Starts a subscription. Fails when the topic's subject is not there.
+pub(crate) async fn subscribe(octo: Octo, topic: Topic) -> Result<Subscription, ApiError> {
+    // Subscribed before the snapshot is read: nothing can fall between the two.
+    let mut forwarder = Forwarder {
+        events: octo.events(),
+        deltas: octo.deltas(),
+        faults: octo.faults(),
+        octo,
+        topic,
+        seq: 0,
+    };
+    let first = forwarder.snapshot().await?;
+    let (sender, batches) = mpsc::channel(BATCHES);
+    tokio::spawn(async move {
+        if sender.send(vec![first]).await.is_ok() {
+            forwarder.forward(sender).await;
+        }
+    });
+    Ok(Subscription { batches })
+}
+
+struct Forwarder {
+    octo: Octo,
+    topic: Topic,
+    events: broadcast::Receiver<Arc<Envelope>>,
+    deltas: broadcast::Receiver<Arc<Delta>>,
+    faults: broadcast::Receiver<(octo_protocol::SessionId, ApiError)>,
+    seq: u64,
+}
+
+enum Flow {
+    On,
+    Over,
+}
+
+impl Forwarder {
+    async fn snapshot(&mut self) -> Result<Update, ApiError> {
+        let snapshot = self.octo.snapshot(&self.topic).await?;
+        self.seq = match &snapshot {
+            Snapshot::Session(session) => session.seq,
+            Snapshot::Sessions { seq, .. } | Snapshot::Settings { seq, .. } => *seq,
+        };
+        Ok(Update::Snapshot { snapshot })
+    }
+
+    async fn forward(&mut self, sender: mpsc::Sender<Vec<Update>>) {
+        loop {
+            let mut batch = Vec::new();
+            let flow = tokio::select! {
+                () = sender.closed() => return,
+                event = self.events.recv() => self.take_event(event, &mut batch).await,
+                delta = self.deltas.recv() => self.take_delta(delta, &mut batch).await,
+                fault = self.faults.recv() => self.take_fault(fault, &mut batch).await,
+            };
+            let mut over = matches!(flow, Flow::Over);
+            // Text is gathered for a moment; anything else goes at once, with what is there already.
+            let gather = !batch.is_empty() && batch.iter().all(|update| matches!(update, Update::Delta { .. }));
+            if gather && !over {
+                let until = tokio::time::Instant::now() + MERGE;
+                while !over {
+                    let flow = tokio::select! {
+                        () = tokio::time::sleep_until(until) => break,
+                        event = self.events.recv() => {
+                            let flow = self.take_event(event, &mut batch).await;
+                            if matches!(flow, Flow::Over) || matches!(batch.last(), Some(Update::Event { .. })) {
+                                over = matches!(flow, Flow::Over);
+                                break;
+                            }
+                            flow
+                        }
+                        delta = self.deltas.recv() => self.take_delta(delta, &mut batch).await,
+                    };
+                    over = matches!(flow, Flow::Over);
+                }
+            }
+            if !batch.is_empty() && sender.send(batch).await.is_err() {
+                return;
+            }
+            if over {
+                return;
+            }
+        }
+    }
+
+    async fn take_event(&mut self, event: Result<Arc<Envelope>, RecvError>, batch: &mut Vec<Update>) -> Flow {
+        match event {
+            Ok(envelope) => self.push_event(&envelope, batch).await,
+            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
+            Err(RecvError::Closed) => Flow::Over,
+        }
+    }
+
+    async fn push_event(&mut self, envelope: &Envelope, batch: &mut Vec<Update>) -> Flow {
+        if let (Topic::Session { id }, octo_protocol::Event::SessionRemoved { id: gone }) = (self.topic, &envelope.event)
+            && id == *gone
+        {
+            batch.push(Update::Ended);
+            return Flow::Over;
+        }
+        if envelope.topic != self.topic || envelope.seq <= self.seq {
+            return Flow::On;
+        }
+        if envelope.seq != self.seq + 1 {
+            return self.start_over(batch).await;
+        }
+        self.seq = envelope.seq;
+        batch.push(Update::Event { envelope: envelope.clone() });
+        Flow::On
+    }
+
+    async fn take_delta(&mut self, delta: Result<Arc<Delta>, RecvError>, batch: &mut Vec<Update>) -> Flow {
+        match delta {
+            Ok(delta) => {
+                // The event a delta builds on was published before it: take events first.
+                loop {
+                    match self.events.try_recv() {
+                        Ok(envelope) => {
+                            if let Flow::Over = self.push_event(&envelope, batch).await {
+                                return Flow::Over;
+                            }
+                        }
+                        Err(TryRecvError::Empty) => break,
+                        Err(TryRecvError::Lagged(_)) => return self.start_over(batch).await,
+                        Err(TryRecvError::Closed) => return Flow::Over,
+                    }
+                }
+                if self.topic == (Topic::Session { id: delta.session }) {
+                    merge(batch, &delta);
+                }
+                Flow::On
+            }
+            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
+            Err(RecvError::Closed) => Flow::Over,
+        }
+    }
+
+    async fn take_fault(
+        &mut self,
+        fault: Result<(octo_protocol::SessionId, ApiError), RecvError>,
+        batch: &mut Vec<Update>,
+    ) -> Flow {
+        match fault {
+            Ok((session, error)) if self.topic == (Topic::Session { id: session }) => {
+                batch.push(Update::Fault { error });
+                Flow::On
+            }
+            Ok(_) | Err(RecvError::Lagged(_)) => Flow::On,
+            Err(RecvError::Closed) => Flow::Over,
+        }
+    }
+
+    /// A snapshot in place of everything that was collected.
+    async fn start_over(&mut self, batch: &mut Vec<Update>) -> Flow {
+        self.events = self.events.resubscribe();
+        self.deltas = self.deltas.resubscribe();
+        batch.clear();
+        match self.snapshot().await {
+            Ok(snapshot) => {
+                batch.push(snapshot);
+                Flow::On
+            }
+            Err(error) => {
+                batch.push(Update::Fault { error });
+                Flow::Over
+            }
+        }
+    }
+}
+
+/// Adds a delta, to the last one where it continues it.
+fn merge(batch: &mut Vec<Update>, delta: &Delta) {
+    if let Some(Update::Delta { delta: last }) = batch.last_mut()
+        && last.message == delta.message
+        && last.block == delta.block
+        && last.kind == delta.kind
+        && last.offset + last.text.len() as u64 == delta.offset
+    {
+        last.text.push_str(&delta.text);
+    } else {
+        batch.push(Update::Delta { delta: delta.clone() });
     }
 }

@@ -40,6 +40,10 @@ pub enum ErrorClass {
     ContextTooLong,
     /// The request is wrong and will stay wrong.
     Invalid,
+    /// The server's address is not one: no http(s), no host, a query, a name and password in it.
+    Address,
+    /// The key or the conversation would cross the network unencrypted.
+    Insecure,
     /// The call was cancelled by its token.
     Cancelled,
 }
@@ -55,6 +59,8 @@ impl ErrorClass {
             | Self::NotFound
             | Self::ContextTooLong
             | Self::Invalid
+            | Self::Address
+            | Self::Insecure
             | Self::Cancelled => false,
         }
     }
@@ -73,6 +79,8 @@ impl ErrorClass {
             Self::Malformed => "provider.malformed",
             Self::ContextTooLong => "provider.context_too_long",
             Self::Invalid => "provider.invalid",
+            Self::Address => "provider.address",
+            Self::Insecure => "provider.insecure",
             Self::Cancelled => "provider.cancelled",
         }
     }

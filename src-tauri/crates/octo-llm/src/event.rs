@@ -22,7 +22,7 @@ pub enum ModelEvent {
         /// The new text (or new arguments of a call).
         text: String,
     },
-    /// A block is whole. Its `ToolCall` carries a fresh [`octo_protocol::CallId`].
+    /// A block is whole; blocks finish in their order. Its `ToolCall` carries a fresh [`octo_protocol::CallId`].
     BlockFinished {
         /// Its place.
         block: u32,

@@ -68,6 +68,11 @@ pub enum AskReason {
         /// The path.
         path: String,
     },
+    /// A file that can make later commands run something else is changed (`.git/…`).
+    Protected {
+        /// The path.
+        path: String,
+    },
     /// The command is not known to only read.
     Command {
         /// The part that is not known to only read, where one part can be named.
@@ -86,6 +91,11 @@ pub enum Rule {
     Command {
         /// The words, for example `["cargo", "test"]`.
         words: Vec<String>,
+    },
+    /// Exactly this command line may run. Offered for the session where no prefix is safe.
+    Line {
+        /// The line.
+        line: String,
     },
     /// This file may be changed.
     Write {

@@ -11,7 +11,7 @@ use ts_rs::TS;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS, thiserror::Error)]
 #[ts(export)]
 pub struct ApiError {
-    /// The key in `words/*/errors.json`, for example `provider.auth`.
+    /// The key in `errors.json` of the words, for example `provider.auth`.
     pub key: String,
     /// What the words' placeholders stand for.
     #[serde(default)]

@@ -189,6 +189,7 @@ pub struct Delta {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
+#[expect(clippy::large_enum_variant, reason = "short-lived, and nearly always its largest variant")]
 pub enum Update {
     /// Everything as of now; replaces what the client had.
     Snapshot {
@@ -204,6 +205,12 @@ pub enum Update {
     Delta {
         /// The text.
         delta: Delta,
+    },
+    /// The session had to stop because it could not be stored (a full disk). What is in the store is kept;
+    /// opening it again goes on from there.
+    Fault {
+        /// Why.
+        error: ApiError,
     },
     /// The topic's subject is gone (deleted); nothing more comes.
     Ended,

@@ -16,6 +16,7 @@ pub struct ClientLine {
 /// A line the server writes: a response, an error, or an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "short-lived, and nearly always its largest variant")]
 pub enum ServerLine {
     /// The reply to a request.
     Response {

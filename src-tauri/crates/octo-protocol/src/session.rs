@@ -239,6 +239,9 @@ pub struct Streaming {
     pub block: u32,
     /// What kind of block it is.
     pub kind: StreamKind,
+    /// How many bytes of UTF-8 came before `text` and are no longer kept (long output only, else 0).
+    #[ts(type = "number")]
+    pub start: u64,
     /// What has arrived so far.
     pub text: String,
 }

@@ -1,1 +1,33 @@
 //! Everything Octo remembers as state, in one SQLite file.
+//!
+//! [`Store`] is the handle. One thread writes: [`Store::write`] runs a closure over a [`Tx`] in one
+//! transaction; [`Store::read`] runs one over a [`Reader`] on one of a few read-only connections.
+//!
+//! Events are the source. [`Tx::emit`] appends an event to its topic and changes the tables it describes
+//! in the same transaction; after the commit it is published to [`Store::published`]. What an event does
+//! not say (what the model sees, results of calls, drafts, rules, leases, the usage ledger) is written
+//! beside it, in the same transaction.
+
+mod backup;
+mod column;
+mod error;
+#[cfg(test)]
+mod gates;
+mod key;
+mod lease;
+mod open;
+mod project;
+mod reader;
+mod rows;
+mod schema;
+mod store;
+mod tables;
+mod tx;
+mod upcast;
+
+pub use error::{OpenError, StoreError};
+pub use lease::{Holder, LeaseOutcome, Life, probe};
+pub use reader::Reader;
+pub use rows::*;
+pub use store::Store;
+pub use tx::Tx;

@@ -1,1 +1,31 @@
 //! What tests stand on: a scripted model server, temporary homes, a driver for the headless binary.
+//!
+//! Everything here is for tests alone and fails by panicking, with a message that says what was expected.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test kit reports by failing the test that uses it"
+)]
+
+mod anthropic;
+mod board;
+mod cache;
+mod frozen;
+mod gate;
+mod home;
+mod openai_chat;
+mod pairing;
+mod recorded;
+mod reply;
+mod script;
+mod serve;
+mod server;
+
+pub use gate::Gate;
+pub use home::TempHome;
+pub use recorded::{RecordedRequest, SeenResult};
+pub use reply::{Cut, Finish, Reply};
+pub use script::Script;
+pub use serve::{Serve, ServeExit};
+pub use server::{Fault, ModelServer, Outcome, PrefixRule, ServerOptions};

@@ -2,7 +2,7 @@
 
 use octo_protocol::{CallId, SessionId, Todo};
 use octo_shell::Shell;
-use octo_workspace::Files;
+use octo_workspace::{Blobs, Files};
 use std::{
     path::PathBuf,
     sync::{Arc, Mutex},
@@ -20,6 +20,8 @@ pub struct ToolContext {
     pub cwd: PathBuf,
     /// Files, the only way to read and write them.
     pub files: Files,
+    /// Where pictures are kept.
+    pub blobs: Blobs,
     /// The session's commands.
     pub shell: Shell,
     /// The session's plan.
@@ -28,6 +30,17 @@ pub struct ToolContext {
     pub live: LiveOutput,
     /// Ends when the call must end.
     pub cancel: CancellationToken,
+    /// Who let the call run. A command nobody was asked about runs in an environment of its own.
+    pub vetted: Vetted,
+}
+
+/// Who let a call run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vetted {
+    /// The person: by the mode, a rule, or an answer.
+    Person,
+    /// The policy: the call was found to only read, and nobody was asked.
+    Policy,
 }
 
 /// Takes live output: each call appends.

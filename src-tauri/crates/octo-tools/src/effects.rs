@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// What a call would touch. There is no default: a tool that cannot say is not a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effects {
-    /// Files and folders it reads, resolved (see [`octo_workspace::Roots`]).
+    /// Files and folders it reads, resolved (see [`octo_workspace::resolve`]).
     pub reads: Vec<PathBuf>,
     /// Files it changes, resolved.
     pub writes: Vec<PathBuf>,
@@ -24,8 +24,8 @@ pub enum CommandEffect {
     Start {
         /// The command line, exactly as it will run.
         line: String,
-        /// Where it will run.
-        cwd: PathBuf,
+        /// Where it will run; none for where the session's commands stand (`octo_shell::Shell::current_dir`).
+        cwd: Option<PathBuf>,
         /// Extra variables, by name; a variable can turn a harmless command into another one.
         env: Vec<(String, String)>,
     },

@@ -1,3 +1,85 @@
-//! The schema the model is told.
-use serde_json::Value;
-pub(crate) fn of<T: schemars::JsonSchema>() -> Value { schemars::schema_for!(T).into() }
+//! The schema the model is told: small, and the same bytes every time.
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::{Map, Value};
+
+/// Keys that say nothing a model needs.
+const DROPPED: &[&str] = &["$schema", "title", "format", "default", "$defs"];
+/// The order of keys, so that the bytes do not depend on how a library orders its maps.
+const ORDER: &[&str] = &[
+    "type",
+    "properties",
+    "required",
+    "anyOf",
+    "enum",
+    "items",
+    "additionalProperties",
+    "minimum",
+    "description",
+];
+
+/// The schema of a tool's input: an object, everything inline, doc comments as descriptions.
+pub(crate) fn of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = compact(settings.into_generator().into_root_schema_for::<T>().into());
+    if let Value::Object(root) = &mut schema {
+        // The tool has a description of its own.
+        root.remove("description");
+        root.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    }
+    schema
+}
+
+fn compact(schema: Value) -> Value {
+    let Value::Object(mut old) = schema else { return schema };
+    old.retain(|key, _| !DROPPED.contains(&key.as_str()));
+    // That a parameter may be absent is said by `required`; that it may be null is not worth its bytes.
+    if let Some(Value::Array(types)) = old.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            old.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(alternatives)) = old.get_mut("anyOf") {
+        alternatives.retain(|alternative| alternative.get("type") != Some(&Value::from("null")));
+        if let [only] = alternatives.as_slice() {
+            let only = only.clone();
+            old.remove("anyOf");
+            if let Value::Object(only) = only {
+                for (key, value) in only {
+                    old.entry(key).or_insert(value);
+                }
+            }
+        }
+    }
+    if let Some(Value::Array(values)) = old.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    let mut keys: Vec<String> = old.keys().cloned().collect();
+    keys.sort_by_key(|key| {
+        let place = ORDER.iter().position(|known| known == key).unwrap_or(ORDER.len());
+        (place, key.clone())
+    });
+    let mut new = Map::new();
+    for key in keys {
+        let Some(value) = old.remove(&key) else { continue };
+        let value = match (key.as_str(), value) {
+            // Names of parameters, in the order they are declared.
+            ("properties", Value::Object(properties)) => {
+                Value::Object(properties.into_iter().map(|(name, schema)| (name, compact(schema))).collect())
+            }
+            ("anyOf", Value::Array(alternatives)) => alternatives.into_iter().map(compact).collect(),
+            ("items" | "additionalProperties", value) => compact(value),
+            ("description", Value::String(text)) => {
+                Value::from(text.split_whitespace().collect::<Vec<_>>().join(" "))
+            }
+            (_, value) => value,
+        };
+        new.insert(key, value);
+    }
+    Value::Object(new)
+}

@@ -141,3 +141,21 @@ where
         Box::pin(async move { self.tool.run(self.input, context).await })
     }
 }
+
+impl From<octo_workspace::FilesError> for ToolError {
+    fn from(error: octo_workspace::FilesError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl From<octo_workspace::PathError> for ToolError {
+    fn from(error: octo_workspace::PathError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl From<octo_workspace::SearchError> for ToolError {
+    fn from(error: octo_workspace::SearchError) -> Self {
+        Self::new(error.to_string())
+    }
+}

@@ -1,3 +1,27 @@
-//! Files: roots, paths, atomic writes, search and blobs.
-/// x
-#[derive(Clone, Debug)] pub struct Files;
+//! Files: where they are, who may touch them, how they are read, searched, compared and written.
+//!
+//! * [`resolve`] says which file a text names, links followed; [`is_inside`] and [`is_secret`] judge it.
+//! * [`Files`] is the capability to read and write: the only way Octo changes a person's file.
+//! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] keeps content under its hash.
+
+mod blobs;
+mod diff;
+mod files;
+mod paths;
+mod private;
+mod search;
+mod secrets;
+
+pub use blobs::{BlobError, Blobs, media_type};
+pub use diff::diff;
+pub use files::{
+    Access, FileKind, FileStat, FileState, Files, FilesError, ListEntry, Listing, ReadLedger, Scope,
+    WriteReport,
+};
+pub use paths::{PathError, is_inside, real, resolve, shown};
+pub use private::private_folder;
+pub use search::{
+    Case, CutShort, FileHits, GlobFound, GlobQuery, GrepFound, GrepQuery, SearchError, Skipped, glob,
+    glob_base, grep,
+};
+pub use secrets::is_secret;

@@ -1,0 +1,194 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use octo_protocol::{Mode, Profile, SessionId};
+use std::{path::PathBuf, str::FromStr};
+
+/// The variable a key is read from when none is named.
+pub(crate) const KEY_VARIABLE: &str = "OCTO_API_KEY";
+
+/// Octo without a window.
+#[derive(Debug, Parser)]
+#[command(version, about, long_about = None)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run one turn and print its answer.
+    Exec(ExecArguments),
+    /// Speak the protocol as one JSON object a line on standard input and output.
+    Serve,
+}
+
+/// `exec`.
+#[derive(Debug, Args)]
+pub(crate) struct ExecArguments {
+    /// The folder to work in; the current one when left out.
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// Continue this session, or the folder's newest with "last".
+    #[arg(long, value_name = "ID|last")]
+    pub session: Option<SessionChoice>,
+    /// How the model is spoken to; "demo" is a script and needs no model.
+    #[arg(long)]
+    pub protocol: Option<ProtocolChoice>,
+    /// The model server's address.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The vendor's name of the model.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// The environment variable that holds the key [default: OCTO_API_KEY]
+    #[arg(long, value_name = "VAR")]
+    pub key_env: Option<String>,
+    /// What may run without asking; nobody is there to ask, so what would ask is answered no.
+    #[arg(long)]
+    pub mode: Option<ModeChoice>,
+    /// The agent's profile, for a new session.
+    #[arg(long)]
+    pub profile: Option<ProfileChoice>,
+    /// Print every event as one JSON object a line instead of the final text.
+    #[arg(long)]
+    pub json: bool,
+    /// What to ask for; "-" reads standard input.
+    pub prompt: String,
+}
+
+/// Which session is continued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SessionChoice {
+    /// The newest of the folder.
+    Last,
+    /// This one.
+    Id(SessionId),
+}
+
+impl FromStr for SessionChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "last" {
+            return Ok(Self::Last);
+        }
+        text.parse()
+            .map(Self::Id)
+            .map_err(|_| "a session's id is 32 hex digits; \"last\" is the newest one".to_owned())
+    }
+}
+
+/// How the model is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProtocolChoice {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Chat Completions.
+    OpenaiChat,
+    /// The built-in script, without a model.
+    Demo,
+}
+
+/// What may run without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeChoice {
+    /// Every change and every command asks.
+    Ask,
+    /// Changes inside the folder and commands known to only read run; all else asks.
+    AskRisky,
+    /// Nothing asks.
+    Autonomous,
+}
+
+impl From<ModeChoice> for Mode {
+    fn from(choice: ModeChoice) -> Self {
+        match choice {
+            ModeChoice::Ask => Self::Ask,
+            ModeChoice::AskRisky => Self::AskRisky,
+            ModeChoice::Autonomous => Self::Autonomous,
+        }
+    }
+}
+
+/// The agent's profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileChoice {
+    /// Any kind of work.
+    General,
+    /// Software.
+    Coding,
+}
+
+impl From<ProfileChoice> for Profile {
+    fn from(choice: ProfileChoice) -> Self {
+        match choice {
+            ProfileChoice::General => Self::General,
+            ProfileChoice::Coding => Self::Coding,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_is_read() {
+        let id = SessionId::new();
+        let parsed = Arguments::try_parse_from([
+            "octo",
+            "exec",
+            "--cwd",
+            "/tmp",
+            "--session",
+            &id.to_string(),
+            "--protocol",
+            "openai-chat",
+            "--base-url",
+            "http://127.0.0.1:1/v1",
+            "--model",
+            "m",
+            "--key-env",
+            "K",
+            "--mode",
+            "ask-risky",
+            "--profile",
+            "coding",
+            "--json",
+            "-",
+        ])
+        .unwrap();
+        let Command::Exec(exec) = parsed.command else { panic!("exec") };
+        assert_eq!(exec.session, Some(SessionChoice::Id(id)));
+        assert_eq!(exec.protocol, Some(ProtocolChoice::OpenaiChat));
+        assert_eq!(exec.mode.map(Mode::from), Some(Mode::AskRisky));
+        assert_eq!(exec.profile.map(Profile::from), Some(Profile::Coding));
+        assert!(exec.json);
+        assert_eq!(exec.prompt, "-");
+    }
+
+    #[test]
+    fn wrong_values_are_usage_errors() {
+        for wrong in [
+            &["octo", "exec"][..],
+            &["octo"],
+            &["octo", "exec", "--session", "0123", "x"],
+            &["octo", "exec", "--mode", "yolo", "x"],
+            &["octo", "exec", "--protocol", "smtp", "x"],
+            &["octo", "exec", "two", "prompts"],
+            &["octo", "serve", "x"],
+        ] {
+            let error = Arguments::try_parse_from(wrong).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `exec`: one turn, without a window.
+
+mod begin;
+mod follow;
+
+use crate::{
+    args::ExecArguments,
+    exit::{Exit, Failure},
+    feed::Feed,
+    model::{ModelChoice, key_variable},
+    output::{Lines, explain, say_error},
+    signals::Signals,
+};
+use begin::{Begun, Task};
+use follow::{Follower, Shown};
+use octo_core::{Config, NoHost, Octo, home_folder};
+use octo_protocol::{ApiError, GetSettings, Language, Source};
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Runs one turn.
+pub(crate) async fn exec(arguments: ExecArguments) -> Exit {
+    let mut language = Language::System;
+    match run(arguments, &mut language).await {
+        Ok(exit) => exit,
+        Err(Failure::Usage(words)) => {
+            say_error(&format!("error: {words}"));
+            Exit::Usage
+        }
+        Err(Failure::Failed(error)) => {
+            explain(language, &error);
+            Exit::Failed
+        }
+        Err(Failure::Interrupted) => Exit::Interrupted,
+    }
+}
+
+async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, Failure> {
+    let mut signals = Signals::hear().map_err(|error| ApiError::new("internal").detail(error))?;
+    let prompt = prompt(&arguments.prompt, &mut signals).await?;
+    let choice = ModelChoice::read(&arguments, |name| std::env::var(name).ok())?;
+    let folder = folder(arguments.cwd.as_deref())?;
+    let config = Config {
+        home: home_folder()?,
+        source: Source::Headless,
+        keys: choice.keys(),
+        host: Arc::new(NoHost),
+        secret_variables: vec![key_variable(&arguments).to_owned()],
+    };
+    let octo = tokio::select! {
+        biased;
+        () = signals.next() => return Err(Failure::Interrupted),
+        started = Octo::start(config) => started?,
+    };
+    let exit = turn(&octo, &arguments, &choice, Task { folder, prompt }, language, &mut signals).await;
+    octo.shutdown().await;
+    exit
+}
+
+async fn turn(
+    octo: &Octo,
+    arguments: &ExecArguments,
+    choice: &ModelChoice,
+    task: Task,
+    language: &mut Language,
+    signals: &mut Signals,
+) -> Result<Exit, Failure> {
+    let settings = octo.call(GetSettings {}).await?.settings;
+    *language = settings.language;
+    let (feed, _feed_end) = Feed::open(octo);
+    let begun = tokio::select! {
+        biased;
+        // Nothing was sent yet, or the core has it and goes on with it at its next start.
+        () = signals.next() => return Err(Failure::Interrupted),
+        begun = begin::begin(octo, arguments, choice, &settings, task) => begun?,
+    };
+    let Begun { session, seen } = begun;
+    say_error(&format!("session: {session}"));
+    let shown = if arguments.json { Shown::Events } else { Shown::FinalText };
+    Follower::new(octo, session, seen, settings.language, shown, Lines::stdout()).follow(feed, signals).await
+}
+
+/// The prompt: the argument, or standard input for `-`.
+async fn prompt(argument: &str, signals: &mut Signals) -> Result<String, Failure> {
+    let prompt = if argument == "-" {
+        let reading = tokio::task::spawn_blocking(|| {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        });
+        let read = tokio::select! {
+            biased;
+            () = signals.next() => return Err(Failure::Interrupted),
+            read = reading => read,
+        };
+        let bytes = match read {
+            Ok(Ok(bytes)) => bytes,
+            Ok(Err(error)) => return Err(Failure::Usage(format!("standard input cannot be read: {error}"))),
+            Err(error) => return Err(ApiError::new("internal").detail(error).into()),
+        };
+        String::from_utf8(bytes).map_err(|_| Failure::Usage("standard input is not UTF-8 text".to_owned()))?
+    } else {
+        argument.to_owned()
+    };
+    let prompt = prompt.trim_end_matches(['\n', '\r']);
+    if prompt.trim().is_empty() {
+        return Err(Failure::Usage("the prompt is empty".to_owned()));
+    }
+    Ok(prompt.to_owned())
+}
+
+/// The folder to work in, absolute and without links.
+fn folder(cwd: Option<&Path>) -> Result<PathBuf, ApiError> {
+    let given = cwd.unwrap_or(Path::new("."));
+    let unusable =
+        |error: std::io::Error| ApiError::new("exec.folder").arg("path", given.display()).detail(error);
+    let folder = given.canonicalize().map_err(unusable)?;
+    if !folder.is_dir() {
+        return Err(unusable(std::io::ErrorKind::NotADirectory.into()));
+    }
+    Ok(folder)
+}

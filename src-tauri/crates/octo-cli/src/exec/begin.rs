@@ -1,0 +1,134 @@
+//! The beginning of a run: which session, and the message that sets the turn off.
+
+use crate::{
+    args::{ExecArguments, SessionChoice},
+    exit::Failure,
+    model::ModelChoice,
+    output::{say, say_error},
+};
+use octo_core::Octo;
+use octo_protocol::{
+    ApiError, Block, ListSessions, Mode, ModelId, OpenSession, Profile, Send, SessionId, SessionInfo,
+    SetFolder, SetMode, SetModel, Settings, Source, StartDemo, StartSession,
+};
+use std::path::PathBuf;
+
+/// What is to be done, and where.
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    /// The absolute folder.
+    pub folder: PathBuf,
+    /// The words.
+    pub prompt: String,
+}
+
+/// A turn that was set off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Begun {
+    /// The session.
+    pub session: SessionId,
+    /// The number of the session's last event from before this run; 0 for a new session.
+    pub seen: u64,
+}
+
+/// Sets the turn off.
+pub(super) async fn begin(
+    octo: &Octo,
+    arguments: &ExecArguments,
+    choice: &ModelChoice,
+    settings: &Settings,
+    task: Task,
+) -> Result<Begun, Failure> {
+    let folder = task.folder.to_str().map(str::to_owned).ok_or_else(|| {
+        ApiError::new("exec.folder").arg("path", task.folder.display()).detail("the path is not UTF-8")
+    })?;
+    let blocks = vec![Block::Text { text: task.prompt }];
+    if *choice == ModelChoice::Demo {
+        return demo(octo, arguments, settings, blocks).await;
+    }
+    let model = choice.settle(octo).await?;
+    let session = match arguments.session {
+        None => {
+            let profile = arguments.profile.map_or(settings.default_profile, Profile::from);
+            let mode = arguments.mode.map_or(settings.default_mode, Mode::from);
+            let started = octo.call(StartSession { folder, profile, mode, model, blocks }).await?;
+            return Ok(Begun { session: started.id, seen: 0 });
+        }
+        Some(SessionChoice::Id(id)) => id,
+        Some(SessionChoice::Last) => newest(octo, &folder).await?,
+    };
+    let head = octo.call(OpenSession { session }).await?;
+    let seen = head.seq;
+    adapt(octo, arguments, head.info, model, folder).await?;
+    octo.call(Send { session, blocks }).await?;
+    Ok(Begun { session, seen })
+}
+
+/// The demo works in its own folder, in its own session.
+async fn demo(
+    octo: &Octo,
+    arguments: &ExecArguments,
+    settings: &Settings,
+    blocks: Vec<Block>,
+) -> Result<Begun, Failure> {
+    let started = octo.call(StartDemo {}).await?;
+    let session = started.id;
+    if arguments.cwd.is_some() {
+        say_error(&format!("{} {}", say(settings.language, "exec.demo_folder"), started.folder));
+    }
+    if let Some(mode) = arguments.mode {
+        octo.call(SetMode { session, mode: mode.into() }).await?;
+    }
+    octo.call(Send { session, blocks }).await?;
+    Ok(Begun { session, seen: 0 })
+}
+
+/// Brings a session to what the command line says.
+async fn adapt(
+    octo: &Octo,
+    arguments: &ExecArguments,
+    info: SessionInfo,
+    model: Option<ModelId>,
+    folder: String,
+) -> Result<(), Failure> {
+    let session = info.id;
+    if info.source == Source::Demo && model.is_some() {
+        return Err(Failure::Usage("this session is the demo: it speaks to no model".to_owned()));
+    }
+    if arguments.profile.is_some_and(|profile| Profile::from(profile) != info.profile) {
+        return Err(Failure::Usage("a session keeps its profile: leave --profile out".to_owned()));
+    }
+    if arguments.cwd.is_some() && folder != info.folder {
+        octo.call(SetFolder { session, folder }).await?;
+    }
+    if let Some(mode) = arguments.mode.map(Mode::from).filter(|&mode| mode != info.mode) {
+        octo.call(SetMode { session, mode }).await?;
+    }
+    if let Some(model) = model.filter(|&model| Some(model) != info.model) {
+        octo.call(SetModel { session, model }).await?;
+    }
+    Ok(())
+}
+
+/// How many sessions are asked for at a time; the protocol's own cap.
+const PAGE: u32 = 200;
+
+/// The folder's session that was used last. The demo's are never meant.
+async fn newest(octo: &Octo, folder: &str) -> Result<SessionId, ApiError> {
+    let mut best: Option<SessionInfo> = None;
+    let mut offset = 0;
+    loop {
+        let page = octo.call(ListSessions { query: String::new(), offset, limit: PAGE }).await?.sessions;
+        let length = u32::try_from(page.len()).unwrap_or(PAGE);
+        for info in page.into_iter().filter(|info| info.folder == folder && info.source != Source::Demo) {
+            if best.as_ref().is_none_or(|best| (best.updated_at, best.id) < (info.updated_at, info.id)) {
+                best = Some(info);
+            }
+        }
+        offset += length;
+        if length < PAGE {
+            break;
+        }
+    }
+    best.map(|info| info.id).ok_or_else(|| ApiError::new("exec.no_last").arg("path", folder))
+}

@@ -1,0 +1,240 @@
+//! Following a turn to its end: events out, questions answered no, a signal heard.
+
+use crate::{
+    exit::{Exit, Failure},
+    feed::{Fed, Feed},
+    output::{Lines, explain, say, say_error},
+    signals::Signals,
+};
+use octo_core::{Octo, Subscription};
+use octo_protocol::{
+    Answer, AnswerQuestion, ApiError, Ask, Envelope, ErrorCode, Event, Language, OpenSession, Question,
+    QuestionId, Role, SessionId, SessionSnapshot, SessionStatus, Stop, Topic, TurnEnd, Update, words,
+};
+use std::{collections::HashSet, io::Write, time::Duration};
+use tokio::time::{Instant, timeout_at};
+
+/// How long a stopped turn may take to end before the run ends without it. The core promises 3 seconds.
+const STOPPING: Duration = Duration::from_secs(10);
+
+/// How long the last events of a turn that is over may take to arrive.
+const LAST_EVENTS: Duration = Duration::from_secs(2);
+
+/// What goes to standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// Every event of the session.
+    Events,
+    /// The turn's last words.
+    FinalText,
+}
+
+/// Follows a session's turn.
+pub(super) struct Follower<'a, W> {
+    octo: &'a Octo,
+    session: SessionId,
+    /// The number of the last event that was taken.
+    seen: u64,
+    language: Language,
+    shown: Shown,
+    out: Lines<W>,
+    answered: HashSet<QuestionId>,
+    /// When the run ends at the latest; set once it was interrupted.
+    deadline: Option<Instant>,
+}
+
+/// What an event means for the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    /// The session may have come to rest: look.
+    Look,
+    /// Go on.
+    Wait,
+}
+
+impl<'a, W: Write> Follower<'a, W> {
+    pub fn new(
+        octo: &'a Octo,
+        session: SessionId,
+        seen: u64,
+        language: Language,
+        shown: Shown,
+        out: Lines<W>,
+    ) -> Self {
+        Self { octo, session, seen, language, shown, out, answered: HashSet::new(), deadline: None }
+    }
+
+    /// Follows until the session rests.
+    pub async fn follow(mut self, mut feed: Feed, signals: &mut Signals) -> Result<Exit, Failure> {
+        // Watched for one thing that is no event: that the session could not be stored any more.
+        let mut watch = Some(self.octo.subscribe(Topic::Session { id: self.session }).await?);
+        loop {
+            let snapshot = self.octo.call(OpenSession { session: self.session }).await?;
+            for question in &snapshot.questions {
+                self.answer(question).await?;
+            }
+            if self.rests(&snapshot) {
+                self.drain(&mut feed, snapshot.seq).await;
+                return Ok(self.end(&snapshot));
+            }
+            loop {
+                let item = tokio::select! {
+                    biased;
+                    () = signals.next() => {
+                        if self.deadline.is_some() {
+                            return Err(Failure::Interrupted);
+                        }
+                        self.deadline = Some(Instant::now() + STOPPING);
+                        self.octo.call(Stop { session: self.session }).await?;
+                        break;
+                    }
+                    () = until(self.deadline) => return Err(Failure::Interrupted),
+                    error = fault(&mut watch) => return Err(error.into()),
+                    item = feed.next() => item,
+                };
+                match item {
+                    Some(Fed::Event(envelope)) => match self.take(&envelope).await? {
+                        Sign::Look => break,
+                        Sign::Wait => {}
+                    },
+                    Some(Fed::Lost(count)) => {
+                        explain(self.language, &ApiError::new("serve.lost").arg("count", count));
+                        break;
+                    }
+                    None => return Err(ApiError::new("internal").detail("the core ended").into()),
+                }
+            }
+        }
+    }
+
+    /// Takes an event: prints it, answers what it asks.
+    async fn take(&mut self, envelope: &Envelope) -> Result<Sign, ApiError> {
+        if envelope.topic != (Topic::Session { id: self.session }) || envelope.seq <= self.seen {
+            return Ok(Sign::Wait);
+        }
+        self.seen = envelope.seq;
+        if self.shown == Shown::Events {
+            self.out.json(envelope);
+        }
+        match &envelope.event {
+            Event::QuestionAsked { question } => {
+                self.answer(question).await?;
+                Ok(Sign::Wait)
+            }
+            Event::CommandAnswered { note } if self.shown == Shown::FinalText => {
+                self.out.text(&words::explain(self.language, note));
+                Ok(Sign::Look)
+            }
+            Event::RetryScheduled { retry } => {
+                let again = ApiError::new("exec.retry")
+                    .arg("attempt", retry.attempt)
+                    .arg("attempts", retry.attempts)
+                    .arg(
+                        "why",
+                        words::say(self.language, &format!("error.{}", retry.error.key), &retry.error.args),
+                    );
+                explain(self.language, &again);
+                Ok(Sign::Wait)
+            }
+            Event::CommandAnswered { .. }
+            | Event::TurnEnded { .. }
+            | Event::SessionChanged { .. }
+            | Event::QueueChanged { .. } => Ok(Sign::Look),
+            Event::TurnStarted { .. }
+            | Event::MessageAdded { .. }
+            | Event::MessageStarted { .. }
+            | Event::BlockAdded { .. }
+            | Event::MessageEnded { .. }
+            | Event::MessageDiscarded { .. }
+            | Event::CallChanged { .. }
+            | Event::QuestionClosed { .. }
+            | Event::TodosChanged { .. }
+            | Event::RetryStarted
+            | Event::SessionListed { .. }
+            | Event::SessionRemoved { .. }
+            | Event::SettingsChanged { .. } => Ok(Sign::Wait),
+        }
+    }
+
+    /// Nobody is here: a permission is answered no, a question with "decide yourself".
+    async fn answer(&mut self, question: &Question) -> Result<(), ApiError> {
+        if !self.answered.insert(question.id) {
+            return Ok(());
+        }
+        let answer = match question.ask {
+            Ask::Permission { .. } => Answer::No { reason: Some(say(self.language, "exec.nobody_permits")) },
+            Ask::Feedback { .. } => Answer::Text { text: say(self.language, "exec.nobody_answers") },
+        };
+        let call = AnswerQuestion { session: self.session, question: question.id, answer };
+        match self.octo.call(call).await {
+            Err(error) if error.code != Some(ErrorCode::Gone) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether nothing more comes by itself. A message that still waits in the queue is taken up by a turn,
+    /// except after a failure or a stop.
+    fn rests(&self, snapshot: &SessionSnapshot) -> bool {
+        match snapshot.info.status {
+            SessionStatus::Running | SessionStatus::Waiting => false,
+            SessionStatus::Failed => true,
+            SessionStatus::Idle => snapshot.queue.is_empty() || self.deadline.is_some(),
+        }
+    }
+
+    /// Takes the events a snapshot already includes; they were published before or are about to be.
+    async fn drain(&mut self, feed: &mut Feed, seq: u64) {
+        let deadline = Instant::now() + LAST_EVENTS;
+        while self.seen < seq {
+            let Ok(Some(Fed::Event(envelope))) = timeout_at(deadline, feed.next()).await else { return };
+            // What is still asked here belongs to a turn that is over.
+            let _ = self.take(&envelope).await;
+        }
+    }
+
+    /// Says how it ended.
+    fn end(&mut self, snapshot: &SessionSnapshot) -> Exit {
+        let Some(turn) = snapshot.page.turns.last() else { return Exit::Finished };
+        match &turn.end {
+            Some(TurnEnd::Failed { error }) => {
+                explain(self.language, error);
+                Exit::Failed
+            }
+            Some(TurnEnd::Stopped) => {
+                say_error(&say(self.language, "exec.stopped"));
+                Exit::Interrupted
+            }
+            Some(TurnEnd::Finished) | None => {
+                let last = snapshot.page.messages.iter().rev().find(|message| {
+                    message.turn == turn.id && message.role == Role::Assistant && !message.text().is_empty()
+                });
+                if let (Shown::FinalText, Some(message)) = (self.shown, last) {
+                    self.out.text(&message.text());
+                }
+                Exit::Finished
+            }
+        }
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for a fault of the session; for ever when there is nothing left to watch.
+async fn fault(watch: &mut Option<Subscription>) -> ApiError {
+    while let Some(subscription) = watch {
+        let Some(updates) = subscription.next().await else { break };
+        for update in updates {
+            match update {
+                Update::Fault { error } => return error,
+                Update::Snapshot { .. } | Update::Event { .. } | Update::Delta { .. } | Update::Ended => {}
+            }
+        }
+    }
+    *watch = None;
+    std::future::pending().await
+}

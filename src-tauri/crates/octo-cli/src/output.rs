@@ -1,0 +1,112 @@
+//! Standard output and standard error, written line by line, so that lines never mix.
+
+use octo_protocol::{ApiError, Language, words};
+use serde::Serialize;
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
+
+/// Whether whoever reads standard output is still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// It reads.
+    There,
+    /// It closed its end: nothing more is written, and the work goes on without it.
+    Gone,
+}
+
+/// Lines to a stream: each is locked, written whole and flushed.
+#[derive(Debug)]
+pub(crate) struct Lines<W> {
+    writer: W,
+    reader: Reader,
+}
+
+impl Lines<io::Stdout> {
+    /// To standard output.
+    pub fn stdout() -> Self {
+        Self::new(io::stdout())
+    }
+}
+
+impl<W: Write> Lines<W> {
+    /// To any stream.
+    pub fn new(writer: W) -> Self {
+        Self { writer, reader: Reader::There }
+    }
+
+    /// Writes a value as one line of JSON.
+    pub fn json(&mut self, value: &impl Serialize) -> Reader {
+        match serde_json::to_vec(value) {
+            Ok(line) => self.bytes(line),
+            Err(error) => {
+                // Protocol types always serialise; if one ever did not, silence would be worse.
+                say_error(&error.to_string());
+                self.reader
+            }
+        }
+    }
+
+    /// Writes a text, and a line end after it.
+    pub fn text(&mut self, text: &str) -> Reader {
+        self.bytes(text.as_bytes().to_vec())
+    }
+
+    fn bytes(&mut self, mut line: Vec<u8>) -> Reader {
+        line.push(b'\n');
+        if self.reader == Reader::There
+            && self.writer.write_all(&line).and_then(|()| self.writer.flush()).is_err()
+        {
+            self.reader = Reader::Gone;
+        }
+        self.reader
+    }
+}
+
+/// One line on standard error. A closed standard error is nobody's fault.
+pub(crate) fn say_error(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// An error's words on standard error, in the person's language.
+pub(crate) fn explain(language: Language, error: &ApiError) {
+    say_error(&words::explain(language, error));
+}
+
+/// A sentence of the catalogue without arguments.
+pub(crate) fn say(language: Language, key: &str) -> String {
+    words::say(language, key, &BTreeMap::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Pipe {
+        taken: Vec<u8>,
+        room: usize,
+    }
+
+    impl Write for Pipe {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.taken.len() >= self.room {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            self.taken.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_ends_the_writing_and_nothing_else() {
+        let mut lines = Lines::new(Pipe { taken: Vec::new(), room: 3 });
+        assert_eq!(lines.json(&[1]), Reader::There);
+        assert_eq!(lines.json(&[2]), Reader::Gone);
+        assert_eq!(lines.text("x"), Reader::Gone);
+        assert_eq!(lines.writer.taken, b"[1]\n");
+    }
+}

@@ -1,0 +1,205 @@
+//! `serve`: the protocol as NDJSON over standard input and output.
+
+mod lines;
+
+use crate::{
+    args::KEY_VARIABLE,
+    exit::Exit,
+    feed::{Fed, Feed},
+    output::{Lines, Reader, explain, say_error},
+    signals::Signals,
+};
+use lines::{Incoming, read_lines};
+use octo_core::{Config, Keys, NoHost, Octo, home_folder};
+use octo_protocol::{ApiError, ClientLine, Envelope, Language, ServerLine, Source};
+use serde_json::Value;
+use std::{io, sync::Arc, task::Poll, thread, time::Duration};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+};
+
+/// How long requests that still run may take when the client has closed its end.
+const LAST_REPLIES: Duration = Duration::from_secs(10);
+
+/// How many unread lines wait before the reading of standard input waits too.
+const LINES_WAITING: usize = 64;
+
+/// Serves until standard input ends, the reader of standard output is gone, or a signal comes.
+pub(crate) async fn serve() -> Exit {
+    let mut signals = match Signals::hear() {
+        Ok(signals) => signals,
+        Err(error) => {
+            say_error(&error.to_string());
+            return Exit::Failed;
+        }
+    };
+    let writer = Writer::start();
+    let octo = tokio::select! {
+        biased;
+        () = signals.next() => return Exit::Finished,
+        started = start() => match started {
+            Ok(octo) => octo,
+            Err(error) => {
+                explain(Language::System, &error);
+                writer.send(ServerLine::Error { id: None, error });
+                writer.finish().await;
+                return Exit::Failed;
+            }
+        },
+    };
+    let (feed, feed_end) = Feed::open(&octo);
+    let forwarding = tokio::spawn(forward(feed, writer.sender()));
+    let requests = listen(&octo, &writer, &mut signals).await;
+    finish(requests, &mut signals).await;
+    octo.shutdown().await;
+    drop(feed_end);
+    // It fails only by a panic, which was reported already.
+    let _ = forwarding.await;
+    writer.finish().await;
+    Exit::Finished
+}
+
+async fn start() -> Result<Octo, ApiError> {
+    Octo::start(Config {
+        home: home_folder()?,
+        source: Source::Headless,
+        keys: Keys::System,
+        host: Arc::new(NoHost),
+        secret_variables: vec![KEY_VARIABLE.to_owned()],
+    })
+    .await
+}
+
+/// Takes requests until there will be no more; gives back those that still run.
+async fn listen(octo: &Octo, writer: &Writer, signals: &mut Signals) -> JoinSet<()> {
+    let mut requests = JoinSet::new();
+    let mut incoming = stdin_lines();
+    loop {
+        let line = tokio::select! {
+            biased;
+            () = signals.next() => {
+                requests.abort_all();
+                return requests;
+            }
+            () = writer.reader_gone() => return requests,
+            line = incoming.recv() => line,
+        };
+        while requests.try_join_next().is_some() {}
+        let Some(line) = line else { return requests };
+        match line.and_then(|line| parse(&line)) {
+            Ok(None) => {}
+            Ok(Some(line)) => dispatch(octo, line, writer, &mut requests).await,
+            Err(error) => writer.send(ServerLine::Error { id: None, error }),
+        }
+    }
+}
+
+/// Carries a request out beside the others. It is begun before the next line is read, so that what a
+/// client writes one after the other reaches a session in that order.
+async fn dispatch(octo: &Octo, line: ClientLine, writer: &Writer, requests: &mut JoinSet<()>) {
+    let (octo, lines) = (octo.clone(), writer.sender());
+    let mut work = Box::pin(async move {
+        let reply = octo.request(line.request).await;
+        let _ = lines.send(reply_line(line.id, reply));
+    });
+    let begun = std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+    if begun.is_pending() {
+        requests.spawn(work);
+    }
+}
+
+fn reply_line(id: u64, reply: Result<Value, ApiError>) -> ServerLine {
+    match reply {
+        Ok(response) => ServerLine::Response { id, response },
+        Err(error) => ServerLine::Error { id: Some(id), error },
+    }
+}
+
+/// Reads a line; a blank one is nothing.
+fn parse(line: &[u8]) -> Result<Option<ClientLine>, ApiError> {
+    if line.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    // serde's message quotes a wrong value's type and place, and names unknown variants, never a field's
+    // text; even so only its place is passed on, since a line may hold a key.
+    serde_json::from_slice(line).map(Some).map_err(|error| {
+        ApiError::new("serve.bad_line").arg("column", error.column()).detail(match error.classify() {
+            serde_json::error::Category::Data => "JSON, but no request",
+            _ => "not JSON",
+        })
+    })
+}
+
+/// Waits for the requests that still run, not for ever.
+async fn finish(mut requests: JoinSet<()>, signals: &mut Signals) {
+    let all = async { while requests.join_next().await.is_some() {} };
+    tokio::select! {
+        () = signals.next() => {}
+        _ = tokio::time::timeout(LAST_REPLIES, all) => {}
+    }
+}
+
+/// Hands every event on.
+async fn forward(mut feed: Feed, lines: mpsc::UnboundedSender<ServerLine>) {
+    while let Some(item) = feed.next().await {
+        let line = match item {
+            Fed::Event(envelope) => ServerLine::Event { event: Envelope::clone(&envelope) },
+            Fed::Lost(count) => {
+                ServerLine::Error { id: None, error: ApiError::new("serve.lost").arg("count", count) }
+            }
+        };
+        if lines.send(line).is_err() {
+            break;
+        }
+    }
+}
+
+/// Standard input's lines, read by a thread of its own: a read cannot be taken back.
+fn stdin_lines() -> mpsc::Receiver<Incoming> {
+    let (sender, lines) = mpsc::channel(LINES_WAITING);
+    thread::spawn(move || read_lines(io::stdin().lock(), |line| sender.blocking_send(line).is_ok()));
+    lines
+}
+
+/// Standard output, written by a thread of its own, so that a slow reader holds nothing up.
+struct Writer {
+    lines: mpsc::UnboundedSender<ServerLine>,
+    done: oneshot::Receiver<()>,
+}
+
+impl Writer {
+    fn start() -> Self {
+        let (lines, mut waiting) = mpsc::unbounded_channel::<ServerLine>();
+        let (finished, done) = oneshot::channel();
+        thread::spawn(move || {
+            let mut out = Lines::stdout();
+            while let Some(line) = waiting.blocking_recv() {
+                if out.json(&line) == Reader::Gone {
+                    break;
+                }
+            }
+            drop(waiting);
+            let _ = finished.send(());
+        });
+        Self { lines, done }
+    }
+
+    fn sender(&self) -> mpsc::UnboundedSender<ServerLine> {
+        self.lines.clone()
+    }
+
+    fn send(&self, line: ServerLine) {
+        let _ = self.lines.send(line);
+    }
+
+    async fn reader_gone(&self) {
+        self.lines.closed().await;
+    }
+
+    /// Waits until everything is written.
+    async fn finish(self) {
+        drop(self.lines);
+        let _ = tokio::time::timeout(Duration::from_secs(5), self.done).await;
+    }
+}

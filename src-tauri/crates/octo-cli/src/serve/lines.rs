@@ -1,0 +1,98 @@
+//! Standard input cut into lines of a bearable length.
+
+use octo_protocol::ApiError;
+use std::io::{BufRead, Read};
+
+/// The longest line that is read: a picture of 20 MiB as base64 fits twice.
+pub(super) const LONGEST_LINE: u64 = 64 * 1024 * 1024;
+
+/// A line, or why there is none.
+pub(super) type Incoming = Result<Vec<u8>, ApiError>;
+
+/// Reads lines until the end, a read error, or until `take` says that nobody wants more. A line that is too
+/// long is dropped whole and reported in its place.
+pub(super) fn read_lines(input: impl BufRead, take: impl FnMut(Incoming) -> bool) {
+    read_lines_up_to(LONGEST_LINE, input, take);
+}
+
+fn read_lines_up_to(longest: u64, mut input: impl BufRead, mut take: impl FnMut(Incoming) -> bool) {
+    loop {
+        let mut line = Vec::new();
+        // One byte more than allowed: the line end, or the proof that the line is too long.
+        match input.by_ref().take(longest.saturating_add(1)).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let ended = line.last() == Some(&b'\n');
+        if ended {
+            line.pop();
+        }
+        let wanted = if u64::try_from(line.len()).is_ok_and(|length| length <= longest) {
+            take(Ok(line))
+        } else {
+            let more = skip_line(&mut input);
+            take(Err(ApiError::new("serve.long_line").arg("mib", longest / (1024 * 1024)))) && more
+        };
+        if !wanted {
+            return;
+        }
+    }
+}
+
+/// Drops the rest of a line; whether there may be more after it.
+fn skip_line(input: &mut impl BufRead) -> bool {
+    loop {
+        let (used, ended) = match input.fill_buf() {
+            Ok([]) | Err(_) => return false,
+            Ok(bytes) => match bytes.iter().position(|&byte| byte == b'\n') {
+                Some(at) => (at + 1, true),
+                None => (bytes.len(), false),
+            },
+        };
+        input.consume(used);
+        if ended {
+            return true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(longest: u64, input: &[u8]) -> Vec<Result<String, String>> {
+        let mut read = Vec::new();
+        read_lines_up_to(longest, input, |line| {
+            read.push(line.map(|line| String::from_utf8(line).unwrap()).map_err(|error| error.key));
+            true
+        });
+        read
+    }
+
+    #[test]
+    fn lines_end_at_line_ends_and_at_the_end() {
+        let text = |lines: &[&str]| lines.iter().map(|&line| Ok(line.to_owned())).collect::<Vec<_>>();
+        assert_eq!(lines(9, b""), text(&[]));
+        assert_eq!(lines(9, b"a\n\nb\n"), text(&["a", "", "b"]));
+        assert_eq!(lines(9, b"a\nb"), text(&["a", "b"]));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_reported_and_the_next_one_read() {
+        let long = || Err("serve.long_line".to_owned());
+        let ok = |line: &str| Ok(line.to_owned());
+        assert_eq!(lines(3, b"abc\nabcd\nabcdefghij\nx\n"), [ok("abc"), long(), long(), ok("x")]);
+        assert_eq!(lines(3, b"x\nabcdefg"), [ok("x"), long()]);
+        assert_eq!(lines(3, b"abc"), [ok("abc")]);
+    }
+
+    #[test]
+    fn reading_ends_when_nobody_wants_more() {
+        let mut count = 0;
+        read_lines(&b"a\nb\nc\n"[..], |_| {
+            count += 1;
+            count < 2
+        });
+        assert_eq!(count, 2);
+    }
+}

@@ -1,0 +1,45 @@
+//! The signals that ask a headless run to end.
+
+use std::io;
+
+/// Hears the interrupt and the termination signal from the moment it is made.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// Starts hearing.
+    pub fn hear() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) {
+        tokio::select! {
+            Some(()) = self.interrupt.recv() => {}
+            Some(()) = self.terminate.recv() => {}
+            else => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Signals {
+    /// Starts hearing.
+    pub fn hear() -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

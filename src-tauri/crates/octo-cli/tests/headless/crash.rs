@@ -1,0 +1,329 @@
+//! The crash campaign: `kill -9` of `octo-cli serve` at random moments of a task of ten turns with tools,
+//! questions and queued messages. After each kill the next start must have everything that was ever told,
+//! once, and the task must come to its end.
+//!
+//! Seeded: `OCTO_CAMPAIGN_SEED` repeats a run, which prints its seed when it fails. The number of kills is a
+//! tenth of the full [`FULL`] unless `OCTO_CAMPAIGN` says `full` or a number, or `OCTO_SOAK` is set.
+
+mod known;
+mod task;
+
+use crate::support::{PATIENCE, connect, serve};
+use known::Known;
+use octo_protocol::{
+    Answer, AnswerQuestion, Ask, Block, Call, Envelope, Event, ListSessions, Mode, ModelId, OpenSession,
+    Profile, Question, QuestionId, Send, SessionId, SessionSnapshot, SessionStatus, StartSession, Topic,
+    TurnEnd,
+};
+use octo_testkit::{ModelServer, Script, Serve, TempHome};
+use std::{collections::HashSet, time::Duration};
+use task::{NOTE, PARTS, part};
+
+/// How many kills the full campaign has.
+const FULL: usize = 200;
+
+/// How many kills one task bears before a new one is begun, so that all of its parts are hit.
+const KILLS_PER_TASK: usize = 10;
+
+fn kills() -> usize {
+    match std::env::var("OCTO_CAMPAIGN").as_deref() {
+        Ok("full") => FULL,
+        Ok(number) if !number.is_empty() => number.parse().expect("OCTO_CAMPAIGN is `full` or a number"),
+        _ if std::env::var_os("OCTO_SOAK").is_some() => FULL,
+        _ => FULL / 10,
+    }
+}
+
+#[test]
+fn nothing_is_lost_or_doubled_by_kill_9() {
+    let seed: u64 =
+        std::env::var("OCTO_CAMPAIGN_SEED").map_or(20_261_121, |seed| seed.parse().expect("a number"));
+    let mut left = kills();
+    let mut number = 0_u64;
+    while left > 0 {
+        let seed = seed + number;
+        println!("task {number}: OCTO_CAMPAIGN_SEED={seed}, {left} kills left");
+        let mut campaign = Campaign::begin(seed, left.min(KILLS_PER_TASK));
+        campaign.run();
+        assert!(campaign.killed > 0, "the task is longer than the first fuse");
+        left -= campaign.killed;
+        number += 1;
+    }
+}
+
+/// SplitMix64: good enough to pick moments, and the same everywhere for a seed.
+struct Random(u64);
+
+impl Random {
+    /// A number from `from` up to, but not including, `to`.
+    fn below(&mut self, from: u64, to: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        from + (mixed ^ (mixed >> 31)) % (to - from)
+    }
+}
+
+/// One task, begun in a fresh home and driven to its end through kills.
+struct Campaign {
+    home: TempHome,
+    server: ModelServer,
+    random: Random,
+    /// How many kills are left, and how many were made.
+    kills: usize,
+    killed: usize,
+    /// What one life after the other told.
+    known: Known,
+    session: Option<SessionId>,
+    model: Option<ModelId>,
+}
+
+/// How a life of the process ended.
+enum Life {
+    /// By the campaign.
+    Killed,
+    /// The task is done.
+    Done,
+}
+
+/// A running process that will be killed after so many more of its events and the driver's actions.
+struct Victim {
+    core: Serve,
+    fuse: usize,
+    /// Events already looked at.
+    place: usize,
+    /// Questions answered in this life.
+    answered: HashSet<QuestionId>,
+}
+
+impl Campaign {
+    fn begin(seed: u64, kills: usize) -> Self {
+        Self {
+            home: TempHome::new(),
+            server: ModelServer::start(Script::from_fn(task::answer)),
+            random: Random(seed),
+            kills,
+            killed: 0,
+            known: Known::default(),
+            session: None,
+            model: None,
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            let more = self.killed < self.kills;
+            let fuse = if more { usize::try_from(self.random.below(1, 90)).unwrap() } else { usize::MAX };
+            let victim = Victim { core: serve(&self.home), fuse, place: 0, answered: HashSet::new() };
+            match self.live(victim) {
+                Life::Killed => self.killed += 1,
+                Life::Done => break,
+            }
+        }
+        self.server.assert_clean();
+    }
+
+    /// One life of the process.
+    fn live(&mut self, mut victim: Victim) -> Life {
+        if self.model.is_none() {
+            self.model = Some(connect(&mut victim.core, &self.server).id);
+        }
+        let Some(session) = self.find_session(&mut victim) else { return self.end(victim) };
+        let snapshot = self.open(&mut victim, session);
+        // Everything told before this life must be in what the next one shows.
+        self.known.check(&snapshot);
+        for question in &snapshot.questions {
+            if !self.answer(&mut victim, question) {
+                return self.end(victim);
+            }
+        }
+        loop {
+            let snapshot = self.open(&mut victim, session);
+            if let Some(life) = self.advance(&mut victim, &snapshot) {
+                return match life {
+                    Life::Killed => self.end(victim),
+                    Life::Done => {
+                        self.finish(&mut victim);
+                        Life::Done
+                    }
+                };
+            }
+            if !self.follow(&mut victim, session) {
+                return self.end(victim);
+            }
+        }
+    }
+
+    /// The session, started if there is none. None when the process is to die right after the request.
+    fn find_session(&mut self, victim: &mut Victim) -> Option<SessionId> {
+        if self.session.is_none() {
+            let listed =
+                victim.core.call(ListSessions { query: String::new(), offset: 0, limit: 10 }).unwrap();
+            assert!(listed.sessions.len() <= 1, "one request started several sessions: {listed:?}");
+            self.session = listed.sessions.first().map(|info| info.id);
+        }
+        if let Some(session) = self.session {
+            return Some(session);
+        }
+        let start = StartSession {
+            folder: self.home.work().to_str().unwrap().to_owned(),
+            profile: Profile::General,
+            mode: Mode::Ask,
+            model: self.model,
+            blocks: text(&part(1)),
+        };
+        let started = act(victim, start)?;
+        self.session = Some(started.id);
+        self.session
+    }
+
+    /// The whole session as the process shows it.
+    fn open(&self, victim: &mut Victim, session: SessionId) -> SessionSnapshot {
+        let mut snapshot = victim.core.call(OpenSession { session }).expect("the session opens");
+        while snapshot.page.earlier {
+            let before = snapshot.page.messages.first().expect("a page before this one").id;
+            let call = octo_protocol::Messages { session, before, limit: 500 };
+            let earlier = victim.core.call(call).expect("an earlier page");
+            assert!(!earlier.messages.is_empty(), "there was said to be an earlier page");
+            let late = std::mem::replace(&mut snapshot.page, earlier);
+            snapshot.page.messages.extend(late.messages);
+            for turn in late.turns {
+                if snapshot.page.turns.iter().all(|known| known.id != turn.id) {
+                    snapshot.page.turns.push(turn);
+                }
+            }
+            snapshot.page.calls.extend(late.calls);
+        }
+        snapshot
+    }
+
+    /// When the session rests, the next part of the task begins. Some when this life is over.
+    fn advance(&mut self, victim: &mut Victim, snapshot: &SessionSnapshot) -> Option<Life> {
+        match snapshot.info.status {
+            SessionStatus::Running | SessionStatus::Waiting => return None,
+            SessionStatus::Failed => panic!("a turn failed: {:?}", snapshot.page.turns.last()),
+            SessionStatus::Idle => {}
+        }
+        for turn in &snapshot.page.turns {
+            assert_eq!(turn.end, Some(TurnEnd::Finished), "{turn:?}");
+        }
+        let begun = (1..=PARTS).take_while(|&number| known::count(snapshot, &part(number)) > 0).count();
+        if begun == PARTS {
+            return Some(Life::Done);
+        }
+        let call = Send { session: snapshot.info.id, blocks: text(&part(begun + 1)) };
+        match act(victim, call) {
+            None => Some(Life::Killed),
+            Some(_) => None,
+        }
+    }
+
+    /// Follows events and answers questions until the turn ends; false when the fuse burnt down.
+    fn follow(&mut self, victim: &mut Victim, session: SessionId) -> bool {
+        loop {
+            let (place, envelope) = victim.core.wait_after(victim.place, PATIENCE, |_| true);
+            victim.place = place;
+            if envelope.topic != (Topic::Session { id: session }) {
+                continue;
+            }
+            if victim.burn() {
+                return false;
+            }
+            match &envelope.event {
+                Event::QuestionAsked { question } if !self.answer(victim, question) => return false,
+                Event::SessionChanged { info } if info.status == SessionStatus::Idle => return true,
+                Event::SessionChanged { info } => {
+                    assert_ne!(info.status, SessionStatus::Failed, "a turn failed")
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Answers a question; false when the process is to die right after it.
+    fn answer(&mut self, victim: &mut Victim, question: &Question) -> bool {
+        let session = self.session.expect("a session");
+        if !victim.answered.insert(question.id) {
+            return true;
+        }
+        let (number, answer) = match &question.ask {
+            Ask::Feedback { question, .. } => {
+                (task::part_of(question), Answer::Text { text: "blue".to_owned() })
+            }
+            Ask::Permission { preview, .. } => {
+                let shown = serde_json::to_string(preview).unwrap();
+                (task::part_of(&shown), task::permission(&question.tool, &shown))
+            }
+        };
+        // While a permission waits the model is not asked, so a message sent now is queued for certain.
+        if let (true, Ask::Permission { .. }) = (task::has_note(number), &question.ask) {
+            let note = format!("{NOTE} {number}");
+            let snapshot = self.open(victim, session);
+            if known::count(&snapshot, &note) == 0
+                && act(victim, Send { session, blocks: text(&note) }).is_none()
+            {
+                return false;
+            }
+        }
+        self.known.answered(question.id);
+        act(victim, AnswerQuestion { session, question: question.id, answer }).is_some()
+    }
+
+    /// Kills the process at a moment that nothing decides but chance, and takes in what it had told.
+    fn end(&mut self, victim: Victim) -> Life {
+        std::thread::sleep(Duration::from_micros(self.random.below(0, 40_000)));
+        let exit = victim.core.kill();
+        self.take(&exit.events);
+        Life::Killed
+    }
+
+    fn take(&mut self, events: &[Envelope]) {
+        let Some(session) = self.session.or_else(|| started_in(events)) else { return };
+        self.known.take(events.iter().filter(|envelope| envelope.topic == (Topic::Session { id: session })));
+    }
+
+    /// The task is done: all of it is there, once, and did what it should.
+    fn finish(&mut self, victim: &mut Victim) {
+        let session = self.session.expect("a session");
+        self.take(&victim.core.events());
+        let snapshot = self.open(victim, session);
+        self.known.check(&snapshot);
+        assert!(snapshot.questions.is_empty() && snapshot.queue.is_empty() && snapshot.streaming.is_empty());
+        assert_eq!(snapshot.page.turns.len(), PARTS, "one turn for each part");
+        for number in 1..=PARTS {
+            assert_eq!(known::count(&snapshot, &part(number)), 1, "{}", part(number));
+            let note = format!("{NOTE} {number}");
+            assert_eq!(known::count(&snapshot, &note), usize::from(task::has_note(number)), "{note}");
+            task::check_effects(&self.home, number, &snapshot);
+        }
+    }
+}
+
+impl Victim {
+    /// One more thing happened; true when it was the last one.
+    fn burn(&mut self) -> bool {
+        self.fuse = self.fuse.saturating_sub(1);
+        self.fuse == 0
+    }
+}
+
+/// Asks for something; none when the process is to be killed before its reply is read.
+fn act<C: Call>(victim: &mut Victim, call: C) -> Option<C::Reply> {
+    if victim.burn() {
+        victim.core.send(&call.into());
+        return None;
+    }
+    Some(victim.core.call(call).expect("the request is carried out"))
+}
+
+fn text(words: &str) -> Vec<Block> {
+    vec![Block::Text { text: words.to_owned() }]
+}
+
+fn started_in(events: &[Envelope]) -> Option<SessionId> {
+    events.iter().find_map(|envelope| match envelope.topic {
+        Topic::Session { id } => Some(id),
+        Topic::Sessions | Topic::Settings => None,
+    })
+}

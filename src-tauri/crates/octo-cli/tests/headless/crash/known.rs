@@ -1,0 +1,204 @@
+//! What a client was told, and whether a later start still says the same.
+
+use octo_protocol::{
+    Block, CallId, CallState, CallStatus, CallView, Envelope, Event, Message, MessageId, Origin, Question,
+    QuestionId, SessionSnapshot, ToolResult, TurnEnd, TurnId,
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Everything a client was told by processes that were killed since.
+#[derive(Debug, Default)]
+pub struct Known {
+    last: u64,
+    messages: BTreeMap<MessageId, Message>,
+    discarded: HashSet<MessageId>,
+    calls: HashMap<CallId, CallView>,
+    questions: HashMap<QuestionId, Question>,
+    /// Questions a client was told are closed, and those whose answer was sent without hearing more.
+    closed: HashSet<QuestionId>,
+    answered: HashSet<QuestionId>,
+    ended: HashMap<TurnId, TurnEnd>,
+}
+
+impl Known {
+    /// An answer was sent; whether it arrived will show.
+    pub fn answered(&mut self, question: QuestionId) {
+        self.answered.insert(question);
+    }
+
+    /// Takes in what one process told. Numbers go on where those of the one before ended: events that were
+    /// stored but not read any more leave a gap between two processes, never within one.
+    pub fn take<'a>(&mut self, events: impl Iterator<Item = &'a Envelope>) {
+        let mut previous = None;
+        for envelope in events {
+            match previous {
+                None => assert!(
+                    envelope.seq > self.last,
+                    "number {} was used before, up to {}: {:?}",
+                    envelope.seq,
+                    self.last,
+                    envelope.event
+                ),
+                Some(previous) => assert_eq!(envelope.seq, previous + 1, "a gap: {:?}", envelope.event),
+            }
+            previous = Some(envelope.seq);
+            self.learn(&envelope.event);
+        }
+        self.last = previous.unwrap_or(self.last);
+    }
+
+    fn learn(&mut self, event: &Event) {
+        match event {
+            Event::MessageAdded { message } | Event::MessageStarted { message } => {
+                let before = self.messages.insert(message.id, message.clone());
+                assert!(before.is_none(), "told twice: {message:?}");
+            }
+            Event::BlockAdded { message, index, block } => {
+                let open = self.messages.get_mut(message).expect("a block belongs to a message that began");
+                assert_eq!(open.blocks.len(), *index as usize, "blocks come in order, each once");
+                open.blocks.push(block.clone());
+            }
+            Event::MessageDiscarded { message } => {
+                self.messages.remove(message);
+                self.discarded.insert(*message);
+            }
+            Event::CallChanged { call } => {
+                let before = self.calls.insert(call.id, call.clone());
+                if let Some(CallView { state: CallState::Ended { .. }, .. }) = before {
+                    panic!("a call that had ended changed: {call:?}");
+                }
+            }
+            Event::QuestionAsked { question } => {
+                let before = self.questions.insert(question.id, question.clone());
+                assert!(before.is_none(), "asked twice: {question:?}");
+            }
+            Event::QuestionClosed { question, .. } => {
+                assert!(self.closed.insert(*question), "closed twice: {question}");
+            }
+            Event::TurnEnded { turn } => {
+                let end = turn.end.clone().expect("a turn that ended says how");
+                assert!(self.ended.insert(turn.id, end).is_none(), "ended twice: {turn:?}");
+            }
+            Event::SessionChanged { .. }
+            | Event::TurnStarted { .. }
+            | Event::MessageEnded { .. }
+            | Event::TodosChanged { .. }
+            | Event::QueueChanged { .. }
+            | Event::RetryScheduled { .. }
+            | Event::RetryStarted
+            | Event::CommandAnswered { .. } => {}
+            Event::SessionListed { .. } | Event::SessionRemoved { .. } | Event::SettingsChanged { .. } => {
+                panic!("no event of a session: {event:?}")
+            }
+        }
+    }
+
+    /// Checks what a later process shows against all that is known.
+    pub fn check(&self, now: &SessionSnapshot) {
+        assert!(now.seq >= self.last, "the numbers went back from {} to {}", self.last, now.seq);
+        self.check_messages(now);
+        self.check_calls(now);
+        for question in self.questions.values() {
+            if !self.closed.contains(&question.id) && !self.answered.contains(&question.id) {
+                assert!(
+                    now.questions.contains(question),
+                    "no longer waits: {question:?}\nbut {:?}",
+                    now.questions
+                );
+            }
+        }
+        for question in &now.questions {
+            assert!(!self.closed.contains(&question.id), "waits again though it was closed: {question:?}");
+        }
+        for (turn, end) in &self.ended {
+            let shown =
+                now.page.turns.iter().find(|shown| shown.id == *turn).expect("a turn that was told is there");
+            assert_eq!(shown.end.as_ref(), Some(end));
+        }
+        check_pairs(now);
+    }
+
+    fn check_messages(&self, now: &SessionSnapshot) {
+        let ids: Vec<MessageId> = now.page.messages.iter().map(|message| message.id).collect();
+        assert!(ids.is_sorted_by(|one, other| one < other), "messages in order, each once: {ids:?}");
+        for told in self.messages.values() {
+            let Some(shown) = now.page.messages.iter().find(|message| message.id == told.id) else {
+                // A message without a whole block may be taken back by the restart.
+                assert!(told.blocks.is_empty(), "lost: {told:?}");
+                continue;
+            };
+            assert_eq!((shown.role, shown.turn), (told.role, told.turn));
+            let whole = shown.blocks.get(..told.blocks.len());
+            assert_eq!(whole, Some(&told.blocks[..]), "every block that was told is there");
+        }
+        for id in &ids {
+            assert!(!self.discarded.contains(id), "shown though it was taken back: {id}");
+        }
+    }
+
+    fn check_calls(&self, now: &SessionSnapshot) {
+        for told in self.calls.values() {
+            let shown = now.page.calls.iter().find(|call| call.id == told.id);
+            let shown = shown.unwrap_or_else(|| panic!("lost: {told:?}"));
+            match told.state {
+                CallState::Planned | CallState::Asking => {}
+                // It ended before the kill without our hearing it, or the restart ended it.
+                CallState::Started { .. } => {
+                    let CallState::Ended { status, .. } = shown.state else {
+                        panic!("it had started, and is run again: {shown:?}")
+                    };
+                    if status == CallStatus::Interrupted
+                        && let Some(result) = result_of(now, told.id)
+                    {
+                        assert!(result.text.contains("effect unknown"), "{}", result.text);
+                    }
+                }
+                CallState::Ended { .. } => assert_eq!(shown, told, "what had ended stays as it was"),
+            }
+        }
+    }
+}
+
+/// Every call has at most one result, in the message behind it, and exactly one once its turn went on.
+fn check_pairs(now: &SessionSnapshot) {
+    let mut results: HashMap<CallId, usize> = HashMap::new();
+    for block in now.page.messages.iter().flat_map(|message| &message.blocks) {
+        if let Block::ToolResult(result) = block {
+            *results.entry(result.call).or_default() += 1;
+        }
+    }
+    let mut calls = HashSet::new();
+    for (place, message) in now.page.messages.iter().enumerate() {
+        let went_on = now
+            .page
+            .messages
+            .get(place + 1..)
+            .is_some_and(|later| later.iter().any(|later| later.meta.origin == Origin::Model));
+        for call in message.calls() {
+            assert!(calls.insert(call.id), "a call twice: {call:?}");
+            let count = results.get(&call.id).copied().unwrap_or(0);
+            assert!(count <= 1, "{count} results: {call:?}");
+            assert!(count == 1 || !went_on, "the model went on without a result: {call:?}");
+        }
+    }
+    for call in results.keys() {
+        assert!(calls.contains(call), "a result of no call: {call}");
+    }
+}
+
+/// A call's result, once it is part of the conversation.
+pub fn result_of(now: &SessionSnapshot, call: CallId) -> Option<&ToolResult> {
+    now.page.messages.iter().flat_map(|message| &message.blocks).find_map(|block| match block {
+        Block::ToolResult(result) if result.call == call => Some(result),
+        _ => None,
+    })
+}
+
+/// How often the person's words are there, in the transcript or waiting in the queue.
+pub fn count(now: &SessionSnapshot, words: &str) -> usize {
+    let says =
+        |blocks: &[Block]| blocks.iter().any(|block| matches!(block, Block::Text { text } if text == words));
+    let said = now.page.messages.iter().filter(|message| message.meta.origin == Origin::Person);
+    said.filter(|message| says(&message.blocks)).count()
+        + now.queue.iter().filter(|queued| says(&queued.blocks)).count()
+}

@@ -1,0 +1,231 @@
+//! `exec` when all goes well.
+
+use crate::support::{Ran, Running, exec, run};
+use octo_protocol::{Answer, CallState, CallStatus, CommandState, Event, Source, ToolView, Topic, TurnEnd};
+use octo_testkit::{Gate, ModelServer, Reply, Script, TempHome};
+use serde_json::json;
+use std::{io::Write, process::Stdio};
+
+#[test]
+fn the_answer_goes_to_standard_output_and_the_session_to_standard_error() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new().text("Hello there.").text("And again."));
+    let ran = run(&home, &server, &["say hello"]).expect(0);
+    assert_eq!(ran.out, "Hello there.\n");
+    assert_eq!(ran.err, format!("session: {}\n", ran.session()));
+    assert_eq!(server.requests()[0].user_text().lines().last(), Some("say hello"));
+
+    let options = ["--protocol", "openai-chat", "--base-url", &server.url(), "--model", "other", "say hello"];
+    let ran = Ran::of(exec(&home, &options).output().unwrap()).expect(0);
+    assert_eq!(ran.out, "And again.\n");
+    assert_eq!(server.requests()[1].model(), "other");
+    server.assert_clean();
+}
+
+#[test]
+fn json_prints_every_event_of_the_session_and_nothing_else() {
+    let home = TempHome::new();
+    let script = Script::new().call("write", json!({ "path": "a.txt", "content": "hi\n" })).text("Written.");
+    let server = ModelServer::start(script);
+    let ran = run(&home, &server, &["--json", "--mode", "autonomous", "write it"]).expect(0);
+    let events = ran.events();
+    let topic = Topic::Session { id: ran.session() };
+    assert!(events.iter().all(|envelope| envelope.topic == topic), "only the session's own events");
+    let numbers: Vec<u64> = events.iter().map(|envelope| envelope.seq).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "from 1, without gaps");
+    let ended = events.iter().filter_map(|envelope| match &envelope.event {
+        Event::TurnEnded { turn } => Some(turn.end.clone()),
+        _ => None,
+    });
+    assert_eq!(ended.collect::<Vec<_>>(), [Some(TurnEnd::Finished)]);
+    assert_eq!(home.read("a.txt"), "hi\n");
+    server.assert_clean();
+}
+
+#[test]
+fn a_dash_reads_the_prompt_from_standard_input() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new().text("Read."));
+    let url = server.url();
+    let options = ["--protocol", "anthropic", "--base-url", &url, "--model", "m", "-"];
+    let mut command = exec(&home, &options);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all("第一行\nsecond line\n".as_bytes()).unwrap();
+    let ran = Ran::of(child.wait_with_output().unwrap()).expect(0);
+    assert_eq!(ran.out, "Read.\n");
+    assert!(server.requests()[0].user_text().ends_with("第一行\nsecond line"));
+}
+
+#[test]
+fn last_continues_the_folders_newest_session() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new().text("One.").text("Two.").text("Three.").text("Other."));
+    let first = run(&home, &server, &["first"]).expect(0);
+    let second = run(&home, &server, &["second"]).expect(0);
+    assert_ne!(first.session(), second.session());
+    let other = home.work().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let third = run(&home, &server, &["--session", "last", "third"]).expect(0);
+    assert_eq!(third.session(), second.session());
+    assert_eq!(third.out, "Three.\n");
+    let asked = &server.requests()[2];
+    assert_eq!(asked.answers(), 1, "the model sees the earlier exchange");
+
+    // By its id, from another folder.
+    let id = first.session().to_string();
+    let fourth = run(&home, &server, &["--session", &id, "fourth"]).expect(0);
+    assert_eq!(fourth.session(), first.session());
+
+    let none = run(&home, &server, &["--cwd", other.to_str().unwrap(), "--session", "last", "x"]).expect(1);
+    assert!(none.err.contains("No session was started in"), "{}", none.err);
+    server.assert_clean();
+}
+
+#[test]
+fn nobody_is_there_to_give_permission_and_the_model_is_told() {
+    for mode in ["ask", "ask-risky"] {
+        let home = TempHome::new();
+        let script =
+            Script::new().call("terminal", json!({ "command": "touch made.txt" })).text("I could not.");
+        let server = ModelServer::start(script);
+        let ran = run(&home, &server, &["--json", "--mode", mode, "make it"]).expect(0);
+        assert!(!home.work().join("made.txt").exists());
+        let results = server.requests()[1].results();
+        assert!(results[0].text.contains("Nobody is there to give permission"), "{results:?}");
+        let answers = ran.events().into_iter().filter_map(|envelope| match envelope.event {
+            Event::QuestionClosed { answer, .. } => answer,
+            _ => None,
+        });
+        let answers: Vec<Answer> = answers.collect();
+        assert!(matches!(answers.as_slice(), [Answer::No { reason: Some(_) }]), "{answers:?}");
+        server.assert_clean();
+    }
+}
+
+#[test]
+fn ask_risky_reads_and_writes_inside_the_folder_without_asking() {
+    let home = TempHome::new();
+    home.write("in.txt", "content\n");
+    let script = Script::new()
+        .calls([("file_reader", json!({ "path": "in.txt" })), ("grep", json!({ "pattern": "content" }))])
+        .call("write", json!({ "path": "out.txt", "content": "made\n" }))
+        .call("terminal", json!({ "command": "ls" }))
+        .text("Done.");
+    let server = ModelServer::start(script);
+    let ran = run(&home, &server, &["--json", "--mode", "ask-risky", "go"]).expect(0);
+    assert!(!ran.out.contains("question_asked"), "nothing of this asks");
+    assert_eq!(home.read("out.txt"), "made\n");
+    assert!(server.requests()[3].results()[0].text.contains("out.txt"));
+    server.assert_clean();
+}
+
+#[test]
+fn nobody_is_there_to_answer_a_question() {
+    for mode in ["ask", "ask-risky", "autonomous"] {
+        let home = TempHome::new();
+        let question = json!({ "question": "Which colour?", "options": ["red", "blue"] });
+        let server =
+            ModelServer::start(Script::new().call("request_user_feedback", question).text("Red, then."));
+        let ran = run(&home, &server, &["--mode", mode, "paint"]).expect(0);
+        assert_eq!(ran.out, "Red, then.\n");
+        let results = server.requests()[1].results();
+        assert!(results[0].text.contains("Nobody is there to answer"), "{results:?}");
+        server.assert_clean();
+    }
+}
+
+#[test]
+fn the_demo_drives_the_real_tools_and_is_never_the_last_session() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new().text("Mine.").text("Mine again."));
+    let mine = run(&home, &server, &["mine"]).expect(0);
+
+    let demo = ["--protocol", "demo", "--mode", "autonomous", "--json", "show me"];
+    let ran = Ran::of(exec(&home, &demo).output().unwrap()).expect(0);
+    let mut ended = Vec::new();
+    let mut outputs = Vec::new();
+    for envelope in ran.events() {
+        match envelope.event {
+            Event::SessionChanged { info } => {
+                assert_eq!(info.source, Source::Demo);
+                assert_ne!(std::path::Path::new(&info.folder), home.work(), "a throw-away folder");
+                assert_eq!(info.usage, octo_protocol::Usage::default());
+            }
+            Event::CallChanged { call } => {
+                if let CallState::Ended { status, .. } = call.state {
+                    assert_eq!(status, CallStatus::Done, "{call:?}");
+                    if let Some(ToolView::Command(command)) = &call.view {
+                        assert_eq!(command.state, Some(CommandState::Exited { code: 0 }));
+                        outputs.push(command.output.clone().unwrap_or_default());
+                    }
+                    ended.push(call.tool);
+                }
+            }
+            _ => {}
+        }
+    }
+    for tool in ["todo_manager", "write", "edit", "terminal", "request_user_feedback"] {
+        assert!(ended.iter().any(|name| name == tool), "{tool} in {ended:?}");
+    }
+    assert!(outputs[0].contains("4 octopus"), "{outputs:?}");
+
+    let plain = ["--protocol", "demo", "--mode", "ask", "show me"];
+    let ran = Ran::of(exec(&home, &plain).output().unwrap()).expect(0);
+    assert!(ran.out.contains("I am a script"), "{}", ran.out);
+
+    let last = run(&home, &server, &["--session", "last", "again"]).expect(0);
+    assert_eq!(last.session(), mine.session());
+    assert_eq!(server.requests().len(), 2, "the demo asks no server");
+}
+
+#[test]
+fn the_demo_speaks_the_persons_language() {
+    let home = TempHome::new();
+    let mut command = exec(&home, &["--protocol", "demo", "--json", "你好"]);
+    let ran = Ran::of(command.env("LC_ALL", "zh_CN.UTF-8").output().unwrap()).expect(0);
+    assert!(ran.out.contains("我是一段脚本，不是模型"), "{}", ran.out);
+}
+
+#[test]
+fn a_slash_command_is_answered_without_the_model() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new().text("Hi."));
+    run(&home, &server, &["hi"]).expect(0);
+    let ran = run(&home, &server, &["--session", "last", "/help"]).expect(0);
+    assert!(ran.out.contains("/help") && ran.out.contains("/mode"), "{}", ran.out);
+    let ran = run(&home, &server, &["--session", "last", "/hepl"]).expect(0);
+    assert!(ran.out.contains("/help"), "{}", ran.out);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_fault() {
+    let home = TempHome::new();
+    let gate = Gate::new();
+    let script = Script::new().reply(Reply::text("One two three.").hold_after(1, &gate)).text("More.");
+    let server = ModelServer::start(script);
+    let url = server.url();
+    let options = ["--protocol", "anthropic", "--base-url", &url, "--model", "m", "--json", "go"];
+    let mut running = Running::start(&mut exec(&home, &options));
+    gate.wait_reached(crate::support::PATIENCE);
+    running.drop_stdout();
+    gate.open();
+    let ran = running.end().expect(0);
+    let after = run(&home, &server, &["--session", &ran.session().to_string(), "more"]).expect(0);
+    assert_eq!(after.out, "More.\n");
+    assert_eq!(server.requests()[1].answers(), 1, "the turn was finished all the same");
+}
+
+#[test]
+fn the_profile_is_part_of_the_prompt_and_stays() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new().text("1").text("2"));
+    let general = run(&home, &server, &["--profile", "general", "x"]).expect(0);
+    run(&home, &server, &["--profile", "coding", "x"]).expect(0);
+    let requests = server.requests();
+    assert_ne!(requests[0].system(), requests[1].system());
+    let id = general.session().to_string();
+    let ran = run(&home, &server, &["--session", &id, "--profile", "coding", "x"]).expect(2);
+    assert!(ran.err.contains("--profile"), "{}", ran.err);
+}

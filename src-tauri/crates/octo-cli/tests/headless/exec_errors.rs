@@ -1,0 +1,184 @@
+//! `exec` when something is wrong: clear words, the right exit status, nothing lost.
+
+use crate::support::{Ran, Running, exec, run};
+use nix::sys::signal::Signal;
+use octo_testkit::{Finish, ModelServer, Reply, Script, ServerOptions, TempHome};
+use serde_json::json;
+use std::net::TcpListener;
+
+#[test]
+fn wrong_usage_is_2_and_says_why() {
+    let home = TempHome::new();
+    for (arguments, words) in [
+        (&[][..], "Usage"),
+        (&["--mode", "yolo", "x"], "invalid value 'yolo'"),
+        (&["--session", "deadbeef", "x"], "32 hex digits"),
+        (&["--protocol", "anthropic", "x"], "--model"),
+        (&["--base-url", "http://localhost", "x"], "--protocol"),
+        (&["--protocol", "demo", "--model", "m", "x"], "no model"),
+        (&["--protocol", "anthropic", "--base-url", "not an address", "--model", "m", "x"], "address"),
+        (&["  "], "empty"),
+        (&["-"], "empty"),
+    ] {
+        let ran = Ran::of(exec(&home, arguments).output().unwrap()).expect(2);
+        assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
+        assert_eq!(ran.out, "");
+    }
+    assert!(!home.octo().join("octo.db").exists(), "nothing was begun");
+}
+
+#[test]
+fn help_is_no_error() {
+    let home = TempHome::new();
+    let ran = Ran::of(exec(&home, &["--help"]).output().unwrap()).expect(0);
+    assert!(ran.out.contains("--session") && ran.out.contains("OCTO_API_KEY"), "{}", ran.out);
+}
+
+#[test]
+fn a_missing_key_is_said_before_anything_is_sent() {
+    let home = TempHome::new();
+    let options = ["--protocol", "anthropic", "--model", "m", "--key-env", "MY_KEY", "x"];
+    let ran = Ran::of(exec(&home, &options).output().unwrap()).expect(1);
+    assert!(ran.err.contains("key") && ran.err.contains("MY_KEY"), "{}", ran.err);
+}
+
+#[test]
+fn without_any_model_the_way_to_one_is_named() {
+    let home = TempHome::new();
+    let ran = Ran::of(exec(&home, &["x"]).output().unwrap()).expect(1);
+    assert!(!ran.err.trim().is_empty() && !ran.err.contains("error."), "words, not a key: {}", ran.err);
+    let ran = Ran::of(exec(&home, &["--model", "unheard-of", "x"]).output().unwrap()).expect(1);
+    assert!(ran.err.contains("unheard-of"), "{}", ran.err);
+}
+
+#[test]
+fn a_refused_key_fails_at_once() {
+    let home = TempHome::new();
+    let options = ServerOptions { key: Some("right".to_owned()), ..ServerOptions::default() };
+    let server = ModelServer::start_with(Script::new(), options);
+    let ran = run(&home, &server, &["x"]).expect(1);
+    assert!(ran.err.contains("refused the key"), "{}", ran.err);
+    assert_eq!(server.requests().len(), 1, "asking again would not help");
+    // The message was kept: the session goes on once the key is right.
+    let id = ran.session().to_string();
+    let right = ModelServer::start_with(
+        Script::new().text("Now it works."),
+        ServerOptions { key: Some("right".to_owned()), ..ServerOptions::default() },
+    );
+    let url = right.url();
+    let options =
+        ["--session", &id, "--protocol", "anthropic", "--base-url", &url, "--model", "scripted", "and now?"];
+    let ran = Ran::of(exec(&home, &options).env("OCTO_API_KEY", "right").output().unwrap()).expect(0);
+    assert_eq!(ran.out, "Now it works.\n");
+    assert_eq!(right.requests()[0].user_text().matches("\nx").count(), 1, "the first message is there, once");
+    right.assert_clean();
+}
+
+#[test]
+fn a_web_page_instead_of_an_answer_is_tried_again_and_named() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new().reply(Reply::html()).text("Back."));
+    let ran = run(&home, &server, &["x"]).expect(0);
+    assert_eq!(ran.out, "Back.\n");
+    assert!(ran.err.contains("attempt 2 of"), "{}", ran.err);
+}
+
+#[test]
+fn a_server_that_asks_for_too_long_a_wait_is_not_waited_for() {
+    let home = TempHome::new();
+    let reply = Reply::error(529, "overloaded_error", "later").header("retry-after", "3600");
+    let server = ModelServer::start(Script::from(reply));
+    let ran = run(&home, &server, &["x"]).expect(1);
+    assert!(ran.err.lines().count() >= 2 && !ran.err.contains("error.provider"), "{}", ran.err);
+}
+
+#[test]
+fn an_unreachable_server_is_named_while_it_is_tried_again() {
+    let home = TempHome::new();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("http://127.0.0.1:{port}");
+    let options = ["--protocol", "openai-chat", "--base-url", &url, "--model", "m", "x"];
+    let mut running = Running::start(&mut exec(&home, &options));
+    running.wait_error("attempt 2 of");
+    running.signal(Signal::SIGINT);
+    running.end().expect(130);
+}
+
+#[test]
+fn a_stream_that_refuses_fails_the_turn() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::from(Reply::text("I will not.").finish(Finish::Refusal)));
+    let ran = run(&home, &server, &["x"]).expect(1);
+    assert!(!ran.err.contains("error.turn"), "words, not a key: {}", ran.err);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new().text("Hi."));
+    let file = home.write("file.txt", "x");
+    for wrong in ["missing", file.to_str().unwrap()] {
+        let ran = run(&home, &server, &["--cwd", wrong, "x"]).expect(1);
+        assert!(ran.err.contains(wrong), "{}", ran.err);
+    }
+    let folder = home.work().join("gone");
+    std::fs::create_dir(&folder).unwrap();
+    let ran = run(&home, &server, &["--cwd", folder.to_str().unwrap(), "x"]).expect(0);
+    std::fs::remove_dir(&folder).unwrap();
+    let ran = run(&home, &server, &["--session", &ran.session().to_string(), "go on"]).expect(1);
+    assert!(ran.err.contains(folder.to_str().unwrap()), "{}", ran.err);
+    assert!(!folder.exists(), "it is not made again behind the person's back");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn a_session_that_is_not_there_is_said() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new());
+    let id = octo_protocol::SessionId::new().to_string();
+    let ran = run(&home, &server, &["--session", &id, "x"]).expect(1);
+    assert!(!ran.err.trim().is_empty() && !ran.err.contains("error.session"), "{}", ran.err);
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn a_model_that_goes_round_in_circles_is_ended() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::from_fn(|_| Reply::call("glob", json!({ "pattern": "*" }))));
+    let ran = run(&home, &server, &["x"]).expect(1);
+    assert!(ran.err.lines().count() >= 2 && !ran.err.contains("error.turn"), "{}", ran.err);
+    let requests = server.requests().len();
+    assert!(requests <= 12, "{requests} requests");
+    server.assert_clean();
+}
+
+#[test]
+fn unknown_tools_and_broken_arguments_reach_the_model_as_errors() {
+    let home = TempHome::new();
+    let script = Script::new()
+        .call("frobnicate", json!({ "x": 1 }))
+        .reply(Reply::raw_call("write", r#"{"path":"half.txt","content":"cut o"#))
+        .call("edit", json!({ "path": "no such file", "old_string": "a", "new_string": "b" }))
+        .call("file_reader", json!({}))
+        .text("I see.");
+    let server = ModelServer::start(script);
+    let ran = run(&home, &server, &["--mode", "autonomous", "x"]).expect(0);
+    assert_eq!(ran.out, "I see.\n");
+    let last = server.requests().pop().unwrap();
+    let results = last.all_results();
+    assert_eq!(results.len(), 4);
+    assert!(results.iter().all(|result| result.is_error && !result.text.is_empty()), "{results:#?}");
+    assert!(results[0].text.contains("frobnicate"), "{}", results[0].text);
+    assert!(!home.work().join("half.txt").exists(), "half a file is never written");
+    server.assert_clean();
+}
+
+#[test]
+fn a_home_that_cannot_be_used_is_named_and_left_alone() {
+    let home = TempHome::new();
+    let file = home.write("occupied", "mine");
+    let mut command = exec(&home, &["--protocol", "demo", "x"]);
+    let ran = Ran::of(command.env("OCTO_HOME", &file).output().unwrap()).expect(1);
+    assert!(!ran.err.trim().is_empty() && !ran.err.contains("error.s"), "{}", ran.err);
+    assert_eq!(home.read("occupied"), "mine");
+}

@@ -1,0 +1,93 @@
+//! `exec` when it is interrupted.
+
+use crate::support::{PATIENCE, Running, connect, exec, is_gone, model, run, serve, until};
+use nix::sys::signal::Signal;
+use octo_protocol::{CallState, CallStatus, MessageEnd, OpenSession, Role, SessionStatus, TurnEnd};
+use octo_testkit::{Gate, ModelServer, Outcome, Reply, Script, TempHome};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+fn start(home: &TempHome, server: &ModelServer, arguments: &[&str]) -> Running {
+    let mut all = model(server);
+    all.extend(arguments.iter().map(|&argument| argument.to_owned()));
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    Running::start(&mut exec(home, &all))
+}
+
+#[test]
+fn interrupted_while_the_answer_streams_it_keeps_what_had_come() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let home = TempHome::new();
+        let gate = Gate::new();
+        let answer = Reply::text("one two three four").in_chunks(4).hold_after(2, &gate);
+        let server = ModelServer::start(Script::from(answer).text("And on."));
+        let mut running = start(&home, &server, &["count"]);
+        running.wait_error("session: ");
+        gate.wait_reached(PATIENCE);
+        let pressed = Instant::now();
+        running.signal(signal);
+        let ran = running.end().expect(130);
+        assert!(pressed.elapsed() < Duration::from_secs(5), "{:?}", pressed.elapsed());
+        assert_eq!(server.wait_outcome(0), Outcome::Dropped, "the connection was closed");
+        assert_eq!(ran.out, "");
+
+        let mut core = serve(&home);
+        let snapshot = core.call(OpenSession { session: ran.session() }).unwrap();
+        assert_eq!(snapshot.info.status, SessionStatus::Idle);
+        assert_eq!(snapshot.page.turns[0].end, Some(TurnEnd::Stopped));
+        let last = snapshot.page.messages.last().unwrap();
+        assert_eq!((last.role, last.meta.end), (Role::Assistant, Some(MessageEnd::Stopped)));
+        assert!("one two three four".starts_with(&last.text()), "{}", last.text());
+        core.close(PATIENCE);
+
+        let after = run(&home, &server, &["--session", "last", "go on"]).expect(0);
+        assert_eq!(after.out, "And on.\n");
+        server.assert_clean();
+    }
+}
+
+#[test]
+fn interrupted_while_a_command_runs_nothing_of_it_stays() {
+    let home = TempHome::new();
+    let command = "sleep 300 & echo $$ $! > pids; echo begun; wait";
+    let script =
+        Script::new().call("terminal", json!({ "command": command })).text("Never said.").text("Fine.");
+    let server = ModelServer::start(script);
+    let running = start(&home, &server, &["--mode", "autonomous", "sleep"]);
+    let pids: Vec<i32> = until("the command's process ids", || {
+        let text = std::fs::read_to_string(home.work().join("pids")).ok()?;
+        text.ends_with('\n').then(|| text.split_whitespace().map(|pid| pid.parse().unwrap()).collect())
+    });
+    assert!(pids.iter().all(|&pid| !is_gone(pid)));
+    let pressed = Instant::now();
+    running.signal(Signal::SIGINT);
+    let ran = running.end().expect(130);
+    assert!(pressed.elapsed() < Duration::from_secs(5), "{:?}", pressed.elapsed());
+    until("the end of the command's processes", || pids.iter().all(|&pid| is_gone(pid)).then_some(()));
+    assert_eq!(server.requests().len(), 1, "no model call after a stop");
+
+    let mut core = serve(&home);
+    connect(&mut core, &server);
+    let snapshot = core.call(OpenSession { session: ran.session() }).unwrap();
+    let call = &snapshot.page.calls[0];
+    assert!(matches!(call.state, CallState::Ended { status: CallStatus::Stopped, .. }), "{call:?}");
+    core.close(PATIENCE);
+    // "Never said." answers the next message: the stopped turn did not ask for it.
+    let after = run(&home, &server, &["--session", "last", "well?"]).expect(0);
+    assert_eq!(after.out, "Never said.\n");
+    let results = server.requests()[1].all_results();
+    assert_eq!(results.len(), 1, "the call has its one result");
+    server.assert_clean();
+}
+
+#[test]
+fn interrupted_before_the_prompt_was_read_it_did_nothing() {
+    let home = TempHome::new();
+    let mut command = exec(&home, &["--protocol", "demo", "-"]);
+    command.stdin(std::process::Stdio::piped());
+    let running = Running::start(&mut command);
+    running.wait_handles(Signal::SIGINT);
+    running.signal(Signal::SIGINT);
+    running.end().expect(130);
+    assert!(!home.octo().join("octo.db").exists());
+}

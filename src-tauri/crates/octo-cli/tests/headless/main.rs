@@ -1,0 +1,15 @@
+//! The headless forms as a person has them: the built binary, a home of its own, a scripted model server.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests report by failing; what supports them does too"
+)]
+
+mod crash;
+mod exec;
+mod exec_errors;
+mod exec_stop;
+mod secrets;
+mod serve;
+mod support;

@@ -1,0 +1,58 @@
+//! The key goes to the model's server and nowhere else.
+
+use crate::support::{Ran, exec};
+use octo_testkit::{ModelServer, Script, ServerOptions, TempHome};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+const KEY: &str = "sk-test-5d1f0c37e2b94a68";
+
+fn files_with(folder: &Path, secret: &[u8]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_with(&path, secret));
+        } else if path.is_file()
+            && std::fs::read(&path).unwrap().windows(secret.len()).any(|window| window == secret)
+        {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn the_key_is_in_no_file_no_output_and_no_command() {
+    for variable in ["OCTO_API_KEY", "MY_OWN_KEY"] {
+        let home = TempHome::new();
+        let script = Script::new()
+            .call("terminal", json!({ "command": "env; tr '\\0' '\\n' < /proc/$$/environ" }))
+            .call("terminal", json!({ "command": "env > env.txt", "env": { "OTHER": "1" } }))
+            .text("Looked.");
+        let options = ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() };
+        let server = ModelServer::start_with(script, options);
+        let url = server.url();
+        let mut arguments = vec!["--protocol", "anthropic", "--base-url", &url, "--model", "m"];
+        if variable != "OCTO_API_KEY" {
+            arguments.extend(["--key-env", variable]);
+        }
+        arguments.extend(["--mode", "autonomous", "--json", "look"]);
+        let mut command = exec(&home, &arguments);
+        // The other name must not be needed, nor leak.
+        command.env(variable, KEY).env("RUST_LOG", "trace");
+        let ran = Ran::of(command.output().unwrap()).expect(0);
+        assert_eq!(server.requests().len(), 3, "the server took the key");
+        server.assert_clean();
+
+        assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY));
+        let environment = &server.requests()[1].results()[0].text;
+        assert!(environment.contains("HOME="), "the command ran: {environment}");
+        assert!(!environment.contains(KEY) && !environment.contains("MY_OWN_KEY"), "{environment}");
+        assert!(!home.read("env.txt").contains(KEY));
+        for root in [home.octo(), home.home(), home.work()] {
+            assert_eq!(files_with(&root, KEY.as_bytes()), Vec::<PathBuf>::new());
+        }
+        assert!(!files_with(&home.octo(), b"look").is_empty(), "the search finds what is there");
+    }
+}

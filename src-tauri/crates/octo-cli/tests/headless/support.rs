@@ -1,0 +1,190 @@
+//! Running the binary inside a temporary home.
+
+use octo_protocol::{Envelope, ModelDraft, ModelEntry, Protocol, SaveModel, SessionId};
+use octo_testkit::{ModelServer, Serve, TempHome};
+use std::{
+    ffi::OsString,
+    io::{BufRead, BufReader, Read},
+    path::Path,
+    process::{Child, ChildStderr, Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+/// How long anything may take before the test fails.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The binary under test.
+pub const BINARY: &str = env!("CARGO_BIN_EXE_octo-cli");
+
+/// The environment of a child: inside the home, in English, without a keychain and without a key.
+pub fn environment(home: &TempHome) -> Vec<(OsString, OsString)> {
+    let mut environment = home.env();
+    for (name, value) in [
+        ("LC_ALL", "C.UTF-8"),
+        ("LANG", "C.UTF-8"),
+        ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent"),
+        ("OCTO_API_KEY", ""),
+        ("SHELL", "/bin/bash"),
+        ("RUST_BACKTRACE", "1"),
+    ] {
+        environment.push((name.into(), value.into()));
+    }
+    environment
+}
+
+/// `octo-cli exec` with these arguments, not started yet, in the home's folder to work in.
+pub fn exec(home: &TempHome, arguments: &[&str]) -> Command {
+    let mut command = Command::new(BINARY);
+    command.arg("exec").args(arguments).envs(environment(home)).current_dir(home.work()).stdin(Stdio::null());
+    command
+}
+
+/// The options that name a scripted server as an Anthropic one.
+pub fn model(server: &ModelServer) -> Vec<String> {
+    ["--protocol", "anthropic", "--base-url", &server.url(), "--model", "scripted"]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Ran {
+    pub status: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    pub fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8 output");
+        let ran = Self { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) };
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+        ran
+    }
+
+    /// The session named on standard error.
+    pub fn session(&self) -> SessionId {
+        session_in(&self.err).unwrap_or_else(|| panic!("no session in {:?}", self.err))
+    }
+
+    /// The events on standard output, every line of which must be one.
+    pub fn events(&self) -> Vec<Envelope> {
+        let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        self.out.lines().map(read).collect()
+    }
+
+    #[track_caller]
+    pub fn expect(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "{self:#?}");
+        self
+    }
+}
+
+fn session_in(text: &str) -> Option<SessionId> {
+    text.lines().find_map(|line| line.strip_prefix("session: ")).and_then(|id| id.parse().ok())
+}
+
+/// Runs `exec` against a scripted server.
+pub fn run(home: &TempHome, server: &ModelServer, arguments: &[&str]) -> Ran {
+    let mut all = model(server);
+    all.extend(arguments.iter().map(|&argument| argument.to_owned()));
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    Ran::of(exec(home, &all).output().expect("the binary runs"))
+}
+
+/// A run that goes on, with its standard error being read.
+pub struct Running {
+    child: Child,
+    errors: BufReader<ChildStderr>,
+    err: String,
+}
+
+impl Running {
+    pub fn start(command: &mut Command) -> Self {
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+        let errors = BufReader::new(child.stderr.take().expect("standard error"));
+        Self { child, errors, err: String::new() }
+    }
+
+    /// Reads standard error up to a line that contains this.
+    pub fn wait_error(&mut self, part: &str) {
+        loop {
+            let before = self.err.len();
+            self.errors.read_line(&mut self.err).expect("standard error");
+            assert!(self.err.len() > before, "the run ended without {part:?}: {:?}", self.err);
+            if self.err.get(before..).is_some_and(|line| line.contains(part)) {
+                return;
+            }
+        }
+    }
+
+    pub fn signal(&self, signal: nix::sys::signal::Signal) {
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(self.child.id()).expect("a pid"));
+        nix::sys::signal::kill(pid, signal).expect("the run takes the signal");
+    }
+
+    /// Waits until the process handles a signal itself.
+    pub fn wait_handles(&self, signal: nix::sys::signal::Signal) {
+        let bit = 1_u64 << (signal as i32 - 1);
+        let status = format!("/proc/{}/status", self.child.id());
+        until("a handler for the signal", || {
+            let status = std::fs::read_to_string(&status).ok()?;
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+            (u64::from_str_radix(caught.trim(), 16).ok()? & bit != 0).then_some(())
+        });
+    }
+
+    pub fn drop_stdout(&mut self) {
+        self.child.stdout = None;
+    }
+
+    /// Waits for its end.
+    pub fn end(mut self) -> Ran {
+        let mut out = Vec::new();
+        if let Some(mut stdout) = self.child.stdout.take() {
+            stdout.read_to_end(&mut out).expect("standard output");
+        }
+        self.errors.read_to_string(&mut self.err).expect("standard error");
+        let status = self.child.wait().expect("the run's status");
+        Ran::of(Output { status, stdout: out, stderr: self.err.into_bytes() })
+    }
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub fn until<T>(what: &str, mut so: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(value) = so() {
+            return value;
+        }
+        assert!(Instant::now() < deadline, "{what} did not come to be");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether a process is gone; one that only waits to be reaped is.
+pub fn is_gone(pid: i32) -> bool {
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')),
+        Err(_) => true,
+    }
+}
+
+/// `octo-cli serve` in a home.
+pub fn serve(home: &TempHome) -> Serve {
+    Serve::start(Path::new(BINARY), ["serve"], environment(home))
+}
+
+/// Makes a scripted server the home's model.
+pub fn connect(serve: &mut Serve, server: &ModelServer) -> ModelEntry {
+    let draft = ModelDraft {
+        id: None,
+        protocol: Protocol::Anthropic,
+        base_url: server.url(),
+        model: "scripted".to_owned(),
+        key: None,
+    };
+    serve.call(SaveModel { draft }).expect("the model is saved")
+}

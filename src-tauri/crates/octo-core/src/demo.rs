@@ -1,0 +1,91 @@
+//! "Demo, no model": a script that drives the real agent.
+//!
+//! [`DemoProvider`] takes a model's place and nothing else's: the turn machine, the tools, the questions
+//! and the store are the real ones, in a throw-away folder. What it says comes from [`script`], a pure
+//! function of the conversation so far, so it keeps no state and goes on after a restart, a stop or
+//! whatever the person writes in between. It reports no usage, because nothing was used.
+
+mod pace;
+mod progress;
+mod project;
+mod script;
+#[cfg(test)]
+mod tests;
+
+use futures::{StreamExt, stream};
+use octo_llm::{ErrorClass, ModelEvent, ModelRequest, ModelStream, Provider, ProviderError, ProviderId};
+use octo_protocol::Language;
+use std::{collections::VecDeque, time::Duration};
+use tokio_util::sync::CancellationToken;
+
+/// How long the script waits between two small pieces of text: about the pace of a quick model.
+pub const READING_PACE: Duration = Duration::from_millis(15);
+
+/// The script in a model's place.
+#[derive(Clone, Debug)]
+pub struct DemoProvider {
+    id: ProviderId,
+    language: Language,
+    pace: Duration,
+}
+
+impl DemoProvider {
+    /// Speaks this language, at [`READING_PACE`].
+    pub fn new(language: Language) -> Self {
+        Self { id: ProviderId("demo".to_owned()), language, pace: READING_PACE }
+    }
+
+    /// At another pace; zero streams without waiting.
+    #[must_use]
+    pub fn with_pace(mut self, pace: Duration) -> Self {
+        self.pace = pace;
+        self
+    }
+}
+
+impl Provider for DemoProvider {
+    fn id(&self) -> &ProviderId {
+        &self.id
+    }
+
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> ModelStream {
+        let step = script::next(&request.messages, self.language);
+        let events = VecDeque::from(pace::events(step));
+        let pace = self.pace;
+        stream::unfold((events, cancel), move |(mut events, cancel)| async move {
+            let event = events.pop_front()?;
+            let item = match paced(&event, pace, &cancel).await {
+                Ok(()) => Ok(event),
+                Err(error) => {
+                    events.clear();
+                    Err(error)
+                }
+            };
+            Some((item, (events, cancel)))
+        })
+        .boxed()
+    }
+}
+
+/// Waits before a piece of text, unless the call is cancelled.
+async fn paced(event: &ModelEvent, pace: Duration, cancel: &CancellationToken) -> Result<(), ProviderError> {
+    let wait = match event {
+        ModelEvent::Delta { .. } => pace,
+        ModelEvent::BlockStarted { .. }
+        | ModelEvent::BlockFinished { .. }
+        | ModelEvent::Usage(_)
+        | ModelEvent::Finished(_) => Duration::ZERO,
+    };
+    let cancelled = || ProviderError::new(ErrorClass::Cancelled, "the call was cancelled");
+    if cancel.is_cancelled() {
+        return Err(cancelled());
+    }
+    if wait.is_zero() {
+        return Ok(());
+    }
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(cancelled()),
+        () = tokio::time::sleep(wait) => Ok(()),
+    }
+}

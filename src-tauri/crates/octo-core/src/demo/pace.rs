@@ -1,0 +1,78 @@
+//! A step as a model would stream it: small pieces of text, then the calls.
+
+use super::script::Step;
+use octo_llm::{BlockKind, FinishReason, ModelEvent};
+use octo_protocol::{Block, CallId, ToolCall};
+
+/// How many letters a piece of text has about: a short word, or three Chinese characters.
+const PIECE_WIDTH: usize = 6;
+
+/// How many characters of arguments come at a time.
+const ARGUMENT_PIECE: usize = 24;
+
+/// The step's events, in order.
+pub(super) fn events(step: Step) -> Vec<ModelEvent> {
+    let mut events = Vec::new();
+    events.push(ModelEvent::BlockStarted { block: 0, kind: BlockKind::Text });
+    events.extend(pieces(&step.text).into_iter().map(|text| ModelEvent::Delta { block: 0, text }));
+    events.push(ModelEvent::BlockFinished { block: 0, content: Block::Text { text: step.text } });
+    for (block, call) in (1..).zip(step.calls) {
+        let arguments = call.arguments.to_string();
+        let kind = BlockKind::ToolCall { name: call.tool.to_owned() };
+        events.push(ModelEvent::BlockStarted { block, kind });
+        let letters: Vec<char> = arguments.chars().collect();
+        events.extend(
+            letters
+                .chunks(ARGUMENT_PIECE)
+                .map(|piece| ModelEvent::Delta { block, text: piece.iter().collect() }),
+        );
+        let content = Block::ToolCall(ToolCall {
+            id: CallId::new(),
+            provider_id: call.provider_id,
+            name: call.tool.to_owned(),
+            arguments,
+        });
+        events.push(ModelEvent::BlockFinished { block, content });
+    }
+    events.push(ModelEvent::Finished(FinishReason::Stop));
+    events
+}
+
+/// A text in small pieces, cut behind spaces and between wide characters.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    let mut width = 0;
+    for letter in text.chars() {
+        piece.push(letter);
+        width += if letter.is_ascii() { 1 } else { 2 };
+        if width >= PIECE_WIDTH && (letter.is_whitespace() || !letter.is_ascii()) {
+            pieces.push(std::mem::take(&mut piece));
+            width = 0;
+        }
+    }
+    if !piece.is_empty() {
+        pieces.push(piece);
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_letter_is_lost(text in "\\PC{0,200}") {
+            prop_assert_eq!(pieces(&text).concat(), text);
+        }
+    }
+
+    #[test]
+    fn pieces_are_small() {
+        let english = "A little longer than one piece of text.";
+        assert!(pieces(english).iter().all(|piece| piece.chars().count() <= 12), "{:?}", pieces(english));
+        assert!(pieces("我是一个脚本，不是模型").iter().all(|piece| piece.chars().count() <= 3));
+    }
+}

@@ -1,0 +1,40 @@
+//! The small project the script builds: a word counter that needs nothing but bash and coreutils.
+
+/// The program's file.
+pub(super) const PROGRAM: &str = "tally.sh";
+
+/// The text it is tried on.
+pub(super) const SAMPLE: &str = "animals.txt";
+
+/// What runs it.
+pub(super) const COMMAND: &str = "bash tally.sh animals.txt";
+
+const HEAD: &str = "#!/usr/bin/env bash
+# Counts how often each word occurs in a file.
+set -euo pipefail
+export LC_ALL=C
+
+";
+
+/// The line that does the counting, at first.
+pub(super) const ALL_WORDS: &str = r#"tr -s '[:space:]' '\n' < "$1" | sort | uniq -c | sort -rn"#;
+
+/// The same, showing only the most frequent words.
+pub(super) const TOP_WORDS: &str =
+    r#"tr -s '[:space:]' '\n' < "$1" | sort | uniq -c | sort -rn | head -n "${2:-3}""#;
+
+/// The same, by name.
+pub(super) const BY_NAME: &str = r#"tr -s '[:space:]' '\n' < "$1" | sort | uniq -c"#;
+
+/// A second line that adds the total.
+pub(super) const TOTAL: &str = r#"printf '%7d in all\n' "$(tr -s '[:space:]' '\n' < "$1" | wc -l)""#;
+
+/// The program with these lines.
+pub(super) fn program(lines: &[&str]) -> String {
+    let mut text = HEAD.to_owned();
+    for line in lines {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,388 @@
+//! What the script says and does next: a pure function of the conversation.
+
+use super::{
+    progress::{Played, Since, played, provider_id, since},
+    project::{ALL_WORDS, BY_NAME, COMMAND, PROGRAM, SAMPLE, TOP_WORDS, TOTAL, program},
+};
+use octo_protocol::{CallStatus, Language, Message, words};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// What the script says and does in one message.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Step {
+    /// The words.
+    pub text: String,
+    /// The calls; without any the turn ends.
+    pub calls: Vec<ScriptedCall>,
+}
+
+/// A call the script makes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ScriptedCall {
+    /// Says which call of which scene it is, so that the script finds its place again.
+    pub provider_id: String,
+    /// The tool.
+    pub tool: &'static str,
+    /// The arguments.
+    pub arguments: Value,
+}
+
+macro_rules! slugs {
+    ($(#[$meta:meta])* $name:ident { $( $(#[$doc:meta])* $variant:ident = $slug:literal, )* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum $name { $( $(#[$doc])* $variant, )* }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[ $( Self::$variant, )* ];
+
+            /// Its name in ids; stored with conversations, so never changed.
+            pub fn slug(self) -> &'static str {
+                match self { $( Self::$variant => $slug, )* }
+            }
+
+            /// Reads [`Self::slug`].
+            pub fn of_slug(slug: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|one| one.slug() == slug)
+            }
+        }
+    };
+}
+
+slugs! {
+    /// A part of the script that makes calls.
+    Scene {
+        /// Says what it is and makes the plan.
+        Plan = "plan",
+        /// Makes a new plan after the first.
+        PlanAgain = "plan-again",
+        /// Writes two files.
+        Project = "project",
+        /// Changes one of them.
+        Change = "change",
+        /// Runs it.
+        Run = "run",
+        /// Asks which way to go on.
+        Ask = "ask",
+        /// Adds the total, as chosen.
+        AddTotal = "total",
+        /// Sorts by name, as chosen.
+        SortByName = "names",
+        /// Runs it once more.
+        RunAgain = "run-again",
+        /// Finishes the plan.
+        Finish = "finish",
+        /// Asks how to go on after a no.
+        AfterNo = "after-no",
+    }
+}
+
+slugs! {
+    /// A call within a scene.
+    CallName {
+        /// Empties the plan.
+        Clear = "clear",
+        /// Fills the plan.
+        Add = "add",
+        /// Ticks an item off.
+        Tick = "tick",
+        /// Writes the program.
+        WriteProgram = "program",
+        /// Writes the sample text.
+        WriteSample = "sample",
+        /// Changes the program.
+        Edit = "edit",
+        /// Runs the program.
+        Command = "command",
+        /// Asks the person.
+        Question = "question",
+    }
+}
+
+/// What the script says and does next in this conversation.
+pub(super) fn next(messages: &[Message], language: Language) -> Step {
+    Script { language, played: played(messages) }.next(&since(messages))
+}
+
+struct Script {
+    language: Language,
+    played: Vec<Played>,
+}
+
+/// What the person wants, as far as a script can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    GoOn,
+    StartOver,
+    Unknown,
+}
+
+/// The answer to the question what the counter should do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    Total,
+    Names,
+    Leave,
+    Unknown,
+}
+
+impl Script {
+    fn next(&self, since: &Since) -> Step {
+        let Some(last) = self.played.last() else { return self.play(Scene::Plan, "demo.hello") };
+        match (since.person.as_deref().map(wish), since.results) {
+            (Some(Wish::StartOver), _) => self.play(Scene::PlanAgain, "demo.hello_again"),
+            (Some(Wish::Unknown), false) => self.honest(last),
+            (Some(Wish::Unknown), true) => {
+                let mut step = self.onward(last, since);
+                step.text = format!("{}\n\n{}", self.say("demo.interjection"), step.text);
+                step
+            }
+            (Some(Wish::GoOn) | None, _) => self.onward(last, since),
+        }
+    }
+
+    /// Goes on from what came of the last scene.
+    fn onward(&self, last: &Played, since: &Since) -> Step {
+        // A plan that cannot be ticked off or emptied (the person did it already) holds nothing up.
+        let matters = |status: CallStatus| {
+            let aside = [CallName::Tick, CallName::Clear];
+            last.calls.iter().find(|call| call.status == status && !aside.contains(&call.name))
+        };
+        if last.scene == Scene::AfterNo {
+            return self.after_no(last, since);
+        }
+        if matters(CallStatus::Interrupted).is_some() {
+            return self.again(last, "demo.interrupted");
+        }
+        if matters(CallStatus::Stopped).is_some() {
+            return self.again(last, "demo.redo");
+        }
+        if matters(CallStatus::Denied).is_some() {
+            return match since.results {
+                true => self.play(Scene::AfterNo, "demo.no"),
+                false => self.again(last, "demo.redo"),
+            };
+        }
+        if let Some(failed) = matters(CallStatus::Failed) {
+            return if since.results {
+                let text = self.say_with(
+                    "demo.failed",
+                    &[("words", &failed.text), ("next", &self.say("demo.key.next"))],
+                );
+                Step { text, calls: Vec::new() }
+            } else {
+                self.again(last, "demo.redo")
+            };
+        }
+        match last.scene {
+            Scene::Plan | Scene::PlanAgain => self.play(Scene::Project, "demo.project"),
+            Scene::Project => self.play(Scene::Change, "demo.change"),
+            Scene::Change => self.play(Scene::Run, "demo.run"),
+            Scene::Run => self.play(Scene::Ask, "demo.ask"),
+            Scene::Ask => match self.choice(last) {
+                Choice::Total => self.play(Scene::AddTotal, "demo.total"),
+                Choice::Names => self.play(Scene::SortByName, "demo.names"),
+                Choice::Leave => self.play(Scene::Finish, "demo.leave"),
+                Choice::Unknown => self.play(Scene::Finish, "demo.unknown_choice"),
+            },
+            Scene::AddTotal | Scene::SortByName => self.play(Scene::RunAgain, "demo.run_again"),
+            Scene::RunAgain => self.play(Scene::Finish, "demo.finish"),
+            Scene::Finish | Scene::AfterNo => self.end("demo.end"),
+        }
+    }
+
+    /// The answer to how to go on after a no.
+    fn after_no(&self, last: &Played, since: &Since) -> Step {
+        let Some(refused) = self.played.iter().rev().find(|act| act.scene != Scene::AfterNo) else {
+            return self.play(Scene::Plan, "demo.hello");
+        };
+        let answer = last.calls.iter().find(|call| call.name == CallName::Question);
+        match answer {
+            Some(answer) if answer.status == CallStatus::Done => {
+                let wants_more = self.chosen(&answer.text, &["demo.no.retry", "demo.no.end"]) == Some(0);
+                // After the goodbye "next" means: ask me again after all.
+                if wants_more || !since.results {
+                    self.again(refused, "demo.redo")
+                } else {
+                    self.end("demo.goodbye")
+                }
+            }
+            Some(answer) if answer.status == CallStatus::Interrupted => {
+                self.play(Scene::AfterNo, "demo.interrupted")
+            }
+            _ if since.results => self.end("demo.goodbye"),
+            _ => self.play(Scene::AfterNo, "demo.redo"),
+        }
+    }
+
+    /// What was not done of a scene, once more.
+    fn again(&self, act: &Played, key: &str) -> Step {
+        let open = act.calls.iter().filter(|call| call.status != CallStatus::Done);
+        let calls = open.map(|call| {
+            let uncertain = matches!(call.status, CallStatus::Interrupted | CallStatus::Stopped);
+            let whole = if uncertain { self.whole_file(act.scene, call.name) } else { None };
+            let (tool, arguments) = whole.unwrap_or_else(|| self.call(act.scene, call.name));
+            (call.name, tool, arguments)
+        });
+        self.step(self.say(key), act.scene, calls.collect())
+    }
+
+    fn play(&self, scene: Scene, key: &str) -> Step {
+        let names: &[CallName] = match scene {
+            Scene::Plan => &[CallName::Add],
+            Scene::PlanAgain => &[CallName::Clear, CallName::Add],
+            Scene::Project => &[CallName::WriteProgram, CallName::WriteSample],
+            Scene::Change => &[CallName::Tick, CallName::Edit],
+            Scene::Run => &[CallName::Tick, CallName::Command],
+            Scene::Ask => &[CallName::Tick, CallName::Question],
+            Scene::AddTotal | Scene::SortByName => &[CallName::Edit],
+            Scene::RunAgain => &[CallName::Command],
+            Scene::Finish => &[CallName::Tick],
+            Scene::AfterNo => &[CallName::Question],
+        };
+        let calls = names.iter().map(|&name| {
+            let (tool, arguments) = self.call(scene, name);
+            (name, tool, arguments)
+        });
+        self.step(self.say(key), scene, calls.collect())
+    }
+
+    fn step(&self, text: String, scene: Scene, calls: Vec<(CallName, &'static str, Value)>) -> Step {
+        let before = self.played.iter().map(|act| act.calls.len()).sum::<usize>();
+        let calls = (before + 1..).zip(calls).map(|(count, (name, tool, arguments))| ScriptedCall {
+            provider_id: provider_id(count, scene, name),
+            tool,
+            arguments,
+        });
+        Step { text, calls: calls.collect() }
+    }
+
+    fn end(&self, key: &str) -> Step {
+        Step { text: self.say_with(key, &[("again", &self.say("demo.key.again"))]), calls: Vec::new() }
+    }
+
+    /// The reply to words the script cannot understand.
+    fn honest(&self, last: &Played) -> Step {
+        let over = last.scene == Scene::Finish;
+        let key = if over { "demo.honest_over" } else { "demo.honest" };
+        let [go_on, again] = ["demo.key.next", "demo.key.again"].map(|key| self.say(key));
+        Step { text: self.say_with(key, &[("next", &go_on), ("again", &again)]), calls: Vec::new() }
+    }
+
+    /// A call's tool and arguments.
+    fn call(&self, scene: Scene, name: CallName) -> (&'static str, Value) {
+        match name {
+            CallName::Clear => ("todo_manager", json!({ "action": "clear" })),
+            CallName::Add => {
+                let tasks = ["demo.todo.write", "demo.todo.change", "demo.todo.run", "demo.todo.ask"];
+                ("todo_manager", json!({ "action": "add", "task": tasks.map(|key| self.say(key)) }))
+            }
+            CallName::Tick => {
+                let item = match scene {
+                    Scene::Change => 1,
+                    Scene::Run => 2,
+                    Scene::Ask => 3,
+                    _ => 4,
+                };
+                ("todo_manager", json!({ "action": "complete", "id": self.items_before() + item }))
+            }
+            CallName::WriteProgram => ("write", json!({ "path": PROGRAM, "content": program(&[ALL_WORDS]) })),
+            CallName::WriteSample => {
+                ("write", json!({ "path": SAMPLE, "content": self.say("demo.sample") + "\n" }))
+            }
+            CallName::Edit => {
+                let (old, new) = match scene {
+                    Scene::AddTotal => (TOP_WORDS, format!("{TOP_WORDS}\n{TOTAL}")),
+                    Scene::SortByName => (TOP_WORDS, BY_NAME.to_owned()),
+                    _ => (ALL_WORDS, TOP_WORDS.to_owned()),
+                };
+                ("edit", json!({ "path": PROGRAM, "old_string": old, "new_string": new }))
+            }
+            CallName::Command => ("terminal", json!({ "command": COMMAND })),
+            CallName::Question => {
+                let (question, context, options) = match scene {
+                    Scene::AfterNo => ("demo.no.question", None, vec!["demo.no.retry", "demo.no.end"]),
+                    _ => ("demo.question", Some("demo.question_context"), OPTIONS.to_vec()),
+                };
+                let options: Vec<String> = options.into_iter().map(|key| self.say(key)).collect();
+                let mut arguments = json!({ "question": self.say(question), "options": options });
+                if let Some(context) = context {
+                    arguments["context"] = self.say(context).into();
+                }
+                ("request_user_feedback", arguments)
+            }
+        }
+    }
+
+    /// A change whose effect is unknown is made by writing the whole file: right whether or not it had
+    /// happened already.
+    fn whole_file(&self, scene: Scene, name: CallName) -> Option<(&'static str, Value)> {
+        if name != CallName::Edit {
+            return None;
+        }
+        let content = match scene {
+            Scene::AddTotal => program(&[TOP_WORDS, TOTAL]),
+            Scene::SortByName => program(&[BY_NAME]),
+            _ => program(&[TOP_WORDS]),
+        };
+        Some(("write", json!({ "path": PROGRAM, "content": content })))
+    }
+
+    /// How many items earlier plans had: their numbers are never used again.
+    fn items_before(&self) -> usize {
+        let filled = |act: &&Played| {
+            act.calls.iter().any(|call| call.name == CallName::Add && call.status == CallStatus::Done)
+        };
+        4 * self.played.iter().filter(filled).count().saturating_sub(1)
+    }
+
+    fn choice(&self, act: &Played) -> Choice {
+        let answer =
+            act.calls.iter().find(|call| call.name == CallName::Question).map_or("", |call| &call.text);
+        match self.chosen(answer, OPTIONS) {
+            Some(0) => Choice::Total,
+            Some(1) => Choice::Names,
+            Some(2) => Choice::Leave,
+            _ => Choice::Unknown,
+        }
+    }
+
+    /// Which option an answer names, in either language: the person may have changed it since.
+    fn chosen(&self, answer: &str, options: &[&str]) -> Option<usize> {
+        let place =
+            |key: &str| [Language::En, Language::Zh].iter().filter_map(|&l| answer.rfind(&say(l, key))).max();
+        let places = options.iter().enumerate().filter_map(|(index, key)| Some((place(key)?, index)));
+        places.max().map(|(_, index)| index)
+    }
+
+    fn say(&self, key: &str) -> String {
+        say(self.language, key)
+    }
+
+    fn say_with(&self, key: &str, args: &[(&str, &str)]) -> String {
+        let args: BTreeMap<String, String> =
+            args.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        words::say(self.language, key, &args)
+    }
+}
+
+/// The options of the question what the counter should do next.
+const OPTIONS: &[&str] = &["demo.option.total", "demo.option.names", "demo.option.leave"];
+
+fn say(language: Language, key: &str) -> String {
+    words::say(language, key, &BTreeMap::new())
+}
+
+fn wish(text: &str) -> Wish {
+    let text = text.trim().trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
+    let is = |key: &str| [Language::En, Language::Zh].iter().any(|&language| text == say(language, key));
+    match text.as_str() {
+        _ if is("demo.key.next") => Wish::GoOn,
+        _ if is("demo.key.again") => Wish::StartOver,
+        "continue" | "go on" | "go" | "ok" | "yes" | "下一步" | "接着" | "好" | "好的" => Wish::GoOn,
+        "restart" | "start over" | "重来" | "再来一次" => Wish::StartOver,
+        _ => Wish::Unknown,
+    }
+}

@@ -1,0 +1,165 @@
+//! Keys of models: in the system's keychain, bound to the host they were saved for.
+//!
+//! The binding is part of the keychain entry's name, so that an address changed anywhere else (the
+//! database included) finds no key: a key is only ever sent to the host it was saved for.
+
+use crate::Keys;
+use keyring::Entry;
+use octo_protocol::{ApiError, KeyState, KeychainState, ModelId, Secret};
+use secrecy::SecretString;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+/// The keychain's service name.
+const SERVICE: &str = "octo";
+/// How long the keychain may take to answer: it may be waiting for the person to unlock it, but a daemon
+/// that hangs must not hang Octo.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long the check at the start may take.
+const PROBE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where keys are kept. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct KeyRing {
+    state: KeychainState,
+    memory: Arc<Mutex<HashMap<String, Secret>>>,
+}
+
+impl KeyRing {
+    /// Finds out whether there is a keychain.
+    pub(crate) async fn open(keys: Keys) -> Self {
+        let state = match keys {
+            Keys::Memory => KeychainState::Unavailable,
+            Keys::System => {
+                let probe = blocking(PROBE_PATIENCE, || match entry("probe").and_then(|entry| entry.get_password()) {
+                    Ok(_) | Err(keyring::Error::NoEntry) => Ok(()),
+                    Err(error) => Err(error),
+                });
+                match probe.await {
+                    Ok(()) => KeychainState::Available,
+                    Err(error) => {
+                        tracing::warn!(%error, "no keychain: keys are kept for this run only");
+                        KeychainState::Unavailable
+                    }
+                }
+            }
+        };
+        Self { state, memory: Arc::default() }
+    }
+
+    /// Whether keys outlive this run.
+    pub(crate) fn state(&self) -> KeychainState {
+        self.state
+    }
+
+    /// Keeps a key for a model at a host.
+    pub(crate) async fn save(&self, model: ModelId, host: &str, key: Secret) -> Result<KeyState, ApiError> {
+        let account = account(model, host);
+        let last4 = last4(key.expose());
+        if self.state == KeychainState::Unavailable {
+            self.memory.lock().unwrap_or_else(PoisonError::into_inner).insert(account, key);
+            return Ok(KeyState::ThisRun { last4 });
+        }
+        blocking(PATIENCE, move || entry(&account)?.set_password(key.expose()))
+            .await
+            .map(|()| KeyState::Stored { last4 })
+            .map_err(|error| ApiError::new("key.not_saved").detail(error))
+    }
+
+    /// The key kept for a model at a host; none when there is none.
+    pub(crate) async fn load(&self, model: ModelId, host: &str) -> Result<Option<SecretString>, ApiError> {
+        let account = account(model, host);
+        let kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner).get(&account).cloned();
+        if let Some(key) = kept {
+            return Ok(Some(SecretString::from(key.expose().to_owned())));
+        }
+        if self.state == KeychainState::Unavailable {
+            return Ok(None);
+        }
+        let read = blocking(PATIENCE, move || match entry(&account)?.get_password() {
+            Ok(key) => Ok(Some(SecretString::from(key))),
+            Err(keyring::Error::NoEntry) => Ok(None),
+            Err(error) => Err(error),
+        });
+        read.await.map_err(|error| ApiError::new("key.not_read").detail(error))
+    }
+
+    /// Forgets the key kept for a model at a host. There being none is no error.
+    pub(crate) async fn forget(&self, model: ModelId, host: &str) -> Result<(), ApiError> {
+        let account = account(model, host);
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(&account);
+        if self.state == KeychainState::Unavailable {
+            return Ok(());
+        }
+        let removal = blocking(PATIENCE, move || match entry(&account)?.delete_credential() {
+            Ok(()) | Err(keyring::Error::NoEntry) => Ok(()),
+            Err(error) => Err(error),
+        });
+        removal.await.map_err(|error| ApiError::new("key.not_removed").detail(error))
+    }
+}
+
+fn account(model: ModelId, host: &str) -> String {
+    format!("{host} {model}")
+}
+
+fn entry(account: &str) -> keyring::Result<Entry> {
+    Entry::new(SERVICE, account)
+}
+
+/// The last four characters, or fewer of a key so short that four would give it away.
+fn last4(key: &str) -> String {
+    let count = key.chars().count();
+    let shown = 4.min(count / 4);
+    key.chars().skip(count - shown).collect()
+}
+
+#[derive(Debug, thiserror::Error)]
+enum KeychainError {
+    #[error("{0}")]
+    Keychain(keyring::Error),
+    #[error("the keychain did not answer in time")]
+    Silent,
+    #[error("the keychain's thread ended")]
+    Gone,
+}
+
+async fn blocking<T: Send + 'static>(
+    patience: Duration,
+    work: impl FnOnce() -> keyring::Result<T> + Send + 'static,
+) -> Result<T, KeychainError> {
+    match tokio::time::timeout(patience, tokio::task::spawn_blocking(work)).await {
+        Ok(Ok(result)) => result.map_err(KeychainError::Keychain),
+        Ok(Err(_)) => Err(KeychainError::Gone),
+        Err(_) => Err(KeychainError::Silent),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_key_is_found_only_for_its_host() {
+        let ring = KeyRing::open(Keys::Memory).await;
+        let model = ModelId::new();
+        let state = ring.save(model, "https://a.example", Secret::new("sk-1234567890abcdef")).await.unwrap();
+        assert_eq!(state, KeyState::ThisRun { last4: "cdef".into() });
+        assert!(ring.load(model, "https://a.example").await.unwrap().is_some());
+        assert!(ring.load(model, "https://b.example").await.unwrap().is_none());
+        assert!(ring.load(ModelId::new(), "https://a.example").await.unwrap().is_none());
+        ring.forget(model, "https://a.example").await.unwrap();
+        assert!(ring.load(model, "https://a.example").await.unwrap().is_none());
+    }
+
+    #[test]
+    fn a_short_key_is_not_given_away_by_its_last_characters() {
+        assert_eq!(last4("abc"), "");
+        assert_eq!(last4("abcdefgh"), "gh");
+        assert_eq!(last4("sk-1234567890"), "890");
+        assert_eq!(last4("sk-12345678901234"), "1234");
+    }
+}

@@ -1,0 +1,133 @@
+//! Text that streams: kept from its beginning for whoever opens the session now, and published as deltas
+//! for whoever watches it already.
+
+use octo_protocol::{CallId, Delta, MessageId, SessionId, StreamKind, Streaming};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::broadcast;
+
+/// The most output of one running command that is kept for late openers, in bytes; its newest part.
+const OUTPUT_KEPT: usize = 256 * 1024;
+
+/// A session's streams. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Live {
+    session: SessionId,
+    deltas: broadcast::Sender<Arc<Delta>>,
+    open: Arc<Mutex<Vec<Streaming>>>,
+}
+
+
+impl Live {
+    pub(crate) fn new(session: SessionId, deltas: broadcast::Sender<Arc<Delta>>) -> Self {
+        Self { session, deltas, open: Arc::default() }
+    }
+
+    /// Adds text to a stream, which begins with it if it is new.
+    pub(crate) fn push(&self, message: MessageId, block: u32, kind: &StreamKind, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = open.iter().position(|one| {
+            one.message == message && one.block == block && one.kind == *kind
+        });
+        let at = found.unwrap_or_else(|| {
+            open.push(Streaming { message, block, kind: kind.clone(), start: 0, text: String::new() });
+            open.len() - 1
+        });
+        let Some(one) = open.get_mut(at) else { return };
+        let offset = one.start + one.text.len() as u64;
+        one.text.push_str(text);
+        if let StreamKind::Output { .. } = kind {
+            trim(one);
+        }
+        // Sent under the lock, so that a snapshot and the deltas after it have no gap between them.
+        // Nobody watching is no fault.
+        let delta = Delta { session: self.session, message, block, kind: kind.clone(), offset, text: text.to_owned() };
+        let _nobody = self.deltas.send(Arc::new(delta));
+    }
+
+    /// Ends a block's stream: its whole block is stored now.
+    pub(crate) fn close_block(&self, message: MessageId, block: u32) {
+        self.retain(|streaming| {
+            !(streaming.message == message
+                && streaming.block == block
+                && !matches!(streaming.kind, StreamKind::Output { .. }))
+        });
+    }
+
+    /// Ends all streams of a message's own blocks.
+    pub(crate) fn close_message(&self, message: MessageId) {
+        self.retain(|streaming| {
+            streaming.message != message || matches!(streaming.kind, StreamKind::Output { .. })
+        });
+    }
+
+    /// Ends the stream of a call's output.
+    pub(crate) fn close_call(&self, call: CallId) {
+        self.retain(|streaming| streaming.kind != StreamKind::Output { call });
+    }
+
+    /// All that streams now.
+    pub(crate) fn now(&self) -> Vec<Streaming> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn retain(&self, keep: impl Fn(&Streaming) -> bool) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| keep(one));
+    }
+}
+
+fn trim(output: &mut Streaming) {
+    let text = &mut output.text;
+    if text.len() <= OUTPUT_KEPT * 2 {
+        return;
+    }
+    let mut cut = text.len() - OUTPUT_KEPT;
+    while !text.is_char_boundary(cut) {
+        cut += 1;
+    }
+    text.drain(..cut);
+    output.start += cut as u64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deltas_continue_where_the_snapshot_ends() {
+        let (sender, mut deltas) = broadcast::channel(16);
+        let live = Live::new(SessionId::new(), sender);
+        let message = MessageId::new();
+        live.push(message, 0, &StreamKind::Text, "héllo");
+        let snapshot = live.now();
+        live.push(message, 0, &StreamKind::Text, " world");
+        assert_eq!(snapshot[0].text, "héllo");
+        deltas.try_recv().unwrap();
+        let next = deltas.try_recv().unwrap();
+        assert_eq!((next.offset, next.text.as_str()), ("héllo".len() as u64, " world"));
+        live.close_block(message, 0);
+        assert!(live.now().is_empty());
+    }
+
+    #[test]
+    fn long_output_keeps_its_end_and_its_offsets() {
+        let (sender, mut deltas) = broadcast::channel(4096);
+        let live = Live::new(SessionId::new(), sender);
+        let (message, call) = (MessageId::new(), CallId::new());
+        let kind = StreamKind::Output { call };
+        let chunk = "é".repeat(1_000);
+        let mut sent = 0;
+        for _ in 0..600 {
+            live.push(message, 0, &kind, &chunk);
+            assert_eq!(deltas.try_recv().unwrap().offset, sent);
+            sent += chunk.len() as u64;
+        }
+        let kept = &live.now()[0];
+        assert!(kept.text.len() <= OUTPUT_KEPT * 2);
+        assert_eq!(kept.start + kept.text.len() as u64, sent);
+        live.close_call(call);
+        assert!(live.now().is_empty());
+    }
+}

@@ -1,0 +1,59 @@
+//! Logs and crash reports in the home, for whoever looks into a fault. Nothing is ever sent.
+//!
+//! One JSON object a line, rotated daily, the newest seven files kept. Secrets have types that print as
+//! `[redacted]`, and no message or file content is logged.
+
+use std::{
+    backtrace::Backtrace,
+    fs,
+    io::Write,
+    panic,
+    path::{Path, PathBuf},
+};
+use tracing_appender::{non_blocking::WorkerGuard, rolling};
+use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+
+/// How many daily files are kept.
+const KEPT: usize = 7;
+
+/// Starts logging into `<home>/logs`; dropping the guard writes out what is buffered. A home that cannot
+/// be written leaves the process without logs rather than without Octo. `OCTO_LOG` sets the filter.
+pub fn start(home: &Path) -> Option<WorkerGuard> {
+    let folder = home.join("logs");
+    fs::create_dir_all(&folder).ok()?;
+    let file = rolling::Builder::new()
+        .rotation(rolling::Rotation::DAILY)
+        .filename_prefix("octo")
+        .filename_suffix("log")
+        .max_log_files(KEPT)
+        .build(&folder)
+        .ok()?;
+    let (writer, guard) = tracing_appender::non_blocking(file);
+    let filter = EnvFilter::try_from_env("OCTO_LOG").unwrap_or_else(|_| EnvFilter::new("info,hyper=warn"));
+    let layer = fmt::layer().json().with_span_list(true).with_writer(writer);
+    tracing_subscriber::registry().with(filter).with(layer).try_init().ok()?;
+    report_panics(folder);
+    Some(guard)
+}
+
+/// Leaves a readable report of every panic beside the logs.
+fn report_panics(folder: PathBuf) {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let at = jiff::Zoned::now();
+        let name = format!("panic-{}-{}.txt", at.strftime("%Y-%m-%d-%H%M%S"), std::process::id());
+        let location = info.location().map(ToString::to_string).unwrap_or_default();
+        let report = format!(
+            "Octo {} met a fault it did not expect.\nTime: {at}\nPlace: {location}\nThread: {}\n\n{info}\n\n{}\n",
+            env!("CARGO_PKG_VERSION"),
+            std::thread::current().name().unwrap_or("unnamed"),
+            Backtrace::force_capture(),
+        );
+        if let Ok(mut file) = fs::File::create(folder.join(name)) {
+            // The process is in trouble already: a report that cannot be written must not make it worse.
+            let _unwritten = file.write_all(report.as_bytes());
+        }
+        tracing::error!(%location, "panic");
+        before(info);
+    }));
+}

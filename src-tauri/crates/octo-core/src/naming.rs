@@ -1,0 +1,45 @@
+//! A session's title, made from its first message.
+
+use octo_protocol::Block;
+
+/// The longest title made automatically, in characters.
+const LONGEST: usize = 60;
+
+/// The title for a first message: its first line of words, cut at a word where possible. None when there
+/// are no words.
+pub(crate) fn title_from(blocks: &[Block]) -> Option<String> {
+    let line = blocks.iter().find_map(|block| match block {
+        Block::Text { text } => text.lines().map(str::trim).find(|line| !line.is_empty()),
+        _ => None,
+    })?;
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let title = words.join(" ");
+    if title.chars().count() <= LONGEST {
+        return Some(title);
+    }
+    let cut: String = title.chars().take(LONGEST - 1).collect();
+    let at_word = match cut.rsplit_once(' ') {
+        Some((whole, _)) if whole.chars().count() > LONGEST / 2 => whole.to_owned(),
+        _ => cut,
+    };
+    Some(format!("{}…", at_word.trim_end_matches([',', '.', ';', ':', ' '])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn title(text: &str) -> Option<String> {
+        title_from(&[Block::Text { text: text.into() }])
+    }
+
+    #[test]
+    fn titles() {
+        assert_eq!(title("\n\n  Fix   the tests \nplease"), Some("Fix the tests".into()));
+        assert_eq!(title("   "), None);
+        let long = "Resume the uploads after a dropped connection, without sending confirmed parts again";
+        assert_eq!(title(long), Some("Resume the uploads after a dropped connection, without…".into()));
+        let chinese = "整理".repeat(50);
+        assert_eq!(title(&chinese).map(|title| title.chars().count()), Some(60));
+    }
+}

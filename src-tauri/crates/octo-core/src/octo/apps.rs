@@ -1,0 +1,120 @@
+//! Requests about settings and the application.
+
+use super::{Octo, json};
+use crate::slash;
+use base64::Engine;
+use octo_protocol::{
+    About, ApiError, AppRequest, BlobRef, Commands, Event, Language, Settings, SettingsPatch, SettingsSnapshot, Topic,
+    words,
+};
+use octo_store::{StoreError, Tx};
+use serde_json::Value;
+use std::path::Path;
+
+/// The largest picture that may be kept, in bytes. Providers take less; it is scaled down before it is sent.
+const LARGEST_BLOB: usize = 20 * 1024 * 1024;
+/// How many folders are remembered.
+const RECENT_FOLDERS: usize = 10;
+
+impl Octo {
+    pub(super) async fn app(&self, request: AppRequest) -> Result<Value, ApiError> {
+        match request {
+            AppRequest::GetSettings(_) => json(self.settings_snapshot().await?.1),
+            AppRequest::ChangeSettings(call) => {
+                self.change_settings(move |_, settings| {
+                    apply(settings, call.patch);
+                    Ok(())
+                })
+                .await?;
+                json(self.settings_snapshot().await?.1)
+            }
+            AppRequest::GetAbout(_) => json(self.about()),
+            AppRequest::ListCommands(_) => json(Commands { commands: slash::commands() }),
+            AppRequest::PutBlob(call) => json(self.put_blob(&call.base64, call.name).await?),
+        }
+    }
+
+    fn about(&self) -> About {
+        let system_language = match words::resolve(Language::System) {
+            Language::Zh => "zh",
+            Language::En | Language::System => "en",
+        };
+        About {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            home: self.shared.config.home.display().to_string(),
+            user_home: std::env::home_dir().unwrap_or_default().display().to_string(),
+            system_language: system_language.to_owned(),
+        }
+    }
+
+    async fn put_blob(&self, base64: &str, name: String) -> Result<BlobRef, ApiError> {
+        let too_large = || ApiError::new("blob.too_large").arg("limit_mib", LARGEST_BLOB / (1024 * 1024));
+        if base64.len() > LARGEST_BLOB / 3 * 4 + 4 {
+            return Err(too_large());
+        }
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(base64)
+            .map_err(|error| ApiError::new("blob.unreadable").detail(error))?;
+        if bytes.len() > LARGEST_BLOB {
+            return Err(too_large());
+        }
+        let media_type = octo_workspace::media_type(&bytes).to_owned();
+        if !["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&media_type.as_str()) {
+            return Err(ApiError::new("blob.no_picture").arg("name", &name));
+        }
+        let blobs = self.shared.blobs.clone();
+        let kept = tokio::task::spawn_blocking(move || blobs.put(&bytes)).await;
+        let blob = kept
+            .map_err(|error| ApiError::new("internal").detail(error))?
+            .map_err(|error| ApiError::new("blob.not_kept").detail(error))?;
+        Ok(BlobRef { blob, media_type, name })
+    }
+
+    /// Settings, models and the keychain's state, as of the topic's number.
+    pub(super) async fn settings_snapshot(&self) -> Result<(u64, SettingsSnapshot), ApiError> {
+        let state = self.shared.store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
+        let keychain = self.shared.models.keys().state();
+        Ok((state.seq, SettingsSnapshot { settings: state.settings, models: state.models, keychain }))
+    }
+
+    /// Changes settings (and models with them) in one transaction and tells everyone.
+    pub(super) async fn change_settings(
+        &self,
+        change: impl FnOnce(&mut Tx<'_>, &mut Settings) -> Result<(), StoreError> + Send + 'static,
+    ) -> Result<(), ApiError> {
+        let keychain = self.shared.models.keys().state();
+        let written = self.shared.store.write(move |tx| {
+            let mut settings = tx.settings()?;
+            change(tx, &mut settings)?;
+            tx.put_settings(&settings)?;
+            let snapshot = SettingsSnapshot { settings: settings.clone(), models: tx.models()?, keychain };
+            tx.emit(Topic::Settings, Event::SettingsChanged { snapshot })?;
+            Ok(settings)
+        });
+        let settings = written.await.map_err(ApiError::from)?;
+        self.shared.models.speak(settings.language);
+        Ok(())
+    }
+
+    /// Puts a folder first among those used lately.
+    pub(super) async fn remember_folder(&self, folder: &Path) -> Result<(), ApiError> {
+        let folder = folder.display().to_string();
+        self.change_settings(move |_, settings| {
+            settings.recent_folders.retain(|known| *known != folder);
+            settings.recent_folders.insert(0, folder);
+            settings.recent_folders.truncate(RECENT_FOLDERS);
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn apply(settings: &mut Settings, patch: SettingsPatch) {
+    let SettingsPatch { language, theme, default_model, default_mode, default_profile, welcomed } = patch;
+    settings.language = language.unwrap_or(settings.language);
+    settings.theme = theme.unwrap_or(settings.theme);
+    settings.default_model = default_model.or(settings.default_model);
+    settings.default_mode = default_mode.unwrap_or(settings.default_mode);
+    settings.default_profile = default_profile.unwrap_or(settings.default_profile);
+    settings.welcomed = welcomed.unwrap_or(settings.welcomed);
+}

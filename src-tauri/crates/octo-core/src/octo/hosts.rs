@@ -1,0 +1,11 @@
+//! Requests only a desktop can carry out.
+
+use super::{Octo, json};
+use octo_protocol::{ApiError, HostRequest};
+use serde_json::Value;
+
+impl Octo {
+    pub(super) async fn host(&self, request: HostRequest) -> Result<Value, ApiError> {
+        json(self.shared.config.host.perform(request).await?)
+    }
+}

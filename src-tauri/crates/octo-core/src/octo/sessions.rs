@@ -1,0 +1,228 @@
+//! Requests about sessions.
+
+use super::{Octo, SNAPSHOT_MESSAGES, json};
+use crate::{
+    naming,
+    prompt::{self, Surroundings},
+    session::{Ask, now},
+    shared::session_folder,
+    slash::{self, Parsed},
+};
+use octo_protocol::{
+    ApiError, Block, Done, ErrorCode, Event, Message, MessageId, Meta, Mode, ModelId, Origin, Profile, Role, SessionHits,
+    SessionId, SessionInfo, SessionList, SessionRequest, SessionSnapshot, SessionStatus, Source, Topic, TurnId,
+    TurnView, Usage,
+};
+use octo_store::{NewSession, ToolsetRow};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+impl Octo {
+    pub(super) async fn sessions(&self, request: SessionRequest) -> Result<Value, ApiError> {
+        let store = &self.shared.store;
+        match request {
+            SessionRequest::ListSessions(call) => {
+                let limit = call.limit.min(200);
+                let page = store.read(move |reader| reader.sessions(&call.query, call.offset, limit)).await;
+                let (sessions, total) = page.map_err(ApiError::from)?;
+                json(SessionList { sessions, total })
+            }
+            SessionRequest::SearchSessions(call) => {
+                let found = store.read(move |reader| reader.search(&call.query, call.limit.min(100))).await;
+                json(SessionHits { hits: found.map_err(ApiError::from)? })
+            }
+            SessionRequest::StartSession(call) => {
+                let model = self.model_or_default(call.model).await?;
+                let folder = session_folder(Path::new(&call.folder))?;
+                self.remember_folder(&folder).await?;
+                let kind = Kind::Model { model, source: self.shared.config.source };
+                json(self.start_session(folder, call.profile, call.mode, kind, call.blocks).await?)
+            }
+            SessionRequest::StartDemo(_) => json(self.start_demo().await?),
+            SessionRequest::OpenSession(call) => json(self.session_snapshot(call.session).await?),
+            SessionRequest::Messages(call) => {
+                let limit = call.limit.min(500);
+                let page = store.read(move |reader| reader.page(call.session, Some(call.before), limit)).await;
+                json(page.map_err(ApiError::from)?)
+            }
+            SessionRequest::Send(call) => {
+                json(self.session(call.session).await?.ask(|reply| Ask::Send(call.blocks, reply)).await?)
+            }
+            SessionRequest::Stop(call) => done(self.session(call.session).await?.ask(Ask::Stop).await),
+            SessionRequest::RetryTurn(call) => done(self.session(call.session).await?.ask(Ask::Retry).await),
+            SessionRequest::AnswerQuestion(call) => done(
+                self.session(call.session).await?.ask(|reply| Ask::Answer(call.question, call.answer, reply)).await,
+            ),
+            SessionRequest::EditQueued(call) => done(
+                self.session(call.session).await?.ask(|reply| Ask::EditQueued(call.queued, call.blocks, reply)).await,
+            ),
+            SessionRequest::RemoveQueued(call) => {
+                done(self.session(call.session).await?.ask(|reply| Ask::RemoveQueued(call.queued, reply)).await)
+            }
+            SessionRequest::SetMode(call) => {
+                done(self.session(call.session).await?.ask(|reply| Ask::SetMode(call.mode, reply)).await)
+            }
+            SessionRequest::SetModel(call) => {
+                done(self.session(call.session).await?.ask(|reply| Ask::SetModel(call.model, reply)).await)
+            }
+            SessionRequest::SetFolder(call) => {
+                done(self.session(call.session).await?.ask(|reply| Ask::SetFolder(call.folder, reply)).await)
+            }
+            SessionRequest::SetDraft(call) => {
+                let kept = store.write(move |tx| tx.set_draft(call.session, &call.text)).await;
+                done(kept.map_err(ApiError::from))
+            }
+            SessionRequest::RenameSession(call) => {
+                done(self.session(call.session).await?.ask(|reply| Ask::Rename(call.title, reply)).await)
+            }
+            SessionRequest::PinSession(call) => {
+                done(self.session(call.session).await?.ask(|reply| Ask::Pin(call.pinned, reply)).await)
+            }
+            SessionRequest::DeleteSession(call) => done(self.delete(call.session).await),
+            SessionRequest::RestoreSession(call) => {
+                let restored = store.write(move |tx| tx.undelete(call.session)).await;
+                json(restored.map_err(ApiError::from)?)
+            }
+        }
+    }
+
+    /// The session as of now, with what streams.
+    pub(super) async fn session_snapshot(&self, id: SessionId) -> Result<SessionSnapshot, ApiError> {
+        // What streams is looked at first: a block that ends in between is then in the page as well, and
+        // is left out below; the other way round it could be in neither.
+        let live = self.open.lock().await.get(&id).map(|handle| handle.live().clone());
+        let streaming = live.map(|live| live.now()).unwrap_or_default();
+        let read = self.shared.store.read(move |reader| reader.snapshot(id, SNAPSHOT_MESSAGES)).await;
+        let mut snapshot = read.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
+        snapshot.streaming = streaming
+            .into_iter()
+            .filter(|stream| {
+                matches!(stream.kind, octo_protocol::StreamKind::Output { .. })
+                    || snapshot.page.messages.iter().any(|message| {
+                        message.id == stream.message
+                            && message.meta.end.is_none()
+                            && message.blocks.len() <= stream.block as usize
+                    })
+            })
+            .collect();
+        Ok(snapshot)
+    }
+
+    async fn model_or_default(&self, wanted: Option<ModelId>) -> Result<ModelId, ApiError> {
+        let settings = self.shared.store.read(|reader| reader.settings()).await.map_err(ApiError::from)?;
+        let entries = self.shared.models.entries();
+        let known = |id: &ModelId| entries.iter().any(|entry| entry.id == *id);
+        match wanted {
+            Some(id) if known(&id) => Ok(id),
+            Some(_) => Err(ApiError::new("model.unknown").code(ErrorCode::ModelNeeded)),
+            None => settings
+                .default_model
+                .filter(known)
+                .or_else(|| entries.first().map(|entry| entry.id))
+                .ok_or_else(|| ApiError::new("model.none").code(ErrorCode::ModelNeeded)),
+        }
+    }
+
+    async fn start_demo(&self) -> Result<SessionInfo, ApiError> {
+        let folder = self.shared.config.home.join("demo").join(SessionId::new().to_string());
+        octo_workspace::private_folder(&folder).map_err(|error| {
+            ApiError::new("start.home_unwritable").arg("home", self.shared.config.home.display()).detail(error)
+        })?;
+        let language = self.shared.store.read(|reader| reader.settings()).await.map_err(ApiError::from)?.language;
+        let words = octo_protocol::words::say(language, "demo.first_message", &std::collections::BTreeMap::new());
+        let blocks = vec![Block::Text { text: words }];
+        self.start_session(session_folder(&folder)?, Profile::General, Mode::Ask, Kind::Demo, blocks).await
+    }
+
+    /// A new session with its first message: one transaction. Its actor then goes on with the begun turn
+    /// exactly as after a restart.
+    async fn start_session(
+        &self,
+        folder: PathBuf,
+        profile: Profile,
+        mode: Mode,
+        kind: Kind,
+        blocks: Vec<Block>,
+    ) -> Result<SessionInfo, ApiError> {
+        let blocks = crate::session::sendable(blocks)?;
+        match slash::parse(&blocks) {
+            Parsed::Message => {}
+            Parsed::Unknown { name, .. } => return Err(ApiError::new("command.unknown").arg("name", name)),
+            Parsed::Command(_) | Parsed::Misused { .. } => return Err(ApiError::new("command.needs_session")),
+        }
+        let (model, source) = match kind {
+            Kind::Model { model, source } => (Some(model), source),
+            Kind::Demo => (None, Source::Demo),
+        };
+        let for_prompt = folder.clone();
+        let system = tokio::task::spawn_blocking(move || prompt::system_prompt(profile, &for_prompt))
+            .await
+            .map_err(|error| ApiError::new("internal").detail(error))?;
+        let at = now();
+        let folder = folder.display().to_string();
+        let info = SessionInfo {
+            id: SessionId::new(),
+            title: naming::title_from(&blocks).unwrap_or_default(),
+            folder: folder.clone(),
+            profile,
+            mode,
+            model,
+            source,
+            pinned: false,
+            status: SessionStatus::Running,
+            created_at: at,
+            updated_at: at,
+            usage: Usage::default(),
+        };
+        let vendor = model.and_then(|id| self.shared.models.vendor_name(id));
+        let turn = TurnView { id: TurnId::new(), started_at: at, ended_at: None, end: None, usage: Usage::default() };
+        let mut all = vec![Surroundings::now(vendor, folder).notice()];
+        all.extend(blocks);
+        let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None };
+        let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
+        let new = NewSession { info: info.clone(), system, toolset: self.toolset_row()? };
+        let created = self.shared.store.write(move |tx| {
+            let id = new.info.id;
+            tx.create_session(&new)?;
+            tx.emit(Topic::Session { id }, Event::TurnStarted { turn })?;
+            let first = message.id;
+            tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
+            tx.append_context(id, first)
+        });
+        created.await.map_err(ApiError::from)?;
+        self.session(info.id).await?;
+        Ok(info)
+    }
+
+    fn toolset_row(&self) -> Result<ToolsetRow, ApiError> {
+        let toolset = &self.shared.toolset;
+        let tools_json = serde_json::to_string(&toolset.definitions())
+            .map_err(|error| ApiError::new("internal").detail(error))?;
+        Ok(ToolsetRow { hash: toolset.hash(), version: toolset.version(), tools_json })
+    }
+
+    /// Stops what runs, then takes the session out of the list.
+    async fn delete(&self, id: SessionId) -> Result<(), ApiError> {
+        let handle = self.session(id).await?;
+        handle.ask(Ask::Stop).await?;
+        handle.ask(Ask::WhenIdle).await?;
+        self.open.lock().await.remove(&id);
+        handle.shut_down().await;
+        self.shared.store.write(move |tx| tx.soft_delete(id, now())).await.map_err(ApiError::from)
+    }
+}
+
+/// What answers in a new session.
+enum Kind {
+    Model { model: ModelId, source: Source },
+    Demo,
+}
+
+fn unknown_session() -> ApiError {
+    ApiError::new("session.unknown").code(ErrorCode::UnknownSession)
+}
+
+fn done(outcome: Result<(), ApiError>) -> Result<Value, ApiError> {
+    outcome?;
+    json(Done {})
+}

@@ -1,0 +1,201 @@
+//! The full pairing pass before every send: every call has its result, in order, right behind it.
+//!
+//! What the actor keeps is paired already; this pass makes sure that nothing else is ever sent, whatever
+//! an older version, a crash or an import left in the store. It looks at a message and the one behind it
+//! only, so what it makes of a prefix never depends on what comes later.
+
+use octo_protocol::{Block, CallStatus, Message, MessageId, Meta, Origin, Role, ToolCall, ToolResult};
+use std::borrow::Cow;
+
+/// What stands for a result that was never stored. Part of what is sent: never change the words.
+const MISSING: &str = "No result was kept for this call: it may or may not have run. Check before you rely on it.";
+
+/// The conversation with every call paired. Borrowed when nothing had to be mended.
+pub(crate) fn paired(messages: &[Message]) -> Cow<'_, [Message]> {
+    if is_paired(messages) { Cow::Borrowed(messages) } else { Cow::Owned(mend(messages)) }
+}
+
+fn is_paired(messages: &[Message]) -> bool {
+    let mut owed: Vec<&ToolCall> = Vec::new();
+    for message in messages {
+        let results: Vec<&ToolResult> = results(message).collect();
+        let fits = results.len() == owed.len()
+            && results.iter().zip(&owed).all(|(result, call)| result.call == call.id);
+        let misplaced = message.role == Role::Assistant && !results.is_empty();
+        if !fits || misplaced {
+            return false;
+        }
+        owed = if message.role == Role::Assistant { message.calls().collect() } else { Vec::new() };
+    }
+    owed.is_empty()
+}
+
+fn mend(messages: &[Message]) -> Vec<Message> {
+    let mut mended: Vec<Message> = Vec::with_capacity(messages.len() + 2);
+    let mut owed: Vec<ToolCall> = Vec::new();
+    for message in messages {
+        let mut message = message.clone();
+        let owing = std::mem::take(&mut owed);
+        if message.role == Role::Assistant {
+            if !owing.is_empty() {
+                mended.push(stand_in(&owing, &message));
+            }
+            message.blocks.retain(|block| !matches!(block, Block::ToolResult(_)));
+            owed = message.calls().cloned().collect();
+        } else {
+            let given: Vec<ToolResult> = results(&message).cloned().collect();
+            message.blocks.retain(|block| !matches!(block, Block::ToolResult(_)));
+            let in_order = owing.iter().map(|call| {
+                let found = given.iter().find(|result| result.call == call.id).cloned();
+                Block::ToolResult(found.unwrap_or_else(|| missing(call)))
+            });
+            message.blocks.splice(0..0, in_order);
+        }
+        if !message.blocks.is_empty() {
+            mended.push(message);
+        }
+    }
+    if let (false, Some(last)) = (owed.is_empty(), mended.last().cloned()) {
+        mended.push(stand_in(&owed, &last));
+    }
+    mended
+}
+
+fn results(message: &Message) -> impl Iterator<Item = &ToolResult> {
+    message.blocks.iter().filter_map(|block| match block {
+        Block::ToolResult(result) => Some(result),
+        _ => None,
+    })
+}
+
+fn missing(call: &ToolCall) -> ToolResult {
+    ToolResult {
+        call: call.id,
+        provider_id: call.provider_id.clone(),
+        status: CallStatus::Interrupted,
+        text: MISSING.to_owned(),
+        images: Vec::new(),
+    }
+}
+
+fn stand_in(owing: &[ToolCall], near: &Message) -> Message {
+    Message {
+        id: MessageId::new(),
+        turn: near.turn,
+        role: Role::User,
+        blocks: owing.iter().map(|call| Block::ToolResult(missing(call))).collect(),
+        meta: Meta { origin: Origin::Octo, at: near.meta.at, model: None, usage: None, end: None },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octo_protocol::{CallId, TurnId};
+    use proptest::prelude::*;
+
+    fn message(role: Role, blocks: Vec<Block>) -> Message {
+        let meta = Meta { origin: Origin::Octo, at: 0, model: None, usage: None, end: None };
+        Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
+    }
+
+    fn text(words: &str) -> Block {
+        Block::Text { text: words.into() }
+    }
+
+    fn call(id: CallId) -> Block {
+        let provider_id = format!("p{id}");
+        Block::ToolCall(ToolCall { id, provider_id, name: "grep".into(), arguments: "{}".into() })
+    }
+
+    fn result(id: CallId) -> Block {
+        Block::ToolResult(ToolResult {
+            call: id,
+            provider_id: format!("p{id}"),
+            status: CallStatus::Done,
+            text: "ok".into(),
+            images: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn what_is_paired_is_not_touched() {
+        let [a, b] = [CallId::new(), CallId::new()];
+        let messages = [
+            message(Role::User, vec![text("hi")]),
+            message(Role::Assistant, vec![text("x"), call(a), call(b)]),
+            message(Role::User, vec![result(a), result(b)]),
+            message(Role::User, vec![text("and?")]),
+        ];
+        assert!(matches!(paired(&messages), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn results_are_put_in_order_and_missing_ones_stood_in_for() {
+        let [a, b, c] = [CallId::new(), CallId::new(), CallId::new()];
+        let messages = [
+            message(Role::Assistant, vec![call(a), call(b), call(c)]),
+            message(Role::User, vec![text("go on"), result(c), result(a)]),
+        ];
+        let mended = paired(&messages);
+        let ids: Vec<CallId> = results(&mended[1]).map(|result| result.call).collect();
+        assert_eq!(ids, [a, b, c]);
+        let statuses: Vec<CallStatus> = results(&mended[1]).map(|result| result.status).collect();
+        assert_eq!(statuses, [CallStatus::Done, CallStatus::Interrupted, CallStatus::Done]);
+        assert_eq!(mended[1].text(), "go on");
+    }
+
+    #[test]
+    fn a_result_nobody_asked_for_is_left_out() {
+        let messages = [
+            message(Role::User, vec![text("hi")]),
+            message(Role::User, vec![result(CallId::new())]),
+        ];
+        assert_eq!(paired(&messages).len(), 1);
+    }
+
+    fn shapes() -> impl Strategy<Value = Vec<Message>> {
+        let pool: Vec<CallId> = (0..6).map(|_| CallId::new()).collect();
+        let block = (0..3u8, 0..6usize).prop_map(move |(kind, at)| match kind {
+            0 => text("words"),
+            1 => call(pool[at]),
+            _ => result(pool[at]),
+        });
+        let role = prop_oneof![Just(Role::User), Just(Role::Assistant)];
+        let one = (role, prop::collection::vec(block, 0..5)).prop_map(|(role, blocks)| {
+            let mut seen = std::collections::HashSet::new();
+            let blocks = blocks
+                .into_iter()
+                .filter(|block| match block {
+                    Block::ToolCall(call) => role == Role::Assistant && seen.insert(call.id),
+                    _ => true,
+                })
+                .collect();
+            message(role, blocks)
+        });
+        prop::collection::vec(one, 0..12)
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_in_is_paired_when_it_goes_out(messages in shapes()) {
+            let mended = paired(&messages).into_owned();
+            prop_assert!(is_paired(&mended));
+        }
+
+        #[test]
+        fn what_is_made_of_a_prefix_does_not_depend_on_what_follows(messages in shapes(), at in 0..12usize) {
+            let at = at.min(messages.len());
+            let blocks = |messages: &[Message]| -> Vec<Vec<Block>> {
+                paired(messages).iter().map(|message| message.blocks.clone()).collect()
+            };
+            let (whole, prefix) = (blocks(&messages), blocks(&messages[..at]));
+            let mut same = prefix;
+            // The last message of a prefix may still owe results, which are stood in for at its end.
+            if messages[..at].last().is_some_and(|last| last.role == Role::Assistant && last.calls().count() > 0) {
+                same.pop();
+            }
+            prop_assert!(whole.starts_with(&same));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The system prompt, built once per session and byte-frozen, and what rides in the conversation instead
+//! because it changes: date, model, system and folder.
+//!
+//! Layers of the system prompt, joined by blank lines: the profile, what all profiles share, and the
+//! folder's own rules. Nothing in it depends on the clock, the model or the machine, so that the same
+//! folder gives the same bytes and a provider's cache can be shared between sessions.
+
+mod rules;
+
+use octo_protocol::{Block, NoticeKind, Profile};
+use std::path::Path;
+
+const GENERAL: &str = include_str!("prompt/general.md");
+const CODING: &str = include_str!("prompt/coding.md");
+const BASE: &str = include_str!("prompt/base.md");
+
+/// The system prompt of a new session in this folder. Reads the folder's rule files; call it off the
+/// async threads.
+pub(crate) fn system_prompt(profile: Profile, folder: &Path) -> String {
+    let profile = match profile {
+        Profile::General => GENERAL,
+        Profile::Coding => CODING,
+    };
+    let mut prompt = format!("{}\n\n{}", profile.trim_end(), BASE.trim_end());
+    if let Some(rules) = rules::project_rules(folder) {
+        prompt.push_str("\n\n");
+        prompt.push_str(&rules);
+    }
+    prompt
+}
+
+/// What a session's surroundings are, as the model is told of them. A new notice is appended only when
+/// this differs from the last one told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Surroundings {
+    /// Today's date and weekday, for example `2026-11-21, Saturday`.
+    pub date: String,
+    /// The vendor's name of the model, or none for the demo.
+    pub model: Option<String>,
+    /// The working directory.
+    pub folder: String,
+}
+
+impl Surroundings {
+    /// As of now.
+    pub(crate) fn now(model: Option<String>, folder: String) -> Self {
+        let date = jiff::Zoned::now().strftime("%Y-%m-%d, %A").to_string();
+        Self { date, model, folder }
+    }
+
+    /// The notice that tells the model.
+    pub(crate) fn notice(&self) -> Block {
+        let model = self.model.as_deref().map(|model| format!(" Model: {model}.")).unwrap_or_default();
+        let text = format!(
+            "Today is {}.{model} System: {}. Working directory: {}",
+            self.date,
+            system_name(),
+            self.folder
+        );
+        Block::Notice { kind: NoticeKind::Context, text }
+    }
+}
+
+fn system_name() -> &'static str {
+    match std::env::consts::OS {
+        "macos" => "macOS",
+        "windows" => "Windows",
+        "linux" => "Linux",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_folder_gives_the_same_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("AGENTS.md"), "Use tabs.").unwrap();
+        let first = system_prompt(Profile::Coding, folder.path());
+        assert_eq!(first, system_prompt(Profile::Coding, folder.path()));
+        assert!(first.contains("Use tabs."));
+        assert!(!first.contains(&folder.path().display().to_string()), "the folder's path is not in the prefix");
+        assert_ne!(first, system_prompt(Profile::General, folder.path()));
+    }
+
+    #[test]
+    fn the_fixed_prompt_stays_small() {
+        // Paid on every request of every session: at four bytes a token, under a thousand tokens.
+        let folder = tempfile::tempdir().unwrap();
+        for profile in [Profile::General, Profile::Coding] {
+            let bytes = system_prompt(profile, folder.path()).len();
+            assert!(bytes < 4_000, "{profile:?}: {bytes} bytes");
+        }
+    }
+
+    #[test]
+    fn surroundings_are_told_as_a_notice() {
+        let told = Surroundings { date: "2026-11-21, Saturday".into(), model: None, folder: "/w".into() };
+        let Block::Notice { kind: NoticeKind::Context, text } = told.notice() else { panic!("a context notice") };
+        assert!(text.starts_with("Today is 2026-11-21, Saturday. System: "));
+        assert!(text.ends_with("Working directory: /w"));
+    }
+}

@@ -1,0 +1,139 @@
+//! A folder's own rules for agents, bounded: they are paid on every request.
+
+use std::{
+    fs::File,
+    io::Read,
+    path::Path,
+};
+
+/// The files looked for, the first non-empty one counts.
+const FILES: &[&str] = &[".octorules", "AGENTS.md", "CLAUDE.md", ".cursorrules"];
+/// The most of it that is taken, in bytes: about 4,000 tokens.
+const LONGEST: usize = 16 * 1024;
+/// How many folders below are looked into for rules of their own.
+const FOLDERS: usize = 20;
+/// How many lines of a folder's rules are shown.
+const FIRST_LINES: usize = 5;
+
+/// The folder's rules as a part of the system prompt. None when it has none.
+pub(super) fn project_rules(folder: &Path) -> Option<String> {
+    let own = FILES.iter().find_map(|name| {
+        let (text, cut) = bounded(&folder.join(name), LONGEST)?;
+        Some(section(name, &text, cut))
+    });
+    let below = rules_below(folder);
+    let parts: Vec<String> = own.into_iter().chain(below).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "# Rules of this project\n\nThe project's own files ask you to work by these rules. The person's words come before them.\n\n{}",
+        parts.join("\n\n")
+    ))
+}
+
+fn section(name: &str, text: &str, cut: Cut) -> String {
+    let end = match cut {
+        Cut::No => String::new(),
+        Cut::Yes => format!("\n\n(Cut here: {name} is longer. Read the file for the rest.)"),
+    };
+    format!("## {name}\n\n{}{end}", text.trim())
+}
+
+fn rules_below(folder: &Path) -> Option<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let found: Vec<String> = names
+        .iter()
+        .filter_map(|name| {
+            let (text, _) = bounded(&folder.join(name).join(".octorules"), 2_048)?;
+            let lines: Vec<&str> = text.lines().take(FIRST_LINES).collect();
+            Some(format!("- {name}/.octorules begins:\n{}", indent(&lines)))
+        })
+        .take(FOLDERS)
+        .collect();
+    if found.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "## Rules of folders below\n\nRead the whole file before you work in such a folder.\n\n{}",
+        found.join("\n")
+    ))
+}
+
+fn indent(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    Yes,
+    No,
+}
+
+/// The beginning of a plain file, cut at a character. None when it is missing, empty or no plain file (a
+/// pipe would hang the read).
+fn bounded(path: &Path, longest: usize) -> Option<(String, Cut)> {
+    if !std::fs::metadata(path).ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(longest as u64 + 1).read_to_end(&mut bytes).ok()?;
+    let cut = if bytes.len() > longest { Cut::Yes } else { Cut::No };
+    bytes.truncate(longest);
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let whole = error.utf8_error().valid_up_to();
+            let mut bytes = error.into_bytes();
+            if cut == Cut::Yes && longest - whole < 4 {
+                bytes.truncate(whole);
+            }
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+    };
+    (!text.trim().is_empty()).then_some((text, cut))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_non_empty_file_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(project_rules(folder.path()), None);
+        std::fs::write(folder.path().join(".octorules"), "  \n").unwrap();
+        std::fs::write(folder.path().join("CLAUDE.md"), "Claude's").unwrap();
+        std::fs::write(folder.path().join("AGENTS.md"), "Agents'").unwrap();
+        let rules = project_rules(folder.path()).unwrap();
+        assert!(rules.contains("## AGENTS.md\n\nAgents'") && !rules.contains("Claude's"));
+    }
+
+    #[test]
+    fn long_rules_are_cut_at_a_character_and_say_so() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("AGENTS.md"), "规".repeat(LONGEST)).unwrap();
+        let rules = project_rules(folder.path()).unwrap();
+        assert!(rules.len() < LONGEST + 400);
+        assert!(rules.contains("Cut here: AGENTS.md is longer"));
+        assert!(!rules.contains('\u{FFFD}'));
+    }
+
+    #[test]
+    fn rules_of_folders_below_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b", "a"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+            std::fs::write(folder.path().join(name).join(".octorules"), "1\n2\n3\n4\n5\n6\n").unwrap();
+        }
+        let rules = project_rules(folder.path()).unwrap();
+        assert!(rules.find("- a/.octorules").unwrap() < rules.find("- b/.octorules").unwrap());
+        assert!(rules.contains("  5") && !rules.contains("  6"));
+    }
+}

@@ -1,0 +1,128 @@
+//! A session: one actor that owns its state by value and takes everything that touches it as messages.
+//!
+//! The actor is split along what it does: [`state`] holds and commits, [`turns`] drives the turn machine,
+//! [`model_call`] and [`calls`] perform its actions, [`questions`] takes answers, [`inbox`] takes requests
+//! and [`restore`] goes on after a restart.
+
+mod calls;
+mod inbox;
+mod model_call;
+mod questions;
+mod restore;
+mod state;
+mod texts;
+mod turns;
+
+use crate::{live::Live, shared::Shared};
+pub(crate) use inbox::{Ask, Reply, sendable};
+pub(crate) use restore::resumes_at_start;
+use octo_protocol::{ApiError, ErrorCode, SessionId};
+pub(crate) use state::now;
+use state::Session;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// How a session is spoken to. Cheap to clone; the actor ends with the application.
+#[derive(Clone)]
+pub(crate) struct SessionHandle {
+    inbox: mpsc::UnboundedSender<Inbox>,
+    live: Live,
+}
+
+/// What reaches the actor.
+pub(crate) enum Inbox {
+    /// A client asks.
+    Ask(Ask),
+    /// A job of the actor reports. Jobs of an earlier turn are told apart by what they name.
+    Report(Report),
+    /// The application ends: let go of everything, keep it for the next start.
+    Shutdown(tokio::sync::oneshot::Sender<()>),
+}
+
+/// What a job reports.
+pub(crate) enum Report {
+    /// Of a model call.
+    Model(model_call::Progress),
+    /// Of the pause before a model call is tried again.
+    RetryDue(model_call::Attempt),
+    /// A call was prepared.
+    Prepared(calls::PreparedReport),
+    /// A call ended.
+    CallEnded(calls::EndedReport),
+    /// Whatever still runs of this turn after Stop is given up.
+    StopOverdue(octo_protocol::TurnId),
+}
+
+impl SessionHandle {
+    /// Starts the actor of a stored session. Fails when it is not there or another Octo uses it.
+    pub(crate) async fn open(shared: Arc<Shared>, id: SessionId) -> Result<Self, ApiError> {
+        let live = Live::new(id, shared.deltas.clone());
+        let (inbox, receiver) = mpsc::unbounded_channel();
+        let session = Session::load(shared, id, live.clone(), inbox.clone()).await?;
+        tokio::spawn(run(session, receiver));
+        Ok(Self { inbox, live })
+    }
+
+    /// Whether the actor still takes messages.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.inbox.is_closed()
+    }
+
+    /// What streams now.
+    pub(crate) fn live(&self) -> &Live {
+        &self.live
+    }
+
+    /// Sends a request and waits for its reply.
+    pub(crate) async fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, ApiError> {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        let gone = || ApiError::new("session.unavailable").retryable().code(ErrorCode::UnknownSession);
+        self.inbox.send(Inbox::Ask(ask(reply))).map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// Lets the actor end and waits for it.
+    pub(crate) async fn shut_down(&self) {
+        let (done, ended) = tokio::sync::oneshot::channel();
+        if self.inbox.send(Inbox::Shutdown(done)).is_ok() {
+            // An actor that is gone already has nothing left to end.
+            let _gone = ended.await;
+        }
+    }
+}
+
+async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
+    while let Some(message) = inbox.recv().await {
+        let outcome = match message {
+            Inbox::Ask(ask) => session.take(ask).await,
+            Inbox::Report(report) => session.hear(report).await,
+            Inbox::Shutdown(done) => {
+                inbox.close();
+                session.let_go().await;
+                // Nobody waiting for the end is no fault.
+                let _nobody = done.send(());
+                return;
+            }
+        };
+        if let Err(error) = outcome {
+            // What is in the store is whole; what could not be stored did not happen. The next opening
+            // of the session goes on from the store.
+            tracing::error!(session = %session.id(), %error, "session stopped: it could not be stored");
+            inbox.close();
+            session.fault(error).await;
+            return;
+        }
+    }
+}
+
+impl Session {
+    async fn hear(&mut self, report: Report) -> Result<(), ApiError> {
+        match report {
+            Report::Model(progress) => self.model_progressed(progress).await,
+            Report::RetryDue(attempt) => self.retry_due(attempt).await,
+            Report::Prepared(report) => self.call_prepared(report).await,
+            Report::CallEnded(report) => self.call_ended(report).await,
+            Report::StopOverdue(turn) => self.give_up_stopping(turn).await,
+        }
+    }
+}

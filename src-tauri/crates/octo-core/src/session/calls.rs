@@ -1,0 +1,385 @@
+//! Tool calls: reading their arguments, asking, running, ending.
+
+use super::{
+    Report,
+    state::{Change, Session, now},
+    texts,
+    turns::Step,
+};
+use crate::{
+    permission::{self, Basis, Decision, Ground},
+    turn::{Input, Order, Settle, Verdict},
+};
+use octo_protocol::{
+    Ask, AskReason, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId, StreamKind, Todo, ToolCall,
+    ToolResult, ToolView, TurnId,
+};
+use octo_tools::{Effects, Outcome, PreparedCall, ReadCall, TodoList, ToolContext, ToolError, ToolOutput, Toolset, Vetted};
+use std::{
+    sync::{Arc, PoisonError},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+/// The most of a failed call's words that its card shows, in characters.
+const SHOWN: usize = 4_000;
+
+/// A call of the open batch.
+pub(crate) struct OpenCall {
+    pub(super) call: ToolCall,
+    pub(super) view: CallView,
+    pub(super) message: MessageId,
+    pub(super) ready: Option<Ready>,
+    pub(super) result: Option<ToolResult>,
+    pub(super) cancel: Option<CancellationToken>,
+}
+
+/// A call whose arguments were read and about which is decided.
+pub(crate) struct Ready {
+    tool: &'static str,
+    prepared: Box<dyn PreparedCall>,
+    effects: Effects,
+    decision: Decision,
+    preview: ToolView,
+}
+
+/// A call was prepared.
+pub(crate) struct PreparedReport {
+    turn: TurnId,
+    call: CallId,
+    outcome: Result<Ready, ToolError>,
+}
+
+/// A call ended.
+pub(crate) struct EndedReport {
+    turn: TurnId,
+    call: CallId,
+    outcome: Result<ToolOutput, ToolError>,
+    how: EndedHow,
+    duration_ms: u64,
+}
+
+/// Whether a call came to its own end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EndedHow {
+    ByItself,
+    Stopped,
+}
+
+impl OpenCall {
+    /// A call that was just heard of.
+    pub(super) fn planned(turn: TurnId, message: MessageId, call: ToolCall) -> Self {
+        let view = CallView { id: call.id, turn, tool: call.name.clone(), state: CallState::Planned, view: None };
+        Self { call, view, message, ready: None, result: None, cancel: None }
+    }
+
+    /// Its result; a batch is closed only when each has one.
+    pub(super) fn into_result(self) -> ToolResult {
+        let Self { call, result, .. } = self;
+        result.unwrap_or_else(|| {
+            let (status, text) = texts::settled(Settle::Interrupted);
+            result_of(&call, status, text.to_owned())
+        })
+    }
+
+    /// Ends it with a result and stores both.
+    fn end(&mut self, result: ToolResult, duration_ms: u64, at: Millis, step: &mut Step) {
+        self.view.state = CallState::Ended { status: result.status, at, duration_ms };
+        step.changes.push(Change::Event(Event::CallChanged { call: self.view.clone() }));
+        step.changes.push(Change::Result(result.clone()));
+        self.result = Some(result);
+        self.ready = None;
+        self.cancel = None;
+    }
+}
+
+fn result_of(call: &ToolCall, status: CallStatus, text: String) -> ToolResult {
+    ToolResult { call: call.id, provider_id: call.provider_id.clone(), status, text, images: Vec::new() }
+}
+
+impl Session {
+    /// What permission is decided on, as of now.
+    pub(super) fn ground(&self) -> Ground {
+        Ground {
+            mode: self.info.mode,
+            folder: self.folder.clone(),
+            shell_folder: self.shell.current_dir(&self.folder),
+            readable: self.shared.readable(),
+            writable: vec![self.scratch.clone()],
+            rules: self.rules.clone(),
+        }
+    }
+
+    pub(super) fn tool_context(&self, call: CallId, message: MessageId, vetted: Vetted, cancel: CancellationToken) -> ToolContext {
+        let live = self.live.clone();
+        ToolContext {
+            session: self.id(),
+            call,
+            cwd: self.folder.clone(),
+            files: self.files.clone(),
+            shell: self.shell.clone(),
+            blobs: self.shared.blobs.clone(),
+            todos: self.todos.clone(),
+            live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
+            vetted,
+            cancel,
+        }
+    }
+
+    /// Reads a call's arguments, decides on it and makes its preview, beside the actor.
+    pub(super) fn prepare(&mut self, id: CallId) {
+        let ground = self.ground();
+        let toolset = self.shared.toolset.clone();
+        let report = self.reporter();
+        let Some(running) = &mut self.running else { return };
+        let (turn, cancel) = (running.view.id, running.cancel.child_token());
+        let Some(open) = running.call(id) else { return };
+        let (call, message) = (open.call.clone(), open.message);
+        let context = self.tool_context(id, message, Vetted::Policy, cancel);
+        tokio::spawn(async move {
+            let outcome = ready(&toolset, &call, &ground, &context).await;
+            report(Report::Prepared(PreparedReport { turn, call: id, outcome }));
+        });
+    }
+
+    /// A call was prepared.
+    pub(super) async fn call_prepared(&mut self, report: PreparedReport) -> Result<(), octo_protocol::ApiError> {
+        let PreparedReport { turn, call, outcome } = report;
+        let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else { return Ok(()) };
+        let Some(open) = running.call(call).filter(|open| open.result.is_none()) else { return Ok(()) };
+        let mut step = Step::default();
+        let verdict = match outcome {
+            Err(error) => {
+                open.view.view = Some(plain(&error.text));
+                let result = result_of(&open.call, CallStatus::Failed, error.text);
+                open.end(result, 0, now(), &mut step);
+                Verdict::Failed
+            }
+            Ok(ready) => {
+                open.view.tool = ready.tool.to_owned();
+                open.view.view = Some(ready.preview.clone());
+                let order = match ready.effects.order {
+                    octo_tools::Order::Parallel => Order::Parallel,
+                    octo_tools::Order::Alone => Order::Alone,
+                };
+                let verdict = match ready.decision {
+                    Decision::Run(_) => Verdict::Run(order),
+                    Decision::Ask { .. } | Decision::Feedback => Verdict::Ask(order),
+                };
+                open.ready = Some(ready);
+                verdict
+            }
+        };
+        self.feed_with(Input::Prepared { call, verdict }, step).await
+    }
+
+    /// Puts a call's question.
+    pub(super) fn ask(&mut self, call: CallId, step: &mut Step) {
+        let Some(running) = &mut self.running else { return };
+        let Some(open) = running.call(call) else { return };
+        let Some(ready) = &open.ready else { return };
+        let ask = match (&ready.decision, &ready.preview) {
+            (Decision::Ask { reason, rule }, preview) => {
+                Ask::Permission { preview: preview.clone(), reason: reason.clone(), rule: rule.clone() }
+            }
+            (_, ToolView::Feedback { question, context, options, .. }) => Ask::Feedback {
+                question: question.clone(),
+                context: context.clone(),
+                options: options.clone(),
+            },
+            (_, other) => Ask::Feedback { question: format!("{other:?}"), context: None, options: Vec::new() },
+        };
+        open.view.state = CallState::Asking;
+        let question = Question { id: QuestionId::new(), call, tool: ready.tool.to_owned(), ask, at: now() };
+        step.changes.push(Change::Event(Event::CallChanged { call: open.view.clone() }));
+        step.changes.push(Change::Event(Event::QuestionAsked { question: question.clone() }));
+        running.questions.push(question);
+    }
+
+    /// Marks a call as started; its effect begins once that is stored.
+    pub(super) fn start(&mut self, call: CallId, step: &mut Step) {
+        let Some(running) = &mut self.running else { return };
+        let cancel = running.cancel.child_token();
+        let Some(open) = running.call(call) else { return };
+        open.view.state = CallState::Started { at: now() };
+        open.cancel = Some(cancel);
+        step.changes.push(Change::Event(Event::CallChanged { call: open.view.clone() }));
+        step.jobs.push(Box::new(move |session| session.spawn_call(call)));
+    }
+
+    fn spawn_call(&mut self, id: CallId) {
+        let report = self.reporter();
+        let Some(running) = &mut self.running else { return };
+        let turn = running.view.id;
+        let Some(open) = running.call(id) else { return };
+        let (Some(cancel), Some(ready)) = (open.cancel.clone(), open.ready.take()) else { return };
+        let message = open.message;
+        let vetted = match ready.decision {
+            Decision::Run(Basis::Policy) => Vetted::Policy,
+            // Everything else ran because the person said so: by an answer, a rule or the mode.
+            Decision::Run(Basis::Person) | Decision::Ask { .. } | Decision::Feedback => Vetted::Person,
+        };
+        let mut context = self.tool_context(id, message, vetted, cancel.clone());
+        context.files = context.files.granting(&ready.effects.reads, &ready.effects.writes);
+        tokio::spawn(async move {
+            let began = Instant::now();
+            // A task of its own, so that a fault in a tool ends the call and not the session.
+            let run = tokio::spawn(ready.prepared.run(context));
+            let outcome = match run.await {
+                Ok(outcome) => outcome,
+                Err(error) => {
+                    tracing::error!(call = %id, tool = ready.tool, %error, "a tool broke");
+                    Err(ToolError::new("The tool itself broke while it ran. Its effect is unknown; check before you go on."))
+                }
+            };
+            let how = if cancel.is_cancelled() { EndedHow::Stopped } else { EndedHow::ByItself };
+            let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            report(Report::CallEnded(EndedReport { turn, call: id, outcome, how, duration_ms }));
+        });
+    }
+
+    /// A call ended.
+    pub(super) async fn call_ended(&mut self, report: EndedReport) -> Result<(), octo_protocol::ApiError> {
+        let EndedReport { turn, call, outcome, how, duration_ms } = report;
+        self.live.close_call(call);
+        let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else { return Ok(()) };
+        let Some(open) = running.call(call).filter(|open| open.result.is_none()) else { return Ok(()) };
+        let mut step = Step::default();
+        let mut result = match outcome {
+            Ok(ToolOutput { text, images, view, outcome }) => {
+                let is_plan = matches!(view, ToolView::Todos { .. });
+                open.view.view = Some(view);
+                if is_plan {
+                    let todos = items(&self.todos);
+                    step.changes.push(Change::Event(Event::TodosChanged { todos }));
+                }
+                let status = match outcome {
+                    Outcome::Done | Outcome::AwaitsPerson => CallStatus::Done,
+                };
+                ToolResult { images, ..result_of(&open.call, status, text) }
+            }
+            Err(error) => {
+                open.view.view = Some(failed_view(open.view.view.take(), &error.text));
+                result_of(&open.call, CallStatus::Failed, error.text)
+            }
+        };
+        if how == EndedHow::Stopped {
+            result.status = CallStatus::Stopped;
+            result.text = format!("{}\n\n{}", result.text.trim_end(), texts::STOPPED).trim_start().to_owned();
+        }
+        open.end(result, duration_ms, now(), &mut step);
+        self.feed_with(Input::Ended { call }, step).await
+    }
+
+    /// Stop: the call's token is cancelled, its end is reported like any other.
+    pub(super) fn cancel(&mut self, call: CallId, step: &mut Step) {
+        step.jobs.push(Box::new(move |session| {
+            if let Some(cancel) =
+                session.running.as_mut().and_then(|running| running.call(call)).and_then(|open| open.cancel.as_ref())
+            {
+                cancel.cancel();
+            }
+        }));
+    }
+
+    /// Gives a call its result without running it, and withdraws its question.
+    pub(super) fn settle(&mut self, call: CallId, how: Settle, step: &mut Step) {
+        let Some(running) = &mut self.running else { return };
+        running.questions.retain(|question| {
+            if question.call == call {
+                let closed = Event::QuestionClosed { question: question.id, answer: None };
+                step.changes.push(Change::Event(closed));
+            }
+            question.call != call
+        });
+        let Some(open) = running.call(call).filter(|open| open.result.is_none()) else { return };
+        let (status, text) = texts::settled(how);
+        let result = result_of(&open.call, status, text.to_owned());
+        open.end(result, 0, now(), step);
+    }
+
+    /// Gives up calls that did not end in time after Stop.
+    pub(super) fn abandon_calls(&mut self, step: &mut Step) {
+        let Some(running) = &mut self.running else { return };
+        let mut ended = Vec::new();
+        for open in &mut running.calls {
+            if open.result.is_none() && matches!(open.view.state, CallState::Started { .. }) {
+                let result = result_of(&open.call, CallStatus::Stopped, texts::STOP_OVERDUE.to_owned());
+                open.end(result, 0, now(), step);
+                ended.push(open.call.id);
+            }
+        }
+        for call in ended {
+            self.live.close_call(call);
+            self.feed_step(Input::Ended { call }, step);
+        }
+    }
+
+    /// Ends a call that waited, with what the person said.
+    pub(super) fn end_asked(&mut self, call: CallId, status: CallStatus, text: String, view: Option<ToolView>, step: &mut Step) {
+        let Some(open) = self.running.as_mut().and_then(|running| running.call(call)) else { return };
+        if let Some(view) = view {
+            open.view.view = Some(view);
+        }
+        let result = result_of(&open.call, status, text);
+        open.end(result, 0, now(), step);
+    }
+}
+
+/// Reads a call and decides on it.
+pub(super) async fn ready(
+    toolset: &Toolset,
+    call: &ToolCall,
+    ground: &Ground,
+    context: &ToolContext,
+) -> Result<Ready, ToolError> {
+    let ReadCall { name: tool, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
+    let effects = prepared.effects(&ground.folder);
+    let decision = permission::decide(ground, &effects);
+    let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
+    let preview = match (prepared.preview(&looking).await, &decision) {
+        (Ok(preview), _) => preview,
+        // Words about a file the model may not see yet are for the person who is asked, not for the model.
+        (Err(error), Decision::Ask { reason, .. }) if is_about_closed_ground(reason) => plain(&error.text),
+        (Err(error), _) => return Err(error),
+    };
+    Ok(Ready { tool, prepared, effects, decision, preview })
+}
+
+impl Ready {
+    /// What was decided.
+    pub(super) fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// What would be decided on other ground: another mode, another rule.
+    pub(super) fn decide(&self, ground: &Ground) -> Decision {
+        permission::decide(ground, &self.effects)
+    }
+}
+
+fn items(todos: &TodoList) -> Vec<Todo> {
+    todos.0.lock().unwrap_or_else(PoisonError::into_inner).items.clone()
+}
+
+fn is_about_closed_ground(reason: &AskReason) -> bool {
+    match reason {
+        AskReason::ReadsOutside { .. } | AskReason::WritesOutside { .. } | AskReason::Secret { .. } => true,
+        AskReason::Mode | AskReason::Protected { .. } | AskReason::Command { .. } | AskReason::Unparsed => false,
+    }
+}
+
+fn plain(text: &str) -> ToolView {
+    ToolView::Plain { text: text.chars().take(SHOWN).collect() }
+}
+
+/// A failed command keeps its card; anything else shows what went wrong.
+fn failed_view(before: Option<ToolView>, text: &str) -> ToolView {
+    match before {
+        Some(ToolView::Command(mut command)) => {
+            command.output.get_or_insert_with(|| text.chars().take(SHOWN).collect());
+            ToolView::Command(command)
+        }
+        _ => plain(text),
+    }
+}

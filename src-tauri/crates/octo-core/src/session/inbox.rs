@@ -1,0 +1,290 @@
+//! What clients ask of a session.
+
+use super::state::{Change, Session};
+use crate::slash::{self, Command, Parsed};
+use octo_protocol::{
+    Answer, ApiError, Block, ErrorCode, Event, Mode, ModelId, QuestionId, Queued, QueuedId, Sent,
+};
+use std::path::Path;
+use tokio::sync::oneshot;
+
+/// Where a reply goes.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
+
+/// A client's request to a session.
+pub(crate) enum Ask {
+    /// Send a message or a slash command.
+    Send(Vec<Block>, Reply<Sent>),
+    /// Stop the turn.
+    Stop(Reply<()>),
+    /// Go on from where the last turn failed or was stopped.
+    Retry(Reply<()>),
+    /// Answer a question.
+    Answer(QuestionId, Answer, Reply<()>),
+    /// Change a waiting message.
+    EditQueued(QueuedId, Vec<Block>, Reply<()>),
+    /// Remove a waiting message.
+    RemoveQueued(QueuedId, Reply<()>),
+    /// Change the mode.
+    SetMode(Mode, Reply<()>),
+    /// Change the model.
+    SetModel(ModelId, Reply<()>),
+    /// Change the folder.
+    SetFolder(String, Reply<()>),
+    /// Rename.
+    Rename(String, Reply<()>),
+    /// Pin or unpin.
+    Pin(bool, Reply<()>),
+    /// Wait until no turn runs.
+    WhenIdle(Reply<()>),
+}
+
+impl Session {
+    /// Carries out a request. An `Err` means that the session could not be stored and ends the actor; what
+    /// a client did wrong goes into the reply.
+    pub(super) async fn take(&mut self, ask: Ask) -> Result<(), ApiError> {
+        match ask {
+            Ask::Send(blocks, reply) => {
+                let sent = self.send(blocks).await;
+                respond(reply, sent)
+            }
+            Ask::Stop(reply) => {
+                let stopped = self.stop().await;
+                respond(reply, stopped)
+            }
+            Ask::Retry(reply) => {
+                let outcome = self.go_on().await;
+                respond(reply, outcome)
+            }
+            Ask::Answer(question, answer, reply) => {
+                let answered = self.answer(question, answer).await;
+                respond(reply, answered)
+            }
+            Ask::EditQueued(queued, blocks, reply) => {
+                let edited = self.edit_queued(queued, blocks).await;
+                respond(reply, edited)
+            }
+            Ask::RemoveQueued(queued, reply) => {
+                let removed = self.remove_queued(queued).await;
+                respond(reply, removed)
+            }
+            Ask::SetMode(mode, reply) => {
+                let set = self.set_mode(mode).await;
+                respond(reply, set)
+            }
+            Ask::SetModel(model, reply) => {
+                let set = self.set_model(model).await;
+                respond(reply, set)
+            }
+            Ask::SetFolder(folder, reply) => {
+                let set = self.set_folder(&folder).await;
+                respond(reply, set)
+            }
+            Ask::Rename(title, reply) => {
+                let renamed = self.rename(&title).await;
+                respond(reply, renamed)
+            }
+            Ask::Pin(pinned, reply) => {
+                self.info.pinned = pinned;
+                let stored = self.store_head().await;
+                respond(reply, stored)
+            }
+            Ask::WhenIdle(reply) => {
+                if self.running.is_none() {
+                    return respond(reply, Ok(()));
+                }
+                self.waiting_for_idle.push(reply);
+                Ok(())
+            }
+        }
+    }
+
+    async fn send(&mut self, blocks: Vec<Block>) -> Result<Sent, ApiError> {
+        let blocks = sendable(blocks)?;
+        match slash::parse(&blocks) {
+            Parsed::Message => self.send_message(blocks).await,
+            Parsed::Command(command) => self.command(command).await,
+            Parsed::Misused { name } => {
+                self.note(ApiError::new(format!("command.misused.{name}"))).await?;
+                Ok(Sent::Command)
+            }
+            Parsed::Unknown { name, near } => {
+                let note = if near.is_empty() {
+                    ApiError::new("command.unknown").arg("name", name)
+                } else {
+                    let near: Vec<String> = near.iter().map(|name| format!("/{name}")).collect();
+                    ApiError::new("command.unknown_near").arg("name", name).arg("near", near.join(", "))
+                };
+                self.note(note).await?;
+                Ok(Sent::Command)
+            }
+        }
+    }
+
+    async fn send_message(&mut self, blocks: Vec<Block>) -> Result<Sent, ApiError> {
+        if let Some((question, text)) = self.feedback_waiting(&blocks) {
+            self.answer(question, Answer::Text { text }).await?;
+            return Ok(Sent::Started);
+        }
+        if self.running.is_some() {
+            let queued = Queued { id: QueuedId::new(), blocks, at: super::state::now() };
+            let id = queued.id;
+            self.queue.push(queued);
+            self.queue_changed().await?;
+            return Ok(Sent::Queued { id });
+        }
+        self.check_folder()?;
+        self.begin_turn(blocks).await?;
+        Ok(Sent::Started)
+    }
+
+    fn check_folder(&self) -> Result<(), ApiError> {
+        if self.folder.is_dir() {
+            Ok(())
+        } else {
+            Err(ApiError::new("session.folder_gone").arg("folder", &self.info.folder))
+        }
+    }
+
+    async fn command(&mut self, command: Command) -> Result<Sent, ApiError> {
+        match command {
+            Command::New => return Ok(Sent::New),
+            Command::Help => {
+                let names: Vec<String> =
+                    slash::commands().into_iter().map(|command| format!("/{}", command.name)).collect();
+                self.note(ApiError::new("command.help").arg("commands", names.join(" "))).await?;
+            }
+            Command::Stop => self.stop().await?,
+            Command::Retry => self.go_on().await?,
+            Command::Mode(Some(mode)) => self.set_mode(mode).await?,
+            Command::Mode(None) => {
+                let mode = match self.info.mode {
+                    Mode::Ask => "ask",
+                    Mode::AskRisky => "ask_risky",
+                    Mode::Autonomous => "autonomous",
+                };
+                self.note(ApiError::new("command.mode").arg("mode", mode)).await?;
+            }
+            Command::Model(Some(name)) => match self.shared.models.find(&name) {
+                Some(model) => {
+                    self.set_model(model).await?;
+                    self.note(ApiError::new("command.model_set").arg("model", name)).await?;
+                }
+                None => {
+                    let known = self.shared.models.names().join(", ");
+                    self.note(ApiError::new("command.model_unknown").arg("model", name).arg("known", known)).await?;
+                }
+            },
+            Command::Model(None) => {
+                let model = self.info.model.and_then(|id| self.shared.models.vendor_name(id)).unwrap_or_default();
+                let known = self.shared.models.names().join(", ");
+                self.note(ApiError::new("command.model").arg("model", model).arg("known", known)).await?;
+            }
+            Command::Folder(Some(folder)) => self.set_folder(&folder).await?,
+            Command::Folder(None) => {
+                let folder = self.info.folder.clone();
+                self.note(ApiError::new("command.folder").arg("folder", folder)).await?;
+            }
+            Command::Rename(title) => self.rename(&title).await?,
+        }
+        Ok(Sent::Command)
+    }
+
+    async fn note(&mut self, note: ApiError) -> Result<(), ApiError> {
+        self.commit(vec![Change::Event(Event::CommandAnswered { note })]).await
+    }
+
+    async fn queue_changed(&mut self) -> Result<(), ApiError> {
+        let count = self.queue.len();
+        let changed = Event::QueueChanged { queue: self.queue.clone() };
+        let step = super::turns::Step { changes: vec![Change::Event(changed)], jobs: Vec::new() };
+        self.feed_with(crate::turn::Input::Queued(count), step).await
+    }
+
+    async fn edit_queued(&mut self, id: QueuedId, blocks: Vec<Block>) -> Result<(), ApiError> {
+        let blocks = sendable(blocks)?;
+        let queued = self.queue.iter_mut().find(|queued| queued.id == id).ok_or_else(queued_gone)?;
+        queued.blocks = blocks;
+        self.queue_changed().await
+    }
+
+    async fn remove_queued(&mut self, id: QueuedId) -> Result<(), ApiError> {
+        let before = self.queue.len();
+        self.queue.retain(|queued| queued.id != id);
+        if self.queue.len() == before {
+            return Err(queued_gone());
+        }
+        self.queue_changed().await
+    }
+
+    async fn set_mode(&mut self, mode: Mode) -> Result<(), ApiError> {
+        self.info.mode = mode;
+        self.store_head().await?;
+        self.review_questions().await
+    }
+
+    async fn set_model(&mut self, model: ModelId) -> Result<(), ApiError> {
+        if !self.is_counted() {
+            return Err(ApiError::new("session.demo_has_no_model"));
+        }
+        if self.shared.models.vendor_name(model).is_none() {
+            return Err(ApiError::new("model.unknown").code(ErrorCode::ModelNeeded));
+        }
+        self.info.model = Some(model);
+        self.store_head().await
+    }
+
+    async fn set_folder(&mut self, folder: &str) -> Result<(), ApiError> {
+        if self.running.is_some() {
+            // Calls that were decided on for the old folder may be waiting.
+            return Err(ApiError::new("session.running"));
+        }
+        let folder = crate::shared::session_folder(Path::new(folder))?;
+        self.info.folder = folder.display().to_string();
+        self.enter_folder(folder).await?;
+        self.store_head().await
+    }
+
+    async fn rename(&mut self, title: &str) -> Result<(), ApiError> {
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        if title.is_empty() {
+            return Err(ApiError::new("session.title_empty"));
+        }
+        self.info.title = title.chars().take(200).collect();
+        self.store_head().await
+    }
+
+    async fn store_head(&mut self) -> Result<(), ApiError> {
+        let mut changes = Vec::new();
+        self.push_head(&mut changes);
+        self.commit(changes).await
+    }
+}
+
+fn queued_gone() -> ApiError {
+    ApiError::new("session.queued_gone").code(ErrorCode::Gone)
+}
+
+/// What a person may send: text, pictures and files, and at least one of them.
+pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
+    let kept: Vec<Block> = blocks
+        .into_iter()
+        .filter(|block| !matches!(block, Block::Text { text } if text.trim().is_empty()))
+        .collect();
+    let allowed = |block: &Block| matches!(block, Block::Text { .. } | Block::Image { .. } | Block::File { .. });
+    if kept.is_empty() || !kept.iter().all(allowed) {
+        return Err(ApiError::new("session.message_empty"));
+    }
+    Ok(kept)
+}
+
+/// Replies. What the client did wrong is for the client only; what the store could not do ends the actor.
+fn respond<T>(reply: Reply<T>, outcome: Result<T, ApiError>) -> Result<(), ApiError> {
+    let fatal = match &outcome {
+        Err(error) if error.key.starts_with("store.") => Err(error.clone()),
+        Err(_) | Ok(_) => Ok(()),
+    };
+    // A client that is gone needs no reply.
+    let _gone = reply.send(outcome);
+    fatal
+}

@@ -1,0 +1,361 @@
+//! One model call: the attempt, what streams in, trying again, and its end.
+
+use super::{
+    Report,
+    calls::OpenCall,
+    state::{Change, Session, now},
+    turns::Step,
+};
+use crate::{
+    live::Live,
+    pairing::paired,
+    turn::{CallKey, Finish, Input},
+};
+use futures::StreamExt;
+use octo_llm::{BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError, RetryPolicy};
+use octo_protocol::{
+    ApiError, Block, CallId, Event, Message, MessageEnd, MessageId, ModelId, Origin, Retry, Role, StreamKind, ToolCall,
+    TurnId, Usage,
+};
+use octo_store::UsageRow;
+use std::{collections::HashMap, sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
+
+/// The model call that runs.
+pub(crate) struct ModelCall {
+    attempt: Attempt,
+    message: MessageId,
+    model: Option<ModelId>,
+    usage: Option<Usage>,
+    cancel: CancellationToken,
+}
+
+/// Which try of which call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    turn: TurnId,
+    /// Counts the turn's model calls, so that a late report of an earlier one is told apart.
+    call: MessageId,
+    /// From 1.
+    number: u32,
+}
+
+/// What a model call's job reports.
+pub(crate) struct Progress {
+    attempt: Attempt,
+    what: What,
+}
+
+enum What {
+    Block { index: u32, content: Block },
+    Usage(Usage),
+    Finished(FinishReason),
+    Failed(ProviderError),
+}
+
+impl Session {
+    /// A new model call.
+    pub(super) fn call_model(&mut self, step: &mut Step) {
+        let Some(running) = &self.running else { return };
+        let attempt = Attempt { turn: running.view.id, call: MessageId::new(), number: 1 };
+        self.attempt_model(attempt, step);
+    }
+
+    fn attempt_model(&mut self, attempt: Attempt, step: &mut Step) {
+        let model = self.info.model;
+        let mut message = self.message(attempt.turn, Role::Assistant, Origin::Model, Vec::new());
+        message.meta.model = model;
+        step.changes.push(Change::Event(Event::MessageStarted { message: message.clone() }));
+        step.changes.push(Change::IntoContext(message.id));
+        let id = message.id;
+        // What is sent is everything before the message that is about to begin.
+        let messages = paired(&self.context).into_owned();
+        self.context.push(message);
+        let Some(running) = &mut self.running else { return };
+        let cancel = running.cancel.child_token();
+        running.model = Some(ModelCall { attempt, message: id, model, usage: None, cancel: cancel.clone() });
+        step.jobs.push(Box::new(move |session| session.spawn_model(attempt, id, messages, cancel)));
+    }
+
+    fn spawn_model(&self, attempt: Attempt, message: MessageId, messages: Vec<Message>, cancel: CancellationToken) {
+        let shared = self.shared.clone();
+        let (model, system, tools) = (self.info.model, self.system.clone(), self.tools.clone());
+        let demo = !self.is_counted();
+        let live = self.live.clone();
+        let report = self.reporter();
+        tokio::spawn(async move {
+            let send = |what| report(Report::Model(Progress { attempt, what }));
+            let connected = if demo { Ok(shared.models.demo()) } else { shared.models.connect(model).await };
+            let connection = match connected {
+                Ok(connection) => connection,
+                Err(error) => return send(What::Failed(error)),
+            };
+            let images = shared.images_of(&messages).await;
+            let request = ModelRequest {
+                model: connection.model,
+                system,
+                tools,
+                cache_marks: octo_llm::plan_marks(&messages),
+                messages,
+                images: Arc::new(images),
+                vision: connection.vision,
+                max_output: connection.max_output,
+            };
+            stream(connection.provider, request, cancel, message, &live, send).await;
+        });
+    }
+
+    /// A model call's job reported.
+    pub(super) async fn model_progressed(&mut self, progress: Progress) -> Result<(), ApiError> {
+        let Some(call) = self.running.as_mut().and_then(|running| running.model.as_mut()) else { return Ok(()) };
+        if call.attempt != progress.attempt {
+            return Ok(());
+        }
+        match progress.what {
+            What::Usage(usage) => {
+                call.usage = Some(usage);
+                Ok(())
+            }
+            What::Block { index, content } => {
+                let message = call.message;
+                if let Some(open) = self.context.last_mut().filter(|open| open.id == message) {
+                    open.blocks.push(content.clone());
+                }
+                let event = Event::BlockAdded { message, index, block: content };
+                let stored = self.commit(vec![Change::Event(event)]).await;
+                self.live.close_block(message, index);
+                stored
+            }
+            What::Finished(reason) => self.model_finished(reason).await,
+            What::Failed(error) => self.model_failed(error).await,
+        }
+    }
+
+    async fn model_finished(&mut self, reason: FinishReason) -> Result<(), ApiError> {
+        let mut step = Step::default();
+        let (end, finish) = match reason {
+            FinishReason::Stop => (MessageEnd::Complete, Finish::Complete),
+            FinishReason::Length => (MessageEnd::Truncated, Finish::Truncated),
+            FinishReason::Refused => (MessageEnd::Complete, Finish::Refused),
+        };
+        let calls = self.end_message(end, &mut step);
+        let keys = calls
+            .into_iter()
+            .map(|call| (call.id, CallKey { tool: call.name, arguments: call.arguments }))
+            .collect();
+        self.feed_with(Input::Answered { calls: keys, finish }, step).await
+    }
+
+    /// Ends the open message, plans its calls and returns them.
+    fn end_message(&mut self, end: MessageEnd, step: &mut Step) -> Vec<ToolCall> {
+        let counted = self.is_counted();
+        let session = self.id();
+        let Some(running) = &mut self.running else { return Vec::new() };
+        let Some(call) = running.model.take() else { return Vec::new() };
+        let turn = running.view.id;
+        if let Some(usage) = call.usage {
+            running.add_usage(usage);
+            if counted {
+                let row = UsageRow {
+                    session,
+                    turn,
+                    message: call.message,
+                    model: call.model,
+                    usage,
+                    at: now(),
+                    expected_cache_read: None,
+                };
+                step.changes.push(Change::Usage(Box::new(row)));
+            }
+        }
+        step.changes.push(Change::Event(Event::MessageEnded { message: call.message, end, usage: call.usage }));
+        self.live.close_message(call.message);
+        let Some(message) = self.context.last_mut().filter(|open| open.id == call.message) else {
+            return Vec::new();
+        };
+        let call_message = message.id;
+        message.meta.end = Some(end);
+        message.meta.usage = call.usage;
+        let calls: Vec<ToolCall> = message.calls().cloned().collect();
+        for call in &calls {
+            let open = OpenCall::planned(turn, call_message, call.clone());
+            step.changes.push(Change::Event(Event::CallChanged { call: open.view.clone() }));
+            running.calls.push(open);
+        }
+        calls
+    }
+
+    async fn model_failed(&mut self, error: ProviderError) -> Result<(), ApiError> {
+        let Some(attempt) = self.running.as_ref().and_then(|running| running.model.as_ref()).map(|call| call.attempt)
+        else {
+            return Ok(());
+        };
+        if error.class == ErrorClass::Cancelled {
+            return self.model_stopped().await;
+        }
+        tracing::warn!(session = %self.id(), class = ?error.class, attempt = attempt.number, "model call failed");
+        let mut step = Step::default();
+        let policy = RetryPolicy::default();
+        if let Some(pause) = policy.next(attempt.number, &error, jitter(attempt)) {
+            self.discard_message(&mut step);
+            let next = Attempt { number: attempt.number + 1, ..attempt };
+            let retry = Retry {
+                attempt: next.number,
+                attempts: policy.attempts,
+                at: now() + i64::try_from(pause.as_millis()).unwrap_or(i64::MAX),
+                error: error.to_api(),
+            };
+            step.changes.push(Change::Event(Event::RetryScheduled { retry }));
+            if let Some(running) = &mut self.running {
+                running.pause = Some(next);
+            }
+            step.jobs.push(Box::new(move |session| session.spawn_pause(next, pause)));
+            return self.finish(step).await;
+        }
+        if let Some(running) = &mut self.running {
+            running.failure = Some(error.to_api());
+        }
+        let calls = self.end_partial(MessageEnd::Cut, &mut step);
+        self.feed_with(Input::ModelFailed { calls }, step).await
+    }
+
+    async fn model_stopped(&mut self) -> Result<(), ApiError> {
+        let mut step = Step::default();
+        let calls = self.end_partial(MessageEnd::Stopped, &mut step);
+        self.feed_with(Input::ModelStopped { calls }, step).await
+    }
+
+    /// Ends a message that is not whole: what had streamed stays, the text of a block that had not ended
+    /// included; a message with nothing in it is taken back.
+    fn end_partial(&mut self, end: MessageEnd, step: &mut Step) -> Vec<CallId> {
+        let Some(message) = self.running.as_ref().and_then(|running| running.model.as_ref()).map(|call| call.message)
+        else {
+            return Vec::new();
+        };
+        self.keep_streaming_text(message, step);
+        let is_empty = self.context.last().is_some_and(|open| open.id == message && open.blocks.is_empty());
+        if is_empty {
+            self.discard_message(step);
+            return Vec::new();
+        }
+        self.end_message(end, step).into_iter().map(|call| call.id).collect()
+    }
+
+    /// Text that streamed in is kept though its block never ended. Reasoning and arguments are not: the
+    /// first is worth nothing unsigned, the second may be half a call.
+    fn keep_streaming_text(&mut self, message: MessageId, step: &mut Step) {
+        let streams = self.live.now();
+        let Some(open) = self.context.last_mut().filter(|open| open.id == message) else { return };
+        for streaming in streams {
+            if streaming.message != message
+                || streaming.kind != StreamKind::Text
+                || (streaming.block as usize) < open.blocks.len()
+                || streaming.text.trim().is_empty()
+            {
+                continue;
+            }
+            let block = Block::Text { text: streaming.text };
+            let index = u32::try_from(open.blocks.len()).unwrap_or(u32::MAX);
+            step.changes.push(Change::Event(Event::BlockAdded { message, index, block: block.clone() }));
+            open.blocks.push(block);
+        }
+    }
+
+    /// Takes the open message back, because its call is tried again or brought nothing.
+    fn discard_message(&mut self, step: &mut Step) {
+        let Some(call) = self.running.as_mut().and_then(|running| running.model.take()) else { return };
+        self.live.close_message(call.message);
+        if self.context.last().is_some_and(|open| open.id == call.message) {
+            self.context.pop();
+        }
+        step.changes.push(Change::OutOfContext(call.message));
+        step.changes.push(Change::Event(Event::MessageDiscarded { message: call.message }));
+    }
+
+    fn spawn_pause(&self, next: Attempt, pause: Duration) {
+        let report = self.reporter();
+        let Some(running) = &self.running else { return };
+        let cancel = running.cancel.child_token();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => report(Report::RetryDue(next)),
+                () = cancel.cancelled() => {}
+            }
+        });
+    }
+
+    /// The pause before the next try is over.
+    pub(super) async fn retry_due(&mut self, attempt: Attempt) -> Result<(), ApiError> {
+        let Some(running) = &mut self.running else { return Ok(()) };
+        if running.pause != Some(attempt) {
+            return Ok(());
+        }
+        running.pause = None;
+        let mut step = Step::default();
+        step.changes.push(Change::Event(Event::RetryStarted));
+        self.attempt_model(attempt, &mut step);
+        self.finish(step).await
+    }
+
+    /// Stop while the model is called, or while a failed call waits for its next try.
+    pub(super) fn cancel_model(&mut self, step: &mut Step) {
+        let Some(running) = &mut self.running else { return };
+        if let Some(call) = &running.model {
+            call.cancel.cancel();
+        } else if running.pause.take().is_some() {
+            step.changes.push(Change::Event(Event::RetryStarted));
+            self.feed_step(Input::ModelStopped { calls: Vec::new() }, step);
+        }
+    }
+
+    /// Gives up a model call that does not react to being cancelled.
+    pub(super) fn abandon_model(&mut self, step: &mut Step) {
+        if self.running.as_ref().is_some_and(|running| running.model.is_some()) {
+            let calls = self.end_partial(MessageEnd::Stopped, step);
+            self.feed_step(Input::ModelStopped { calls }, step);
+        }
+    }
+}
+
+/// A number in 0..1 that differs between sessions, so that many do not try again at the same moment.
+fn jitter(attempt: Attempt) -> f64 {
+    let hash = blake3::hash(format!("{}{}", attempt.call, attempt.number).as_bytes());
+    let [a, b, ..] = *hash.as_bytes();
+    f64::from(u16::from_be_bytes([a, b])) / 65_536.0
+}
+
+/// Streams one attempt: text goes to whoever watches, whole blocks and the end to the actor.
+async fn stream(
+    provider: Arc<dyn Provider>,
+    request: ModelRequest,
+    cancel: CancellationToken,
+    message: MessageId,
+    live: &Live,
+    send: impl Fn(What),
+) {
+    let mut events = provider.stream(request, cancel);
+    let mut kinds: HashMap<u32, StreamKind> = HashMap::new();
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(ModelEvent::BlockStarted { block, kind }) => {
+                let kind = match kind {
+                    BlockKind::Text => StreamKind::Text,
+                    BlockKind::Reasoning => StreamKind::Reasoning,
+                    BlockKind::ToolCall { name } => StreamKind::Arguments { tool: name },
+                };
+                kinds.insert(block, kind);
+            }
+            Ok(ModelEvent::Delta { block, text }) => {
+                if let Some(kind) = kinds.get(&block) {
+                    live.push(message, block, kind, &text);
+                }
+            }
+            Ok(ModelEvent::BlockFinished { block, content }) => send(What::Block { index: block, content }),
+            Ok(ModelEvent::Usage(usage)) => send(What::Usage(usage)),
+            Ok(ModelEvent::Finished(reason)) => return send(What::Finished(reason)),
+            Err(error) => return send(What::Failed(error)),
+        }
+    }
+    // A provider's stream always ends with one of the two above; one that does not is cut off.
+    send(What::Failed(ProviderError::new(ErrorClass::CutOff, "the stream ended without its last event")));
+}

@@ -1,0 +1,242 @@
+//! Opening a stored session, and going on with a turn that a crash or a shutdown left open.
+
+use super::{
+    Inbox,
+    calls::OpenCall,
+    state::{Change, Running, Session},
+    turns::Step,
+};
+use crate::{
+    live::Live,
+    shared::Shared,
+    turn::{CallKey, Known, Limits, Restored, Turn},
+};
+use octo_protocol::{
+    ApiError, Block, CallState, ErrorCode, Event, MessageEnd, MessageId, Role, SessionId, Source, ToolCall,
+};
+use octo_shell::{Shell, ShellConfig};
+use octo_store::{LeaseOutcome, StoredSession, StoredTurn, probe};
+use octo_tools::{TodoList, TodoState, ToolDefinition};
+use octo_workspace::{Files, Scope};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+impl Session {
+    /// Loads a session, takes its lease and goes on with its open turn.
+    pub(super) async fn load(
+        shared: Arc<Shared>,
+        id: SessionId,
+        live: Live,
+        inbox: mpsc::UnboundedSender<Inbox>,
+    ) -> Result<Self, ApiError> {
+        let holder = shared.lease.clone();
+        let outcome = shared.store.write(move |tx| tx.take_lease(id, &holder, probe)).await.map_err(ApiError::from)?;
+        if let LeaseOutcome::HeldBy(_) = outcome {
+            return Err(ApiError::new("session.in_use").code(ErrorCode::InUse));
+        }
+        let stored = shared.store.read(move |reader| reader.resume(id)).await.map_err(ApiError::from)?;
+        let stored = stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
+        let scope = format!("session/{id}");
+        let folder = stored.info.folder.clone();
+        let rules = shared.store.read(move |reader| {
+            let mut rules = reader.rules(&folder)?;
+            rules.extend(reader.rules(&scope)?);
+            Ok(rules)
+        });
+        let rules = rules.await.map_err(ApiError::from)?;
+        let scratch = shared.scratch(id)?;
+        let folder = PathBuf::from(&stored.info.folder);
+        let tools = frozen_tools(&stored)?;
+        let unfinished = stored.unfinished.clone();
+        let todos = TodoList(Arc::new(Mutex::new(TodoState { items: stored.todos.clone(), last_id: stored.todo_last_id })));
+        let mut session = Self {
+            files: files_of(&shared, &folder, &scratch),
+            shell: shell_of(&shared, id, &scratch),
+            shared,
+            inbox,
+            live,
+            info: stored.info,
+            system: stored.system.into(),
+            tools,
+            context: stored.context,
+            queue: stored.queue,
+            todos,
+            rules,
+            folder,
+            scratch,
+            ending: CancellationToken::new(),
+            running: None,
+            waiting_for_idle: Vec::new(),
+        };
+        if let Some(turn) = unfinished {
+            session.go_on_with(turn, stored.questions).await?;
+        }
+        Ok(session)
+    }
+
+    /// Goes on with a turn that had not ended.
+    async fn go_on_with(
+        &mut self,
+        stored: StoredTurn,
+        questions: Vec<octo_protocol::Question>,
+    ) -> Result<(), ApiError> {
+        let mut step = Step::default();
+        if let Some(open) = stored.open_message {
+            self.close_cut_message(open, &mut step);
+        }
+        let (batch, closed) = self.last_batch(stored.turn.id);
+        let cut = batch.as_ref().is_some_and(|batch| Some(batch.message) == stored.open_message);
+        let known: HashMap<_, _> = stored.calls.iter().map(|call| (call.view.id, call)).collect();
+        let mut calls = Vec::new();
+        let mut open = Vec::new();
+        for call in batch.iter().flat_map(|batch| &batch.calls) {
+            let key = key_of(call);
+            let mut restored = OpenCall::planned(stored.turn.id, batch.as_ref().map_or_else(MessageId::new, |batch| batch.message), call.clone());
+            let state = match known.get(&call.id) {
+                Some(stored) => {
+                    restored.view = stored.view.clone();
+                    restored.result = stored.result.clone();
+                    match stored.view.state {
+                        CallState::Planned => Known::Planned,
+                        CallState::Asking if questions.iter().any(|question| question.call == call.id) => Known::Asking,
+                        CallState::Asking => Known::Planned,
+                        CallState::Started { .. } => Known::Started,
+                        CallState::Ended { .. } if stored.result.is_some() => Known::Ended,
+                        CallState::Ended { .. } => Known::Started,
+                    }
+                }
+                None => {
+                    step.changes.push(Change::Event(Event::CallChanged { call: restored.view.clone() }));
+                    Known::Planned
+                }
+            };
+            open.push((call.id, key, state));
+            calls.push(restored);
+        }
+        let restored = Restored {
+            model_calls: u32::try_from(closed.messages).unwrap_or(u32::MAX),
+            past: closed.keys,
+            open,
+            message_ended: !cut,
+            queued: self.queue.len(),
+        };
+        let (machine, actions) = Turn::restore(Limits::default(), &restored);
+        self.running = Some(Running {
+            machine,
+            view: stored.turn,
+            cancel: self.ending.child_token(),
+            model: None,
+            pause: None,
+            calls,
+            questions,
+            failure: None,
+        });
+        self.perform(actions, &mut step);
+        self.finish(step).await
+    }
+
+    /// A message that was still streaming ends where it was cut; one with nothing in it is taken back.
+    fn close_cut_message(&mut self, open: MessageId, step: &mut Step) {
+        let is_empty = self.context.last().is_some_and(|last| last.id == open && last.blocks.is_empty());
+        if is_empty {
+            self.context.pop();
+            step.changes.push(Change::OutOfContext(open));
+            step.changes.push(Change::Event(Event::MessageDiscarded { message: open }));
+            return;
+        }
+        if let Some(last) = self.context.last_mut().filter(|last| last.id == open) {
+            last.meta.end = Some(MessageEnd::Cut);
+        }
+        step.changes.push(Change::Event(Event::MessageEnded { message: open, end: MessageEnd::Cut, usage: None }));
+    }
+
+    /// The calls of the turn's last message, if their results are not in the context yet, and what came
+    /// before them.
+    fn last_batch(&self, turn: octo_protocol::TurnId) -> (Option<StoredBatch>, Closed) {
+        let mut keys = Vec::new();
+        let mut messages = 0;
+        let mut open: Option<StoredBatch> = None;
+        for message in self.context.iter().filter(|message| message.turn == turn) {
+            if message.role == Role::Assistant {
+                messages += 1;
+                let calls: Vec<ToolCall> = message.calls().cloned().collect();
+                open = (!calls.is_empty()).then_some(StoredBatch { message: message.id, calls });
+            } else if message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
+                && let Some(closed) = open.take()
+            {
+                keys.extend(closed.calls.iter().map(key_of));
+            }
+        }
+        (open, Closed { messages, keys })
+    }
+
+    /// Makes a folder the session's own: files and commands start from it from now on.
+    pub(super) async fn enter_folder(&mut self, folder: PathBuf) -> Result<(), ApiError> {
+        self.shell.shutdown().await;
+        self.files = files_of(&self.shared, &folder, &self.scratch);
+        self.shell = shell_of(&self.shared, self.id(), &self.scratch);
+        let (name, scope) = (folder.display().to_string(), self.session_scope());
+        let rules = self.shared.store.read(move |reader| {
+            let mut rules = reader.rules(&name)?;
+            rules.extend(reader.rules(&scope)?);
+            Ok(rules)
+        });
+        self.rules = rules.await.map_err(ApiError::from)?;
+        self.folder = folder;
+        Ok(())
+    }
+}
+
+struct StoredBatch {
+    message: MessageId,
+    calls: Vec<ToolCall>,
+}
+
+struct Closed {
+    messages: usize,
+    keys: Vec<CallKey>,
+}
+
+fn key_of(call: &ToolCall) -> CallKey {
+    CallKey { tool: call.name.clone(), arguments: call.arguments.clone() }
+}
+
+/// The tools as they were frozen: an update of Octo does not change an old session's prefix.
+fn frozen_tools(stored: &StoredSession) -> Result<Arc<[octo_llm::ToolSchema]>, ApiError> {
+    let definitions: Vec<ToolDefinition> = serde_json::from_str(&stored.toolset.tools_json)
+        .map_err(|error| ApiError::new("session.damaged").detail(error))?;
+    Ok(definitions
+        .into_iter()
+        .map(|tool| octo_llm::ToolSchema { name: tool.name, description: tool.description, parameters: tool.parameters })
+        .collect())
+}
+
+fn files_of(shared: &Shared, folder: &Path, scratch: &Path) -> Files {
+    Files::new(Scope {
+        folder: folder.to_owned(),
+        readable: shared.readable(),
+        writable: vec![scratch.to_owned()],
+    })
+}
+
+fn shell_of(shared: &Shared, session: SessionId, scratch: &Path) -> Shell {
+    Shell::new(ShellConfig {
+        session,
+        scratch: scratch.to_owned(),
+        login: shared.login.clone(),
+        secret_variables: shared.config.secret_variables.clone(),
+    })
+}
+
+/// Whether a session left open by an earlier process of this kind is gone on with at the start.
+pub(crate) fn resumes_at_start(own: Source) -> &'static [Source] {
+    match own {
+        Source::Window | Source::Demo => &[Source::Window, Source::Demo],
+        Source::Headless => &[Source::Headless],
+    }
+}

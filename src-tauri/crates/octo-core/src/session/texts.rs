@@ -1,0 +1,60 @@
+//! What the model is told about calls that did not simply run. Part of what is sent: the words are frozen
+//! into sessions once said, so they never hold anything dynamic.
+
+use crate::turn::Settle;
+use octo_protocol::CallStatus;
+
+/// Status and words of a call that gets its result without having run to its end.
+pub(super) fn settled(how: Settle) -> (CallStatus, &'static str) {
+    match how {
+        Settle::Stopped => (CallStatus::Stopped, "Not run: the person stopped the work before this call began."),
+        Settle::Skipped => (
+            CallStatus::Denied,
+            "Not run: the person declined an earlier call of the same message, so what was planned behind it was not done either.",
+        ),
+        Settle::Repeated => (
+            CallStatus::Failed,
+            "Not run: this very call was made several times in this turn already. Its result will not change. Try another way, or say what stands in the way.",
+        ),
+        Settle::Truncated => (
+            CallStatus::Failed,
+            "Not run: the message was cut off by the output limit, so the arguments may be incomplete. Make the call again with less in it: write long files in parts.",
+        ),
+        Settle::Interrupted => (
+            CallStatus::Interrupted,
+            "Interrupted, effect unknown: the application ended while this call ran. Check what it did before you go on.",
+        ),
+        Settle::NotReached => {
+            (CallStatus::Interrupted, "Not run: the connection or the application ended before the message was whole.")
+        }
+    }
+}
+
+/// Added to the result of a call that was stopped while it ran.
+pub(super) const STOPPED: &str = "Stopped by the person while it ran. What it had done until then may remain.";
+
+/// The result of a call that did not react to Stop in time.
+pub(super) const STOP_OVERDUE: &str =
+    "Stopped by the person. The call did not end in time and was given up; its effect is unknown.";
+
+/// The result of a declined call.
+pub(super) fn declined(reason: Option<&str>) -> String {
+    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("Declined: nothing was done. The person says: {reason}"),
+        None => "Declined: nothing was done. The person gave no reason.".to_owned(),
+    }
+}
+
+/// The result of a question the person did not want to answer.
+pub(super) fn unanswered(reason: Option<&str>) -> String {
+    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("The person did not choose. They say: {reason}"),
+        None => "The person did not answer. Decide yourself and say what you assumed.".to_owned(),
+    }
+}
+
+/// Told after an answer that reached the output limit.
+pub(super) const TRUNCATED: &str = "Your last message reached the output limit and was cut off. Go on from where it ended, in smaller steps: write long files in parts, keep each call's arguments short.";
+
+/// Told when the person lets a stopped or failed turn go on.
+pub(super) const GO_ON: &str = "The work was interrupted here. The person asks you to go on from where you were.";

@@ -1,0 +1,253 @@
+//! Drives the turn machine: begins turns, performs its actions, ends turns.
+//!
+//! One step is: feed an input, turn the actions into changes and jobs, store the changes in one
+//! transaction, and only then start the jobs. So "call started" is always stored before its effect begins.
+
+use super::{
+    Report,
+    calls::OpenCall,
+    state::{Change, Running, Session, now},
+    texts,
+};
+use crate::{
+    naming,
+    prompt::Surroundings,
+    turn::{Action, Ending, Input, Limits, Turn},
+};
+use octo_protocol::{
+    ApiError, Block, ErrorCode, Event, Message, MessageEnd, NoticeKind, Origin, Queued, Role, SessionStatus, TurnEnd, TurnId,
+    TurnView, Usage,
+};
+use std::time::Duration;
+
+/// How long a stopped call may take to end before it is given up. The promise is three seconds in all.
+const STOP_PATIENCE: Duration = Duration::from_millis(2_500);
+
+/// What one step leads to, besides changes: started only after they are stored.
+#[derive(Default)]
+pub(super) struct Step {
+    pub(super) changes: Vec<Change>,
+    pub(super) jobs: Vec<Box<dyn FnOnce(&mut Session) + Send>>,
+}
+
+impl Session {
+    /// Begins a turn with a message of the person, what waited in the queue before it.
+    pub(super) async fn begin_turn(&mut self, blocks: Vec<Block>) -> Result<(), ApiError> {
+        let turn = TurnId::new();
+        let mut step = Step::default();
+        self.open_turn(turn, &mut step);
+        self.drain_queue(turn, &mut step);
+        self.add_person_message(turn, blocks, &mut step);
+        self.feed_into(Input::Begin, &mut step);
+        self.finish(step).await
+    }
+
+    /// Begins a turn that goes on from where the last one was stopped or failed.
+    pub(super) async fn go_on(&mut self) -> Result<(), ApiError> {
+        if self.running.is_some() {
+            return Err(ApiError::new("session.running"));
+        }
+        let Some(last) = self.context.last() else { return Err(ApiError::new("session.nothing_to_retry")) };
+        let (role, id, has_calls) = (last.role, last.id, last.calls().next().is_some());
+        let was_cut = matches!(last.meta.end, Some(MessageEnd::Cut) | None);
+        let turn = TurnId::new();
+        let mut step = Step::default();
+        self.open_turn(turn, &mut step);
+        let waits = !self.queue.is_empty();
+        if role == Role::Assistant && !has_calls {
+            if was_cut {
+                // It never was part of a request: without it the model answers anew.
+                self.context.pop();
+                step.changes.push(Change::OutOfContext(id));
+            } else if !waits {
+                let notice = Block::Notice { kind: NoticeKind::Interrupted, text: texts::GO_ON.to_owned() };
+                let message = self.message(turn, Role::User, Origin::Octo, vec![notice]);
+                self.add_message(message, &mut step.changes);
+            }
+        }
+        self.drain_queue(turn, &mut step);
+        self.feed_into(Input::Begin, &mut step);
+        self.finish(step).await
+    }
+
+    fn open_turn(&mut self, turn: TurnId, step: &mut Step) {
+        let view = TurnView { id: turn, started_at: now(), ended_at: None, end: None, usage: Usage::default() };
+        step.changes.push(Change::Event(Event::TurnStarted { turn: view.clone() }));
+        self.info.updated_at = view.started_at;
+        self.running = Some(Running {
+            machine: Turn::new(Limits::default()),
+            view,
+            cancel: self.ending.child_token(),
+            model: None,
+            pause: None,
+            calls: Vec::new(),
+            questions: Vec::new(),
+            failure: None,
+        });
+        self.info.status = SessionStatus::Running;
+        self.push_head(&mut step.changes);
+    }
+
+    /// Feeds an input to the machine and carries out what it says.
+    pub(super) async fn feed(&mut self, input: Input) -> Result<(), ApiError> {
+        self.feed_with(input, Step::default()).await
+    }
+
+    /// As [`Session::feed`], with changes that belong into the same transaction.
+    pub(super) async fn feed_with(&mut self, input: Input, mut step: Step) -> Result<(), ApiError> {
+        self.feed_into(input, &mut step);
+        self.finish(step).await
+    }
+
+    fn feed_into(&mut self, input: Input, step: &mut Step) {
+        let Some(running) = &mut self.running else { return };
+        let actions = running.machine.on(input);
+        self.perform(actions, step);
+    }
+
+    /// Stores a step, then starts its jobs.
+    pub(super) async fn finish(&mut self, step: Step) -> Result<(), ApiError> {
+        self.commit(step.changes).await?;
+        for job in step.jobs {
+            job(self);
+        }
+        Ok(())
+    }
+
+    /// Turns actions into changes and jobs.
+    pub(super) fn perform(&mut self, actions: Vec<Action>, step: &mut Step) {
+        for action in actions {
+            match action {
+                Action::CallModel => self.call_model(step),
+                Action::CancelModel => self.cancel_model(step),
+                Action::Prepare(call) => step.jobs.push(Box::new(move |session| session.prepare(call))),
+                Action::Ask(call) => self.ask(call, step),
+                Action::Start(call) => self.start(call, step),
+                Action::Cancel(call) => self.cancel(call, step),
+                Action::Settle(call, how) => self.settle(call, how, step),
+                Action::CloseBatch => self.close_batch(step),
+                Action::DrainQueue => {
+                    if let Some(turn) = self.running.as_ref().map(|running| running.view.id) {
+                        self.drain_queue(turn, step);
+                    }
+                }
+                Action::HintTruncation => self.hint_truncation(step),
+                Action::End(ending) => self.end_turn(ending, step),
+            }
+        }
+    }
+
+    /// All calls have results: they become one message, in the order of the calls.
+    fn close_batch(&mut self, step: &mut Step) {
+        let Some(running) = &mut self.running else { return };
+        let turn = running.view.id;
+        let calls = std::mem::take(&mut running.calls);
+        let blocks: Vec<Block> = calls.into_iter().map(OpenCall::into_result).map(Block::ToolResult).collect();
+        let message = self.message(turn, Role::User, Origin::Octo, blocks);
+        self.add_message(message, &mut step.changes);
+    }
+
+    /// Puts waiting messages into the conversation, one message each, in their order.
+    fn drain_queue(&mut self, turn: TurnId, step: &mut Step) {
+        if self.queue.is_empty() {
+            return;
+        }
+        for Queued { blocks, .. } in std::mem::take(&mut self.queue) {
+            self.add_person_message(turn, blocks, step);
+        }
+        step.changes.push(Change::Event(Event::QueueChanged { queue: Vec::new() }));
+    }
+
+    /// Adds the person's message, told about the surroundings if they changed, and names the session by
+    /// its first one.
+    fn add_person_message(&mut self, turn: TurnId, blocks: Vec<Block>, step: &mut Step) {
+        let is_first = self.context.is_empty();
+        if is_first
+            && self.info.title.is_empty()
+            && let Some(title) = naming::title_from(&blocks)
+        {
+            self.info.title = title;
+            self.push_head(&mut step.changes);
+        }
+        let mut all = Vec::with_capacity(blocks.len() + 1);
+        let notice = self.surroundings().notice();
+        if last_context_notice(&self.context) != Some(&notice) {
+            all.push(notice);
+        }
+        all.extend(blocks);
+        let message = self.message(turn, Role::User, Origin::Person, all);
+        self.add_message(message, &mut step.changes);
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        let model = self.info.model.and_then(|id| self.shared.models.vendor_name(id));
+        Surroundings::now(model, self.info.folder.clone())
+    }
+
+    fn hint_truncation(&mut self, step: &mut Step) {
+        let Some(turn) = self.running.as_ref().map(|running| running.view.id) else { return };
+        let notice = Block::Notice { kind: NoticeKind::Truncation, text: texts::TRUNCATED.to_owned() };
+        let message = self.message(turn, Role::User, Origin::Octo, vec![notice]);
+        self.add_message(message, &mut step.changes);
+    }
+
+    fn end_turn(&mut self, ending: Ending, step: &mut Step) {
+        let Some(mut running) = self.running.take() else { return };
+        let failed = |key: &str| TurnEnd::Failed { error: ApiError::new(key) };
+        let end = match ending {
+            Ending::Finished => TurnEnd::Finished,
+            Ending::Stopped => TurnEnd::Stopped,
+            Ending::ModelFailed => TurnEnd::Failed {
+                error: running.failure.take().unwrap_or_else(|| ApiError::new("internal").code(ErrorCode::Gone)),
+            },
+            Ending::Refused => failed("turn.refused"),
+            Ending::Truncated => failed("turn.truncated"),
+            Ending::Looping => failed("turn.looping"),
+            Ending::TooLong => failed("turn.too_long"),
+        };
+        let at = now();
+        self.info.status = match &end {
+            TurnEnd::Failed { .. } => SessionStatus::Failed,
+            TurnEnd::Finished | TurnEnd::Stopped => SessionStatus::Idle,
+        };
+        self.info.updated_at = at;
+        self.info.usage += running.view.usage;
+        let turn = TurnView { ended_at: Some(at), end: Some(end), ..running.view };
+        step.changes.push(Change::Event(Event::TurnEnded { turn }));
+        self.push_head(&mut step.changes);
+    }
+
+    /// The person pressed Stop. Nothing running is no fault: the turn may just have ended.
+    pub(super) async fn stop(&mut self) -> Result<(), ApiError> {
+        let Some(running) = &self.running else { return Ok(()) };
+        let turn = running.view.id;
+        let report = self.reporter();
+        tokio::spawn(async move {
+            tokio::time::sleep(STOP_PATIENCE).await;
+            report(Report::StopOverdue(turn));
+        });
+        self.feed(Input::Stop).await
+    }
+
+    /// Gives up what did not end in time after Stop.
+    pub(super) async fn give_up_stopping(&mut self, turn: TurnId) -> Result<(), ApiError> {
+        if self.running.as_ref().is_none_or(|running| running.view.id != turn) {
+            return Ok(());
+        }
+        let mut step = Step::default();
+        self.abandon_calls(&mut step);
+        self.abandon_model(&mut step);
+        self.finish(step).await
+    }
+
+    /// Feeds an input as part of a step.
+    pub(super) fn feed_step(&mut self, input: Input, step: &mut Step) {
+        self.feed_into(input, step);
+    }
+}
+
+fn last_context_notice(context: &[Message]) -> Option<&Block> {
+    context.iter().rev().flat_map(|message| message.blocks.iter().rev()).find(|block| {
+        matches!(block, Block::Notice { kind: NoticeKind::Context, .. })
+    })
+}

@@ -1,0 +1,81 @@
+//! What all sessions share.
+
+use crate::{Config, models::Models};
+use octo_protocol::{ApiError, Block, BlobHash, Delta, Message, SessionId};
+use octo_shell::LoginEnvironment;
+use octo_store::{Holder, Store};
+use octo_tools::Toolset;
+use octo_workspace::Blobs;
+use std::{
+    collections::{HashMap, HashSet},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use tokio::sync::broadcast;
+
+/// What all sessions share.
+pub(crate) struct Shared {
+    pub config: Config,
+    pub store: Store,
+    pub blobs: Blobs,
+    pub models: Models,
+    pub toolset: Toolset,
+    pub login: LoginEnvironment,
+    /// This process, as it holds leases.
+    pub lease: Holder,
+    pub deltas: broadcast::Sender<Arc<Delta>>,
+    /// Sessions that could not be stored, and why.
+    pub faults: broadcast::Sender<(SessionId, ApiError)>,
+}
+
+impl Shared {
+    /// Octo's own folders that any session may read: logs, skills and memories.
+    pub fn readable(&self) -> Vec<PathBuf> {
+        ["logs", "skills", "memories"].map(|name| self.config.home.join(name)).to_vec()
+    }
+
+    /// A session's own folder for what its commands and tools leave.
+    pub fn scratch(&self, session: SessionId) -> Result<PathBuf, ApiError> {
+        let folder = self.config.home.join("scratch").join(session.to_string());
+        octo_workspace::private_folder(&folder)
+            .map_err(|error| ApiError::new("start.home_unwritable").arg("home", self.config.home.display()).detail(error))
+    }
+
+    /// The bytes of all pictures these messages mention. One that is gone is left out: the codec says so.
+    pub async fn images_of(&self, messages: &[Message]) -> HashMap<BlobHash, Arc<[u8]>> {
+        let hashes: HashSet<BlobHash> = messages.iter().flat_map(|message| &message.blocks).flat_map(pictures).collect();
+        if hashes.is_empty() {
+            return HashMap::new();
+        }
+        let blobs = self.blobs.clone();
+        let read = tokio::task::spawn_blocking(move || {
+            hashes
+                .into_iter()
+                .filter_map(|hash| blobs.get(&hash).ok().map(|bytes| (hash, Arc::from(bytes))))
+                .collect::<HashMap<BlobHash, Arc<[u8]>>>()
+        });
+        read.await.unwrap_or_default()
+    }
+}
+
+fn pictures(block: &Block) -> Vec<BlobHash> {
+    match block {
+        Block::Image { blob, .. } => vec![blob.clone()],
+        Block::ToolResult(result) => result.images.iter().map(|image| image.blob.clone()).collect(),
+        Block::Text { .. }
+        | Block::Reasoning { .. }
+        | Block::File { .. }
+        | Block::ToolCall(_)
+        | Block::Summary { .. }
+        | Block::Notice { .. } => Vec::new(),
+    }
+}
+
+/// The real path of a folder a session may work in. Fails when it is not there or not a folder.
+pub(crate) fn session_folder(folder: &Path) -> Result<PathBuf, ApiError> {
+    let text = folder.display().to_string();
+    let wrong = |key: &str| ApiError::new(key).arg("folder", &text);
+    let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"));
+    let real = octo_workspace::resolve(&text, &home).map_err(|error| wrong("session.folder_wrong").detail(error))?;
+    if real.is_dir() { Ok(real) } else { Err(wrong("session.folder_gone")) }
+}

@@ -1,0 +1,175 @@
+//! Slash commands: one parser for the window, the headless form and whatever else sends messages.
+
+use octo_protocol::{Block, CommandInfo, Mode};
+
+/// A built-in command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// Go to the new-session screen.
+    New,
+    /// Show the commands.
+    Help,
+    /// Stop the running turn.
+    Stop,
+    /// Try the last step again.
+    Retry,
+    /// Change or show the model.
+    Model(Option<String>),
+    /// Change or show the mode.
+    Mode(Option<Mode>),
+    /// Change or show the folder.
+    Folder(Option<String>),
+    /// Rename the session.
+    Rename(String),
+}
+
+/// What a text is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Parsed {
+    /// A message for the model.
+    Message,
+    /// A command.
+    Command(Command),
+    /// A command whose argument is missing or wrong.
+    Misused {
+        /// The command's name.
+        name: &'static str,
+    },
+    /// It looks like a command, but there is none of that name.
+    Unknown {
+        /// What was typed, without the slash.
+        name: String,
+        /// Names that are near, best first.
+        near: Vec<&'static str>,
+    },
+}
+
+/// Name and argument hint of each command, in the order menus show them.
+const COMMANDS: &[(&str, &str)] = &[
+    ("new", ""),
+    ("model", "name"),
+    ("mode", "ask | ask_risky | autonomous"),
+    ("folder", "path"),
+    ("rename", "title"),
+    ("stop", ""),
+    ("retry", ""),
+    ("help", ""),
+];
+
+/// The commands, for menus.
+pub(crate) fn commands() -> Vec<CommandInfo> {
+    COMMANDS
+        .iter()
+        .map(|(name, argument)| CommandInfo { name: (*name).to_owned(), argument: (*argument).to_owned() })
+        .collect()
+}
+
+/// Reads a message. Only a message that is one text block can be a command: with a picture or a file it
+/// is meant for the model.
+pub(crate) fn parse(blocks: &[Block]) -> Parsed {
+    match blocks {
+        [Block::Text { text }] => parse_text(text),
+        _ => Parsed::Message,
+    }
+}
+
+fn parse_text(text: &str) -> Parsed {
+    // A full-width slash is what a Chinese keyboard gives.
+    let Some(rest) = text.trim().strip_prefix(['/', '／']) else { return Parsed::Message };
+    let (name, argument) = match rest.split_once(char::is_whitespace) {
+        Some((name, argument)) => (name, argument.trim()),
+        None => (rest, ""),
+    };
+    // A path ("/etc/hosts is …") or a lone slash is no command.
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    if !is_name {
+        return Parsed::Message;
+    }
+    let given = (!argument.is_empty()).then(|| argument.to_owned());
+    match (name.to_ascii_lowercase().as_str(), given) {
+        ("new", _) => Parsed::Command(Command::New),
+        ("help", _) => Parsed::Command(Command::Help),
+        ("stop", _) => Parsed::Command(Command::Stop),
+        ("retry", _) => Parsed::Command(Command::Retry),
+        ("model", name) => Parsed::Command(Command::Model(name)),
+        ("folder", path) => Parsed::Command(Command::Folder(path)),
+        ("rename", Some(title)) => Parsed::Command(Command::Rename(title)),
+        ("rename", None) => Parsed::Misused { name: "rename" },
+        ("mode", None) => Parsed::Command(Command::Mode(None)),
+        ("mode", Some(mode)) => match mode.to_ascii_lowercase().replace('-', "_").as_str() {
+            "ask" => Parsed::Command(Command::Mode(Some(Mode::Ask))),
+            "ask_risky" => Parsed::Command(Command::Mode(Some(Mode::AskRisky))),
+            "autonomous" => Parsed::Command(Command::Mode(Some(Mode::Autonomous))),
+            _ => Parsed::Misused { name: "mode" },
+        },
+        (other, _) => Parsed::Unknown { name: other.to_owned(), near: near(other) },
+    }
+}
+
+fn near(name: &str) -> Vec<&'static str> {
+    let mut ranked: Vec<(usize, &'static str)> = COMMANDS
+        .iter()
+        .map(|(known, _)| (distance(name, known), *known))
+        .filter(|(distance, known)| *distance <= 2 || known.starts_with(name))
+        .collect();
+    ranked.sort();
+    ranked.into_iter().take(3).map(|(_, known)| known).collect()
+}
+
+/// How many single-letter changes lie between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_paths_and_messages_are_told_apart() {
+        let table: &[(&str, Parsed)] = &[
+            ("hello", Parsed::Message),
+            ("/", Parsed::Message),
+            ("/etc/hosts is odd", Parsed::Message),
+            ("/new", Parsed::Command(Command::New)),
+            ("／new", Parsed::Command(Command::New)),
+            ("  /STOP  ", Parsed::Command(Command::Stop)),
+            ("/model gpt-5.5", Parsed::Command(Command::Model(Some("gpt-5.5".into())))),
+            ("/mode ask-risky", Parsed::Command(Command::Mode(Some(Mode::AskRisky)))),
+            ("/mode maybe", Parsed::Misused { name: "mode" }),
+            ("/rename", Parsed::Misused { name: "rename" }),
+            ("/rename A b  c", Parsed::Command(Command::Rename("A b  c".into()))),
+            ("/modle", Parsed::Unknown { name: "modle".into(), near: vec!["mode", "model"] }),
+            ("/he", Parsed::Unknown { name: "he".into(), near: vec!["help", "new"] }),
+            ("/frobnicate", Parsed::Unknown { name: "frobnicate".into(), near: vec![] }),
+        ];
+        for (text, expected) in table {
+            assert_eq!(&parse(&[Block::Text { text: (*text).into() }]), expected, "{text:?}");
+        }
+        let with_file = [Block::Text { text: "/new".into() }, Block::File { path: "/a".into() }];
+        assert_eq!(parse(&with_file), Parsed::Message);
+    }
+
+    #[test]
+    fn every_listed_command_is_one() {
+        for command in commands() {
+            let parsed = parse_text(&format!("/{} x", command.name));
+            assert!(
+                matches!(parsed, Parsed::Command(_) | Parsed::Misused { .. }),
+                "/{} is listed but unknown",
+                command.name
+            );
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! The turn machine: what the agent does next, as a pure function of what happened.
+//!
+//! [`Turn::on`] takes an [`Input`] and answers with [`Action`]s; it knows no clock, no I/O and no async,
+//! so the whole agent loop is tested as a table. The session actor performs the actions and feeds what
+//! came of them back.
+//!
+//! A turn alternates between *thinking* (one model call) and *acting* (the calls of one model message, a
+//! [`Batch`]). It holds to these rules, which its property tests check:
+//!
+//! * every tool call gets exactly one result, a stopped one too;
+//! * no model call is made while a result is owed;
+//! * after a stop only results for open calls and the end of the turn follow;
+//! * model calls and repeated identical calls per turn are bounded.
+
+mod batch;
+#[cfg(test)]
+mod tests;
+
+use batch::Batch;
+pub use batch::{Order, Settle};
+use octo_protocol::CallId;
+use std::collections::HashMap;
+
+/// How far a turn may go by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Model calls in one turn. Real tasks stay well below; a runaway does not.
+    pub model_calls: u32,
+    /// How often the very same call may be made in one turn before it is refused.
+    pub same_call: u32,
+    /// Refused repetitions after which the turn ends.
+    pub refusals: u32,
+    /// Answers in a row that may reach the output limit.
+    pub truncations: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { model_calls: 250, same_call: 5, refusals: 3, truncations: 2 }
+    }
+}
+
+/// One turn's state. Never stored: [`Turn::restore`] rebuilds it from what is.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    phase: Phase,
+    limits: Limits,
+    model_calls: u32,
+    truncations: u32,
+    refusals: u32,
+    seen: HashMap<CallKey, u32>,
+    queued: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Phase {
+    /// Made, not begun.
+    New,
+    /// A model call runs. `stopping`: the person pressed Stop.
+    Thinking { stopping: bool },
+    /// The calls of a message are dealt with.
+    Acting(Batch),
+    /// Nothing more comes.
+    Over,
+}
+
+/// What makes two calls "the same": tool name and argument text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CallKey {
+    /// The tool's name as the model wrote it.
+    pub tool: String,
+    /// The argument text as the model wrote it.
+    pub arguments: String,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// The turn begins; its first message is in the context.
+    Begin,
+    /// The model's message is whole.
+    Answered {
+        /// Its calls, in order.
+        calls: Vec<(CallId, CallKey)>,
+        /// Why it ended.
+        finish: Finish,
+    },
+    /// The model call failed for good: retries are used up or would not help. These calls had arrived
+    /// whole before it did; none of them runs.
+    ModelFailed {
+        /// Its calls, in order.
+        calls: Vec<CallId>,
+    },
+    /// The model call was cancelled as asked; these calls had arrived whole.
+    ModelStopped {
+        /// Its calls, in order.
+        calls: Vec<CallId>,
+    },
+    /// A call's arguments were read and permission was looked up.
+    Prepared {
+        /// The call.
+        call: CallId,
+        /// What is to be done with it.
+        verdict: Verdict,
+    },
+    /// The person answered a call's question with yes.
+    Allowed {
+        /// The call.
+        call: CallId,
+    },
+    /// The person answered a call's question with no; its result is stored.
+    Declined {
+        /// The call.
+        call: CallId,
+    },
+    /// A call has its result.
+    Ended {
+        /// The call.
+        call: CallId,
+    },
+    /// So many messages wait in the queue.
+    Queued(usize),
+    /// The person pressed Stop.
+    Stop,
+}
+
+/// Why a model's message ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// The model was done or waits for results.
+    Complete,
+    /// It reached its output limit.
+    Truncated,
+    /// The provider refused to go on.
+    Refused,
+}
+
+/// What is to be done with a prepared call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Run it.
+    Run(Order),
+    /// Ask first. A question that is itself the call's purpose ends the call when answered.
+    Ask(Order),
+    /// It ended already: unknown tool, wrong arguments.
+    Failed,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Call the model with the context as it is. Never emitted while a result is owed.
+    CallModel,
+    /// Cancel the model call; [`Input::ModelStopped`] follows.
+    CancelModel,
+    /// Read a call's arguments and look permission up; [`Input::Prepared`] follows.
+    Prepare(CallId),
+    /// Put the call's question; [`Input::Allowed`], [`Input::Declined`] or [`Input::Ended`] follows.
+    Ask(CallId),
+    /// Run the call; [`Input::Ended`] follows.
+    Start(CallId),
+    /// Cancel the running call; [`Input::Ended`] follows.
+    Cancel(CallId),
+    /// Give the call a result without running it, and withdraw its question if it has one.
+    Settle(CallId, Settle),
+    /// All calls have results: put them into the context as one message.
+    CloseBatch,
+    /// Put waiting messages into the context.
+    DrainQueue,
+    /// Tell the model that its answer was cut by the output limit.
+    HintTruncation,
+    /// The turn is over.
+    End(Ending),
+}
+
+/// How a turn ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The model was done.
+    Finished,
+    /// The person stopped it.
+    Stopped,
+    /// The model call failed for good.
+    ModelFailed,
+    /// The provider refused.
+    Refused,
+    /// Too many answers in a row reached the output limit.
+    Truncated,
+    /// The same call again and again.
+    Looping,
+    /// Too many model calls.
+    TooLong,
+}
+
+/// What the store knows of a turn that had not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// Model messages of the turn, ended or not.
+    pub model_calls: u32,
+    /// Calls of the turn whose batch was closed, to go on counting repetitions.
+    pub past: Vec<CallKey>,
+    /// The calls of the last model message, in order, if their results are not in the context yet.
+    pub open: Vec<(CallId, CallKey, Known)>,
+    /// Whether that message had ended. The calls of one that had not were never planned.
+    pub message_ended: bool,
+    /// So many messages wait in the queue.
+    pub queued: usize,
+}
+
+/// What the store knows of an open call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// It had not begun.
+    Planned,
+    /// Its question waited.
+    Asking,
+    /// Its effect had begun.
+    Started,
+    /// It has its result.
+    Ended,
+}
+
+impl Turn {
+    /// A turn that has not begun.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            phase: Phase::New,
+            limits,
+            model_calls: 0,
+            truncations: 0,
+            refusals: 0,
+            seen: HashMap::new(),
+            queued: 0,
+        }
+    }
+
+    /// Rebuilds the turn from the store: what waited waits again, calls that had started end as
+    /// interrupted, calls that had not are prepared again.
+    pub fn restore(limits: Limits, stored: &Restored) -> (Self, Vec<Action>) {
+        let mut turn = Self::new(limits);
+        turn.model_calls = stored.model_calls;
+        turn.queued = stored.queued;
+        for key in stored.past.iter().chain(stored.open.iter().map(|(_, key, _)| key)) {
+            *turn.seen.entry(key.clone()).or_default() += 1;
+        }
+        let actions = if stored.open.is_empty() {
+            turn.think()
+        } else if stored.message_ended {
+            let (batch, mut actions) = Batch::restore(&stored.open);
+            turn.phase = Phase::Acting(batch);
+            actions.extend(turn.advance());
+            actions
+        } else {
+            let mut actions: Vec<Action> =
+                stored.open.iter().map(|(call, ..)| Action::Settle(*call, Settle::NotReached)).collect();
+            actions.push(Action::CloseBatch);
+            actions.extend(turn.think());
+            actions
+        };
+        (turn, actions)
+    }
+
+    /// Whether nothing more comes.
+    pub fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over)
+    }
+
+    /// Takes what happened and says what to do. Inputs that no longer matter (an answer that comes after
+    /// Stop, a call that ends twice) change nothing.
+    pub fn on(&mut self, input: Input) -> Vec<Action> {
+        match input {
+            Input::Queued(count) => {
+                self.queued = count;
+                Vec::new()
+            }
+            Input::Begin => match self.phase {
+                Phase::New => self.think(),
+                Phase::Thinking { .. } | Phase::Acting(_) | Phase::Over => Vec::new(),
+            },
+            Input::Stop => self.stop(),
+            Input::Answered { calls, finish } => match self.phase {
+                Phase::Thinking { stopping: false } => self.answered(calls, finish),
+                // The answer won the race against Stop: its calls are settled all the same.
+                Phase::Thinking { stopping: true } => {
+                    self.end_with(ids(calls), Settle::Stopped, Ending::Stopped)
+                }
+                Phase::New | Phase::Acting(_) | Phase::Over => Vec::new(),
+            },
+            Input::ModelStopped { calls } => match self.phase {
+                Phase::Thinking { .. } => self.end_with(calls, Settle::Stopped, Ending::Stopped),
+                Phase::New | Phase::Acting(_) | Phase::Over => Vec::new(),
+            },
+            Input::ModelFailed { calls } => match self.phase {
+                Phase::Thinking { stopping: true } => self.end_with(calls, Settle::Stopped, Ending::Stopped),
+                Phase::Thinking { stopping: false } => {
+                    self.end_with(calls, Settle::NotReached, Ending::ModelFailed)
+                }
+                Phase::New | Phase::Acting(_) | Phase::Over => Vec::new(),
+            },
+            Input::Prepared { call, verdict } => self.in_batch(|batch| batch.prepared(call, verdict)),
+            Input::Allowed { call } => self.in_batch(|batch| batch.allowed(call)),
+            Input::Declined { call } => self.in_batch(|batch| batch.declined(call)),
+            Input::Ended { call } => self.in_batch(|batch| batch.ended(call)),
+        }
+    }
+
+    fn in_batch(&mut self, act: impl FnOnce(&mut Batch) -> Vec<Action>) -> Vec<Action> {
+        let Phase::Acting(batch) = &mut self.phase else { return Vec::new() };
+        let mut actions = act(batch);
+        actions.extend(self.advance());
+        actions
+    }
+
+    /// Moves the batch on as far as it goes by itself.
+    fn advance(&mut self) -> Vec<Action> {
+        let Phase::Acting(batch) = &mut self.phase else { return Vec::new() };
+        let mut actions = batch.advance();
+        if batch.is_done() {
+            let stopping = batch.is_stopping();
+            actions.push(Action::CloseBatch);
+            if stopping {
+                actions.extend(self.end(Ending::Stopped));
+            } else if self.refusals >= self.limits.refusals {
+                actions.extend(self.end(Ending::Looping));
+            } else {
+                actions.extend(self.think());
+            }
+        }
+        actions
+    }
+
+    /// The next model call, with what waits in the queue before it.
+    fn think(&mut self) -> Vec<Action> {
+        if self.model_calls >= self.limits.model_calls {
+            return self.end(Ending::TooLong);
+        }
+        self.model_calls += 1;
+        self.phase = Phase::Thinking { stopping: false };
+        if self.queued > 0 {
+            self.queued = 0;
+            vec![Action::DrainQueue, Action::CallModel]
+        } else {
+            vec![Action::CallModel]
+        }
+    }
+
+    fn answered(&mut self, calls: Vec<(CallId, CallKey)>, finish: Finish) -> Vec<Action> {
+        match finish {
+            Finish::Complete if calls.is_empty() => {
+                self.truncations = 0;
+                if self.queued > 0 { self.think() } else { self.end(Ending::Finished) }
+            }
+            Finish::Complete => {
+                self.truncations = 0;
+                self.act(calls)
+            }
+            Finish::Truncated => {
+                self.truncations += 1;
+                // A call at the end of a cut answer may hold half a file: none of them runs.
+                let mut actions = settle_all(ids(calls), Settle::Truncated);
+                if self.truncations > self.limits.truncations {
+                    actions.extend(self.end(Ending::Truncated));
+                } else {
+                    actions.push(Action::HintTruncation);
+                    actions.extend(self.think());
+                }
+                actions
+            }
+            Finish::Refused => self.end_with(ids(calls), Settle::NotReached, Ending::Refused),
+        }
+    }
+
+    fn act(&mut self, calls: Vec<(CallId, CallKey)>) -> Vec<Action> {
+        let mut batch = Batch::new();
+        let mut actions = Vec::new();
+        for (call, key) in calls {
+            let count = self.seen.entry(key).or_default();
+            *count += 1;
+            if *count > self.limits.same_call {
+                self.refusals += 1;
+                batch.push_settled(call);
+                actions.push(Action::Settle(call, Settle::Repeated));
+            } else {
+                batch.push(call);
+            }
+        }
+        self.phase = Phase::Acting(batch);
+        actions.extend(self.advance());
+        actions
+    }
+
+    fn stop(&mut self) -> Vec<Action> {
+        match &mut self.phase {
+            Phase::New => self.end(Ending::Stopped),
+            Phase::Thinking { stopping } => {
+                if std::mem::replace(stopping, true) { Vec::new() } else { vec![Action::CancelModel] }
+            }
+            Phase::Acting(batch) => {
+                let mut actions = batch.stop();
+                actions.extend(self.advance());
+                actions
+            }
+            Phase::Over => Vec::new(),
+        }
+    }
+
+    fn end_with(&mut self, calls: Vec<CallId>, how: Settle, ending: Ending) -> Vec<Action> {
+        let mut actions = settle_all(calls, how);
+        actions.extend(self.end(ending));
+        actions
+    }
+
+    fn end(&mut self, ending: Ending) -> Vec<Action> {
+        self.phase = Phase::Over;
+        vec![Action::End(ending)]
+    }
+}
+
+fn settle_all(calls: Vec<CallId>, how: Settle) -> Vec<Action> {
+    if calls.is_empty() {
+        return Vec::new();
+    }
+    let mut actions: Vec<Action> = calls.into_iter().map(|call| Action::Settle(call, how)).collect();
+    actions.push(Action::CloseBatch);
+    actions
+}
+
+fn ids(calls: Vec<(CallId, CallKey)>) -> Vec<CallId> {
+    calls.into_iter().map(|(call, _)| call).collect()
+}

@@ -1,0 +1,221 @@
+//! The calls of one model message, taken through preparation, permission and running in their order.
+//!
+//! Calls that change nothing run beside their neighbours; every other call runs alone and in its place,
+//! and is prepared only when all before it have ended, so that its preview shows what it will really do.
+
+use super::{Action, CallKey, Known, Verdict};
+use octo_protocol::CallId;
+
+/// Whether a call may run beside its neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It changes nothing.
+    Parallel,
+    /// It runs alone, in its place.
+    Alone,
+}
+
+/// Why a call gets a result without having run (or run to its end).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settle {
+    /// The person pressed Stop.
+    Stopped,
+    /// An earlier call of the message was declined.
+    Skipped,
+    /// The same call was made too often.
+    Repeated,
+    /// The message was cut by the output limit.
+    Truncated,
+    /// The application ended while it ran: its effect is unknown.
+    Interrupted,
+    /// The application ended before the message was whole: it never ran.
+    NotReached,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Batch {
+    slots: Vec<Slot>,
+    stopping: bool,
+    declined: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    call: CallId,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Planned,
+    Preparing,
+    /// Prepared to run alone, waiting for those before it.
+    Ready(Verdict),
+    Asking(Order),
+    Running(Order),
+    Ended,
+}
+
+impl State {
+    /// Whether a call behind this one may be prepared already.
+    fn lets_pass(self) -> bool {
+        matches!(
+            self,
+            State::Ended | State::Running(Order::Parallel) | State::Asking(Order::Parallel)
+        )
+    }
+}
+
+impl Batch {
+    pub(super) fn new() -> Self {
+        Self { slots: Vec::new(), stopping: false, declined: false }
+    }
+
+    /// A batch as the store knows it, and what must be said of calls that had started.
+    pub(super) fn restore(open: &[(CallId, CallKey, Known)]) -> (Self, Vec<Action>) {
+        let mut batch = Self::new();
+        let mut actions = Vec::new();
+        for (call, _, known) in open {
+            let state = match known {
+                Known::Planned => State::Planned,
+                // Its order is not known before it is prepared again; alone is the careful guess.
+                Known::Asking => State::Asking(Order::Alone),
+                Known::Started => {
+                    actions.push(Action::Settle(*call, Settle::Interrupted));
+                    State::Ended
+                }
+                Known::Ended => State::Ended,
+            };
+            batch.slots.push(Slot { call: *call, state });
+        }
+        (batch, actions)
+    }
+
+    pub(super) fn push(&mut self, call: CallId) {
+        self.slots.push(Slot { call, state: State::Planned });
+    }
+
+    pub(super) fn push_settled(&mut self, call: CallId) {
+        self.slots.push(Slot { call, state: State::Ended });
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.slots.iter().all(|slot| slot.state == State::Ended)
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
+    fn slot(&mut self, call: CallId) -> Option<&mut Slot> {
+        self.slots.iter_mut().find(|slot| slot.call == call)
+    }
+
+    pub(super) fn prepared(&mut self, call: CallId, verdict: Verdict) -> Vec<Action> {
+        if let Some(slot) = self.slot(call)
+            && slot.state == State::Preparing
+        {
+            slot.state = match verdict {
+                Verdict::Failed => State::Ended,
+                Verdict::Run(_) | Verdict::Ask(_) => State::Ready(verdict),
+            };
+        }
+        Vec::new()
+    }
+
+    pub(super) fn allowed(&mut self, call: CallId) -> Vec<Action> {
+        match self.slot(call) {
+            Some(slot) => match slot.state {
+                State::Asking(order) => {
+                    slot.state = State::Running(order);
+                    vec![Action::Start(call)]
+                }
+                _ => Vec::new(),
+            },
+            None => Vec::new(),
+        }
+    }
+
+    pub(super) fn declined(&mut self, call: CallId) -> Vec<Action> {
+        if let Some(slot) = self.slot(call)
+            && matches!(slot.state, State::Asking(_))
+        {
+            slot.state = State::Ended;
+            self.declined = true;
+        }
+        Vec::new()
+    }
+
+    pub(super) fn ended(&mut self, call: CallId) -> Vec<Action> {
+        if let Some(slot) = self.slot(call)
+            && matches!(slot.state, State::Running(_) | State::Asking(_))
+        {
+            slot.state = State::Ended;
+        }
+        Vec::new()
+    }
+
+    /// Everything that has not begun is settled, everything that runs is cancelled.
+    pub(super) fn stop(&mut self) -> Vec<Action> {
+        if std::mem::replace(&mut self.stopping, true) {
+            return Vec::new();
+        }
+        let mut actions = Vec::new();
+        for slot in &mut self.slots {
+            match slot.state {
+                State::Planned | State::Preparing | State::Ready(_) | State::Asking(_) => {
+                    slot.state = State::Ended;
+                    actions.push(Action::Settle(slot.call, Settle::Stopped));
+                }
+                State::Running(_) => actions.push(Action::Cancel(slot.call)),
+                State::Ended => {}
+            }
+        }
+        actions
+    }
+
+    /// Prepares, asks about and starts what may go now.
+    pub(super) fn advance(&mut self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if self.stopping {
+            return actions;
+        }
+        if self.declined {
+            // What was planned behind a "no" was planned for a "yes".
+            for slot in &mut self.slots {
+                if matches!(slot.state, State::Planned | State::Preparing | State::Ready(_)) {
+                    slot.state = State::Ended;
+                    actions.push(Action::Settle(slot.call, Settle::Skipped));
+                }
+            }
+            return actions;
+        }
+        for index in 0..self.slots.len() {
+            let (before, rest) = self.slots.split_at_mut(index);
+            let slot = &mut rest[0];
+            let all_ended = before.iter().all(|earlier| earlier.state == State::Ended);
+            let all_pass = before.iter().all(|earlier| earlier.state.lets_pass());
+            match slot.state {
+                State::Planned if all_pass => {
+                    slot.state = State::Preparing;
+                    actions.push(Action::Prepare(slot.call));
+                }
+                State::Ready(Verdict::Run(order)) if all_ended || (order == Order::Parallel && all_pass) => {
+                    slot.state = State::Running(order);
+                    actions.push(Action::Start(slot.call));
+                }
+                State::Ready(Verdict::Ask(order)) if all_ended || (order == Order::Parallel && all_pass) => {
+                    slot.state = State::Asking(order);
+                    actions.push(Action::Ask(slot.call));
+                }
+                State::Planned
+                | State::Preparing
+                | State::Ready(_)
+                | State::Asking(_)
+                | State::Running(_)
+                | State::Ended => {}
+            }
+        }
+        actions
+    }
+}

@@ -1,0 +1,13 @@
+//! The agent against a scripted model server, through the application's own door.
+//!
+//! The server refuses unpaired tool calls and any changed byte in a conversation's prefix, so every test
+//! here is also a test of those two.
+
+mod agent {
+    mod faults;
+    mod permission;
+    mod restart;
+    mod rig;
+    mod stop;
+    mod turns;
+}

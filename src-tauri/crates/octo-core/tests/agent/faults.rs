@@ -1,0 +1,124 @@
+//! Models that fail, loop and lie; folders that vanish.
+
+use super::rig::{Rig, answers, statuses, words};
+use octo_protocol::{CallStatus, ErrorCode, Event, Mode, RetryTurn, Send, SessionStatus, TurnEnd};
+use octo_testkit::{Cut, Finish, Reply, Script};
+use serde_json::json;
+
+fn failed_with(end: &TurnEnd) -> &str {
+    match end {
+        TurnEnd::Failed { error } => &error.key,
+        other => panic!("it failed: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_overloaded_server_is_tried_again() {
+    let script = Script::new().reply(Reply::error(529, "overloaded_error", "busy").header("retry-after", "0")).text("here");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "hello").await;
+    let retry = rig
+        .event("retry", |event| match event {
+            Event::RetryScheduled { retry } => Some(retry.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!((retry.attempt, retry.error.key.as_str()), (2, "provider.overloaded"));
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(answers(&rig.snapshot(session).await), "here");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_stream_that_is_cut_is_never_taken_for_an_answer() {
+    let cut = Reply::text("Only the first").cut_after(400, Cut::End);
+    let mut rig = Rig::new(Script::new().reply(cut).text("The whole of it")).await;
+    let session = rig.start(Mode::Ask, "hello").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(answers(&rig.snapshot(session).await), "The whole of it", "what was cut is taken back");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_wrong_key_fails_at_once_and_retry_really_retries() {
+    let script = Script::new().reply(Reply::error(401, "authentication_error", "invalid x-api-key")).text("fine now");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "hello").await;
+    let end = rig.turn_end().await;
+    assert_eq!(failed_with(&end), "provider.auth");
+    let TurnEnd::Failed { error } = &end else { unreachable!() };
+    assert_eq!(error.code, Some(ErrorCode::KeyNeeded));
+    assert_eq!(rig.snapshot(session).await.info.status, SessionStatus::Failed);
+    rig.octo.call(RetryTurn { session }).await.unwrap();
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let requests = rig.server.requests();
+    assert_eq!(requests[0].messages(), requests[1].messages(), "the same step, no message made up");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_page_with_status_200_is_an_error_with_a_name() {
+    let mut rig = Rig::new(Script::new().reply(Reply::html()).text("ok")).await;
+    rig.start(Mode::Ask, "hello").await;
+    let key = rig
+        .event("retry", |event| match event {
+            Event::RetryScheduled { retry } => Some(retry.error.key.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(key, "provider.malformed");
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+}
+
+#[tokio::test]
+async fn unknown_tools_and_broken_arguments_are_told_to_the_model() {
+    let script = Script::new()
+        .call("file_raeder", json!({ "path": "a" }))
+        .reply(Reply::nothing().and_raw_call("write", r#"{"path": "a.txt", "content": "half a fi"#))
+        .call("edit", json!({ "path": "a.txt" }))
+        .text("I give up");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Autonomous, "go").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(statuses(&rig.snapshot(session).await), [CallStatus::Failed; 3]);
+    assert!(!rig.home.work().join("a.txt").exists(), "half a file was not written");
+    let requests = rig.server.requests();
+    assert!(requests[1].results()[0].text.contains("file_reader"), "{:?}", requests[1].results());
+    assert!(requests[3].results()[0].text.contains("old_string"), "{:?}", requests[3].results());
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_model_that_loops_is_stopped() {
+    let script = Script::from_fn(|_| Reply::call("glob", json!({ "pattern": "*" })));
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "loop").await;
+    assert_eq!(failed_with(&rig.turn_end().await), "turn.looping");
+    assert!(rig.server.requests().len() < 15);
+    let statuses = statuses(&rig.snapshot(session).await);
+    assert_eq!(statuses.iter().filter(|status| **status == CallStatus::Failed).count(), 3);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn an_answer_cut_by_the_output_limit_goes_on() {
+    let script = Script::new().reply(Reply::text("part one").finish(Finish::Length)).text("part two");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "long").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(answers(&rig.snapshot(session).await), "part one\npart two");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_folder_that_vanished_is_named_and_nothing_is_sent() {
+    let mut rig = Rig::new(Script::new().text("hi")).await;
+    let session = rig.start(Mode::Ask, "hello").await;
+    rig.turn_end().await;
+    let moved = rig.home.work().with_file_name("moved");
+    std::fs::rename(rig.home.work(), &moved).unwrap();
+    let error = rig.octo.call(Send { session, blocks: words("more") }).await.unwrap_err();
+    std::fs::rename(&moved, rig.home.work()).unwrap();
+    assert_eq!(error.key, "session.folder_gone");
+    assert_eq!(rig.server.requests().len(), 1);
+}

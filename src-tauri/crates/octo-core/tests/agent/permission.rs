@@ -1,0 +1,115 @@
+//! Asking, and what becomes of the answers.
+
+use super::rig::{Rig, statuses};
+use octo_protocol::{
+    Answer, Ask, AskReason, CallStatus, Mode, SessionStatus, SetMode, ToolView, TurnEnd,
+};
+use octo_testkit::Script;
+use serde_json::json;
+
+fn write(name: &str) -> (&'static str, serde_json::Value) {
+    ("write", json!({ "path": name, "content": "new\n" }))
+}
+
+#[tokio::test]
+async fn a_change_is_asked_with_its_diff_and_made_only_after_yes() {
+    let mut rig = Rig::new(Script::new().calls([write("a.txt")]).text("written")).await;
+    rig.home.write("a.txt", "old\n");
+    let session = rig.start(Mode::Ask, "write it").await;
+    let question = rig.question().await;
+    let Ask::Permission { preview: ToolView::Diff(diff), reason, .. } = &question.ask else {
+        panic!("a permission with a diff: {question:?}")
+    };
+    assert_eq!((diff.added, diff.removed, reason), (1, 1, &AskReason::Mode));
+    assert_eq!(rig.home.read("a.txt"), "old\n");
+    assert_eq!(rig.snapshot(session).await.info.status, SessionStatus::Waiting);
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(rig.home.read("a.txt"), "new\n");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_no_with_a_reason_reaches_the_model_and_nothing_happens() {
+    let mut rig = Rig::new(Script::new().calls([write("a.txt"), write("b.txt")]).text("I see")).await;
+    let session = rig.start(Mode::Ask, "write both").await;
+    let question = rig.question().await;
+    let reason = Some("use the other folder".to_owned());
+    rig.answer(session, &question, Answer::No { reason }).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(!rig.home.work().join("a.txt").exists() && !rig.home.work().join("b.txt").exists());
+    assert_eq!(statuses(&rig.snapshot(session).await), [CallStatus::Denied; 2]);
+    assert!(rig.server.requests()[1].results()[0].text.contains("use the other folder"));
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn allowed_for_the_session_asks_no_second_time_and_always_outlives_it() {
+    let run = |file: &str| ("terminal", json!({ "command": format!("touch {file}") }));
+    let script = Script::new().calls([run("a")]).calls([run("b")]).text("first").calls([run("c")]).text("second");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::AskRisky, "make files").await;
+    let question = rig.question().await;
+    let Ask::Permission { rule: Some(rule), .. } = &question.ask else { panic!("with a rule: {question:?}") };
+    let rule = rule.clone();
+    rig.answer(session, &question, Answer::Always).await;
+    // A rule that covers the second command covers it at once; one line's rule asks again.
+    if let octo_protocol::Rule::Line { .. } = rule {
+        let question = rig.question().await;
+        rig.answer(session, &question, Answer::Once).await;
+    }
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(rig.home.work().join("b").exists());
+    rig.restart().await;
+    let other = rig.start(Mode::AskRisky, "again").await;
+    if let octo_protocol::Rule::Command { .. } = rule {
+        assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+        assert!(rig.home.work().join("c").exists(), "the folder's rule holds in another session");
+    } else {
+        let question = rig.question().await;
+        rig.answer(other, &question, Answer::No { reason: None }).await;
+        assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+        assert!(!rig.home.work().join("c").exists(), "one line's rule ends with its session");
+    }
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn another_mode_answers_the_questions_it_makes_needless() {
+    let mut rig = Rig::new(Script::new().calls([write("a.txt")]).text("ok")).await;
+    let session = rig.start(Mode::Ask, "write").await;
+    rig.question().await;
+    rig.octo.call(SetMode { session, mode: Mode::AskRisky }).await.unwrap();
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(rig.home.read("a.txt"), "new\n");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn the_models_question_is_answered_by_an_option_or_by_the_next_message() {
+    let ask = ("request_user_feedback", json!({ "question": "Which?", "options": ["red", "blue"] }));
+    let script = Script::new().calls([ask.clone()]).calls([ask]).text("thanks");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Autonomous, "choose").await;
+    let question = rig.question().await;
+    assert!(matches!(&question.ask, Ask::Feedback { options, .. } if options.len() == 2));
+    rig.answer(session, &question, Answer::Text { text: "red".into() }).await;
+    rig.question().await;
+    rig.send(session, "blue, please").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let requests = rig.server.requests();
+    assert!(requests[1].results()[0].text.contains("red"));
+    assert!(requests[2].results()[0].text.contains("blue, please"));
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn an_edit_that_cannot_work_asks_nobody() {
+    let edit = json!({ "path": "a.txt", "old_string": "not there", "new_string": "x" });
+    let mut rig = Rig::new(Script::new().call("edit", edit).text("sorry")).await;
+    rig.home.write("a.txt", "something else\n");
+    let session = rig.start(Mode::Ask, "edit").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(statuses(&rig.snapshot(session).await), [CallStatus::Failed]);
+    rig.assert_sound();
+}

@@ -1,0 +1,171 @@
+//! What these tests stand on: an application in a temporary home, connected to a scripted model.
+
+use octo_core::{Config, Keys, NoHost, Octo};
+use octo_protocol::{
+    Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession, Profile,
+    Protocol, Question, SaveModel, Send, Sent, SessionId, SessionSnapshot, Source, StartSession, Stop, Topic, TurnEnd,
+};
+use octo_testkit::{ModelServer, Script, TempHome};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+use tokio::{sync::broadcast, time::timeout};
+
+/// Nothing here takes longer on a busy machine unless it hangs.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Rig {
+    pub home: TempHome,
+    pub server: ModelServer,
+    pub octo: Octo,
+    events: broadcast::Receiver<Arc<Envelope>>,
+    pub seen: Vec<Arc<Envelope>>,
+}
+
+pub async fn open(home: &TempHome) -> Octo {
+    let config = Config {
+        home: home.octo(),
+        source: Source::Window,
+        keys: Keys::Memory,
+        host: Arc::new(NoHost),
+        secret_variables: vec!["OCTO_API_KEY".into()],
+    };
+    Octo::start(config).await.expect("the application starts")
+}
+
+impl Rig {
+    pub async fn new(script: impl Into<Script>) -> Self {
+        let home = TempHome::new();
+        let server = ModelServer::start(script);
+        let octo = open(&home).await;
+        let draft = ModelDraft {
+            id: None,
+            protocol: Protocol::Anthropic,
+            base_url: server.url(),
+            model: "scripted".into(),
+            key: Some(octo_protocol::Secret::new("sk-test-0123456789")),
+        };
+        octo.call(SaveModel { draft }).await.expect("the model is saved");
+        let events = octo.events();
+        Self { home, server, octo, events, seen: Vec::new() }
+    }
+
+    /// Ends the application and starts it again on the same home.
+    pub async fn restart(&mut self) {
+        self.octo.shutdown().await;
+        self.octo = open(&self.home).await;
+        self.events = self.octo.events();
+    }
+
+    pub async fn start(&self, mode: Mode, text: &str) -> SessionId {
+        let call = StartSession {
+            folder: self.home.work().display().to_string(),
+            profile: Profile::General,
+            mode,
+            model: None,
+            blocks: words(text),
+        };
+        self.octo.call(call).await.expect("the session starts").id
+    }
+
+    pub async fn send(&self, session: SessionId, text: &str) -> Sent {
+        self.octo.call(Send { session, blocks: words(text) }).await.expect("the message is taken")
+    }
+
+    pub async fn stop(&self, session: SessionId) {
+        self.octo.call(Stop { session }).await.expect("stop is taken");
+    }
+
+    pub async fn snapshot(&self, session: SessionId) -> SessionSnapshot {
+        self.octo.call(OpenSession { session }).await.expect("the session opens")
+    }
+
+    pub async fn answer(&self, session: SessionId, question: &Question, answer: Answer) {
+        let call = AnswerQuestion { session, question: question.id, answer };
+        self.octo.call(call).await.expect("the answer is taken");
+    }
+
+    /// The next event that fits; everything before it is kept in `seen`.
+    pub async fn event<T>(&mut self, what: &str, mut fits: impl FnMut(&Event) -> Option<T>) -> T {
+        let waiting = async {
+            loop {
+                let envelope = self.events.recv().await.expect("events go on");
+                self.seen.push(envelope.clone());
+                if let Some(found) = fits(&envelope.event) {
+                    return found;
+                }
+            }
+        };
+        match timeout(PATIENCE, waiting).await {
+            Ok(found) => found,
+            Err(_) => panic!("no {what} came; seen: {:#?}", self.seen.iter().map(|one| &one.event).collect::<Vec<_>>()),
+        }
+    }
+
+    pub async fn question(&mut self) -> Question {
+        self.event("question", |event| match event {
+            Event::QuestionAsked { question } => Some(question.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    pub async fn turn_end(&mut self) -> TurnEnd {
+        self.event("end of the turn", |event| match event {
+            Event::TurnEnded { turn } => turn.end.clone(),
+            _ => None,
+        })
+        .await
+    }
+
+    pub async fn call_started(&mut self, tool: &str) -> CallView {
+        self.event("start of the call", |event| match event {
+            Event::CallChanged { call }
+                if call.tool == tool && matches!(call.state, octo_protocol::CallState::Started { .. }) =>
+            {
+                Some(call.clone())
+            }
+            _ => None,
+        })
+        .await
+    }
+
+    /// Every topic's events are numbered without a gap, and nothing the server saw was wrong.
+    pub fn assert_sound(&self) {
+        self.server.assert_clean();
+        let mut last: HashMap<Topic, u64> = HashMap::new();
+        for envelope in &self.seen {
+            if let Some(before) = last.insert(envelope.topic, envelope.seq) {
+                assert_eq!(envelope.seq, before + 1, "a gap in {}", envelope.topic);
+            }
+        }
+    }
+}
+
+pub fn words(text: &str) -> Vec<Block> {
+    vec![Block::Text { text: text.into() }]
+}
+
+/// The statuses of a session's calls, in order.
+pub fn statuses(snapshot: &SessionSnapshot) -> Vec<CallStatus> {
+    snapshot
+        .page
+        .messages
+        .iter()
+        .flat_map(|message| &message.blocks)
+        .filter_map(|block| match block {
+            Block::ToolResult(result) => Some(result.status),
+            _ => None,
+        })
+        .collect()
+}
+
+/// All the model's text in a session.
+pub fn answers(snapshot: &SessionSnapshot) -> String {
+    let texts: Vec<String> = snapshot
+        .page
+        .messages
+        .iter()
+        .filter(|message| message.role == octo_protocol::Role::Assistant)
+        .map(octo_protocol::Message::text)
+        .collect();
+    texts.join("\n")
+}

@@ -1,0 +1,116 @@
+//! Stop halts within three seconds, kills what runs, and keeps what there is.
+
+use super::rig::{Rig, answers, statuses};
+use octo_protocol::{Block, CallStatus, MessageEnd, Mode, NoticeKind, RetryTurn, SessionStatus, TurnEnd};
+use octo_testkit::{Gate, Reply, Script};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn stopped_while_it_streams_the_text_stays_and_the_session_goes_on() {
+    let gate = Gate::new();
+    let script = Script::new().reply(Reply::text("The first part and the rest").in_chunks(3).hold_after(1, &gate)).text("again");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "tell").await;
+    gate.reached().await;
+    rig.event("nothing but time", |event| matches!(event, octo_protocol::Event::MessageStarted { .. }).then_some(())).await;
+    // The piece before the gate is on its way: wait until it is seen, then stop.
+    while rig.snapshot(session).await.streaming.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let began = Instant::now();
+    rig.stop(session).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
+    assert!(began.elapsed() < Duration::from_secs(3));
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!(answers(&snapshot), "The first");
+    assert_eq!(snapshot.page.messages.last().and_then(|message| message.meta.end), Some(MessageEnd::Stopped));
+    assert_eq!(snapshot.info.status, SessionStatus::Idle);
+    rig.send(session, "go on").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.assert_sound();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn stopped_while_a_command_runs_its_processes_are_gone() {
+    let line = "echo $$ > pid; (sleep 300 & echo $! > child; wait) ; echo never > after";
+    let script = Script::new()
+        .calls([("terminal", json!({ "command": line })), ("write", json!({ "path": "x", "content": "x" }))])
+        .text("next");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Autonomous, "run").await;
+    rig.call_started("terminal").await;
+    let child = rig.home.work().join("child");
+    while std::fs::read_to_string(&child).unwrap_or_default().trim().is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let began = Instant::now();
+    rig.stop(session).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    for file in ["pid", "child"] {
+        let pid = rig.home.read(file);
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{file} {pid} still runs: {state}");
+    }
+    assert!(!rig.home.work().join("after").exists() && !rig.home.work().join("x").exists());
+    assert_eq!(statuses(&rig.snapshot(session).await), [CallStatus::Stopped; 2]);
+    rig.send(session, "and now?").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn stopped_while_a_question_waits_it_is_withdrawn() {
+    let script = Script::new().call("write", json!({ "path": "x", "content": "x" })).text("ok");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "write").await;
+    let question = rig.question().await;
+    rig.stop(session).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
+    let late = octo_protocol::AnswerQuestion { session, question: question.id, answer: octo_protocol::Answer::Once };
+    assert_eq!(rig.octo.call(late).await.unwrap_err().key, "question.gone");
+    assert!(!rig.home.work().join("x").exists());
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn messages_that_waited_at_stop_stay_and_go_along_with_the_next_one() {
+    let gate = Gate::new();
+    let script = Script::new().reply(Reply::text("abc").hold_after(1, &gate)).text("done");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "one").await;
+    gate.reached().await;
+    rig.send(session, "two").await;
+    rig.stop(session).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
+    assert_eq!(rig.snapshot(session).await.queue.len(), 1);
+    rig.send(session, "three").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let last = rig.server.requests().last().unwrap().user_text();
+    assert!(last.find("two").unwrap() < last.find("three").unwrap());
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn retry_goes_on_from_where_it_was_stopped() {
+    let gate = Gate::new();
+    let script = Script::new().reply(Reply::text("abcdef").in_chunks(3).hold_after(2, &gate)).text("finished");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "work").await;
+    gate.reached().await;
+    while rig.snapshot(session).await.streaming.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    rig.stop(session).await;
+    rig.turn_end().await;
+    rig.octo.call(RetryTurn { session }).await.unwrap();
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let snapshot = rig.snapshot(session).await;
+    let told = snapshot.page.messages.iter().flat_map(|message| &message.blocks).any(|block| {
+        matches!(block, Block::Notice { kind: NoticeKind::Interrupted, .. })
+    });
+    assert!(told, "no message is made up in the person's name");
+    rig.assert_sound();
+}

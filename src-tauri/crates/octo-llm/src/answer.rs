@@ -1,0 +1,93 @@
+//! A model's answer read from the bytes of its body.
+
+use crate::{
+    Dialect, ModelEvent, ProviderError, ProviderId, anthropic, openai_chat,
+    sse::{SseEvent, SseReader},
+    wire::Decode,
+};
+use octo_protocol::{Block, Protocol};
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
+
+/// Reads an answer from the bytes of a streamed body, in whatever pieces they come. Pure.
+///
+/// Blocks finish in their order: one that is whole before an earlier one is held back until that is whole too.
+pub struct Answer {
+    reader: SseReader,
+    decoder: Box<dyn Decode>,
+    /// The block that finishes next.
+    next: u32,
+    /// Whole blocks behind one that still grows.
+    held: BTreeMap<u32, Block>,
+}
+
+/// Whether an answer is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More must come.
+    More,
+    /// The terminal event was read; [`ModelEvent::Finished`] was given.
+    Whole,
+}
+
+impl Answer {
+    /// An answer of `provider` that has not begun.
+    pub fn new(protocol: Protocol, provider: &ProviderId, dialect: &Dialect) -> Self {
+        let decoder: Box<dyn Decode> = match protocol {
+            Protocol::Anthropic => Box::new(anthropic::Decoder::new(provider.clone(), dialect.unsigned)),
+            Protocol::OpenaiChat => Box::new(openai_chat::Decoder::new(provider.clone())),
+        };
+        Self { reader: SseReader::new(), decoder, next: 0, held: BTreeMap::new() }
+    }
+
+    /// Takes the next bytes. `events` receives what they say, also what came before an error.
+    ///
+    /// # Errors
+    ///
+    /// Those of the codec's decoder and of [`SseReader::push`]. After an error nothing more may be pushed.
+    pub fn push(&mut self, bytes: &[u8], events: &mut Vec<ModelEvent>) -> Result<Progress, ProviderError> {
+        let mut frames: Vec<SseEvent> = Vec::new();
+        let read = self.reader.push(bytes, &mut frames);
+        for frame in frames {
+            let said = self.decoder.push(frame)?;
+            self.give(said, events);
+            if self.decoder.is_done() {
+                return Ok(Progress::Whole);
+            }
+        }
+        read.map(|()| Progress::More)
+    }
+
+    /// Takes the end of the body. A last frame without its blank line counts if it is whole.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ErrorClass::CutOff`] when the answer is not whole; what a whole last frame says went wrong.
+    pub fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), ProviderError> {
+        // A last frame that cannot be read was cut; whether the answer was whole before it is the decoder's word.
+        if let Some(tail) = std::mem::take(&mut self.reader).finish()
+            && (tail.data.trim() == openai_chat::DONE
+                || serde_json::from_str::<IgnoredAny>(&tail.data).is_ok())
+        {
+            let said = self.decoder.push(tail)?;
+            self.give(said, events);
+        }
+        let said = self.decoder.finish()?;
+        self.give(said, events);
+        Ok(())
+    }
+
+    fn give(&mut self, said: Vec<ModelEvent>, events: &mut Vec<ModelEvent>) {
+        for event in said {
+            let ModelEvent::BlockFinished { block, content } = event else {
+                events.push(event);
+                continue;
+            };
+            self.held.insert(block, content);
+            while let Some(content) = self.held.remove(&self.next) {
+                events.push(ModelEvent::BlockFinished { block: self.next, content });
+                self.next += 1;
+            }
+        }
+    }
+}

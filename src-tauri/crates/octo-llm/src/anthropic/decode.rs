@@ -1,0 +1,269 @@
+//! From their stream to our events.
+
+use crate::{
+    BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, UnsignedReasoning, http,
+    sse::SseEvent,
+    wire::{self, Decode},
+};
+use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Reads a stream. Events and kinds of block it does not know are passed over.
+#[derive(Debug)]
+pub struct Decoder {
+    provider: ProviderId,
+    unsigned: UnsignedReasoning,
+    /// Open blocks by the wire's index.
+    open: HashMap<u64, Open>,
+    next: u32,
+    usage: Usage,
+    finish: FinishReason,
+    done: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    /// Our index; a block that is passed over has none.
+    block: u32,
+    part: Part,
+}
+
+#[derive(Debug)]
+enum Part {
+    Text { text: String },
+    Thinking { raw: Value, text: String, signature: String },
+    Redacted { raw: Value },
+    Call { provider_id: String, name: String, arguments: String, whole: Value },
+    Unknown,
+}
+
+impl Decoder {
+    /// A decoder at the start of an answer of `provider`.
+    pub fn new(provider: ProviderId, unsigned: UnsignedReasoning) -> Self {
+        Self {
+            provider,
+            unsigned,
+            open: HashMap::new(),
+            next: 0,
+            usage: Usage::default(),
+            finish: FinishReason::Stop,
+            done: false,
+        }
+    }
+
+    /// Takes one event.
+    ///
+    /// # Errors
+    ///
+    /// What an `error` event says, by its type; [`crate::ErrorClass::Malformed`] when the event is not JSON or
+    /// contradicts the ones before. After an error nothing more may be pushed.
+    pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
+        if self.done || event.data.is_empty() {
+            return Ok(Vec::new());
+        }
+        let data = wire::json(&event.data)?;
+        let kind = data.get("type").and_then(Value::as_str).unwrap_or(&event.event);
+        match kind {
+            "message_start" => Ok(self.count(data.pointer("/message/usage"))),
+            "content_block_start" => self.start(&data),
+            "content_block_delta" => self.delta(&data),
+            "content_block_stop" => self.stop(&data),
+            "message_delta" => {
+                if let Some(reason) = data.pointer("/delta/stop_reason").and_then(Value::as_str) {
+                    self.finish = finish_reason(reason);
+                }
+                Ok(self.count(data.get("usage")))
+            }
+            "message_stop" => self.end(),
+            "error" => Err(http::reported(data.get("error").unwrap_or(&data))),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Takes the end of the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ErrorClass::CutOff`] when `message_stop` never came.
+    pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
+        if self.done { Ok(Vec::new()) } else { Err(wire::cut_off()) }
+    }
+
+    fn start(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        let index = index_of(data)?;
+        if self.open.contains_key(&index) {
+            return Err(wire::malformed(format!("Block {index} began twice.")));
+        }
+        let content = data.get("content_block").cloned().unwrap_or(Value::Null);
+        let text_of = |field: &str| content.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (part, kind, first) = match content.get("type").and_then(Value::as_str) {
+            Some("text") => {
+                let text = text_of("text");
+                (Part::Text { text: text.clone() }, BlockKind::Text, text)
+            }
+            Some("thinking") => {
+                let text = text_of("thinking");
+                let signature = text_of("signature");
+                (Part::Thinking { raw: content, text: text.clone(), signature }, BlockKind::Reasoning, text)
+            }
+            Some("redacted_thinking") => {
+                (Part::Redacted { raw: content }, BlockKind::Reasoning, String::new())
+            }
+            Some("tool_use") => {
+                let name = text_of("name");
+                let part = Part::Call {
+                    provider_id: text_of("id"),
+                    name: name.clone(),
+                    arguments: String::new(),
+                    whole: content.get("input").cloned().unwrap_or(Value::Null),
+                };
+                (part, BlockKind::ToolCall { name }, String::new())
+            }
+            _ => {
+                self.open.insert(index, Open { block: self.next, part: Part::Unknown });
+                return Ok(Vec::new());
+            }
+        };
+        let block = self.next;
+        self.next += 1;
+        self.open.insert(index, Open { block, part });
+        let mut events = vec![ModelEvent::BlockStarted { block, kind }];
+        if !first.is_empty() {
+            events.push(ModelEvent::Delta { block, text: first });
+        }
+        Ok(events)
+    }
+
+    fn delta(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        let index = index_of(data)?;
+        let Some(Open { block, part }) = self.open.get_mut(&index) else {
+            return Err(wire::malformed(format!("Block {index} grew without being open.")));
+        };
+        let delta = data.get("delta").unwrap_or(&Value::Null);
+        let piece = |field: &str| delta.get(field).and_then(Value::as_str).unwrap_or_default();
+        let kind = delta.get("type").and_then(Value::as_str).unwrap_or_default();
+        let grown = match (kind, part) {
+            (_, Part::Unknown) => "",
+            ("text_delta", Part::Text { text }) => append(text, piece("text")),
+            ("thinking_delta", Part::Thinking { text, .. }) => append(text, piece("thinking")),
+            ("signature_delta", Part::Thinking { signature, .. }) => {
+                signature.push_str(piece("signature"));
+                ""
+            }
+            ("input_json_delta", Part::Call { arguments, .. }) => append(arguments, piece("partial_json")),
+            ("text_delta" | "thinking_delta" | "signature_delta" | "input_json_delta", _) => {
+                return Err(wire::malformed(format!("Block {index} does not take a {kind}.")));
+            }
+            _ => "",
+        };
+        if grown.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(vec![ModelEvent::Delta { block: *block, text: grown.to_owned() }])
+    }
+
+    fn stop(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        let index = index_of(data)?;
+        let Some(Open { block, part }) = self.open.remove(&index) else {
+            return Err(wire::malformed(format!("Block {index} ended without being open.")));
+        };
+        let content = match part {
+            Part::Unknown => return Ok(Vec::new()),
+            Part::Text { text } => Block::Text { text },
+            Part::Thinking { raw, text, signature } => self.reasoning(raw, text, signature),
+            Part::Redacted { raw } => {
+                Block::Reasoning { text: String::new(), replay: Some(self.replay(raw)) }
+            }
+            Part::Call { provider_id, name, arguments, whole } => {
+                // Some servers send the input whole with the start of the block.
+                let arguments = match whole {
+                    whole if arguments.is_empty() && !whole.is_null() => whole.to_string(),
+                    _ if arguments.is_empty() => "{}".to_owned(),
+                    _ => arguments,
+                };
+                Block::ToolCall(ToolCall { id: CallId::new(), provider_id, name, arguments })
+            }
+        };
+        Ok(vec![ModelEvent::BlockFinished { block, content }])
+    }
+
+    /// The block goes back exactly as the provider would have sent it whole: its fields in its order, with
+    /// what streamed put in their places.
+    fn reasoning(&self, mut raw: Value, text: String, signature: String) -> Block {
+        let signed = !signature.is_empty();
+        if let Some(fields) = raw.as_object_mut() {
+            fields.insert("thinking".into(), text.as_str().into());
+            if signed {
+                fields.insert("signature".into(), signature.into());
+            } else {
+                fields.shift_remove("signature");
+            }
+        }
+        let goes_back = signed || self.unsigned == UnsignedReasoning::Keep;
+        Block::Reasoning { text, replay: goes_back.then(|| self.replay(raw)) }
+    }
+
+    fn replay(&self, raw: Value) -> Replay {
+        Replay { provider: self.provider.0.clone(), raw }
+    }
+
+    fn end(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
+        if let Some(open) = self.open.values().find(|open| !matches!(open.part, Part::Unknown)) {
+            return Err(wire::malformed(format!("The answer ended while block {} was open.", open.block)));
+        }
+        self.done = true;
+        Ok(vec![ModelEvent::Finished(self.finish)])
+    }
+
+    /// Later figures replace earlier ones; fields a later event leaves out stay.
+    fn count(&mut self, usage: Option<&Value>) -> Vec<ModelEvent> {
+        let Some(usage) = usage.filter(|usage| usage.is_object()) else { return Vec::new() };
+        let counts = [
+            ("input_tokens", &mut self.usage.input),
+            ("cache_read_input_tokens", &mut self.usage.cache_read),
+            ("cache_creation_input_tokens", &mut self.usage.cache_write),
+            ("output_tokens", &mut self.usage.output),
+        ];
+        for (field, count) in counts {
+            if let Some(number) = usage.get(field).and_then(Value::as_u64) {
+                *count = number;
+            }
+        }
+        vec![ModelEvent::Usage(self.usage)]
+    }
+}
+
+impl Decode for Decoder {
+    fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
+        Decoder::push(self, event)
+    }
+
+    fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
+        Decoder::finish(self)
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+}
+
+fn index_of(data: &Value) -> Result<u64, ProviderError> {
+    data.get("index")
+        .and_then(Value::as_u64)
+        .ok_or_else(|| wire::malformed("A block event without an index."))
+}
+
+fn append<'a>(text: &mut String, piece: &'a str) -> &'a str {
+    text.push_str(piece);
+    piece
+}
+
+fn finish_reason(reason: &str) -> FinishReason {
+    match reason {
+        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
+        "refusal" => FinishReason::Refused,
+        // `end_turn`, `tool_use`, `stop_sequence`, `pause_turn`, and whatever comes later.
+        _ => FinishReason::Stop,
+    }
+}

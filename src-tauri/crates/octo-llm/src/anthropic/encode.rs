@@ -1,0 +1,169 @@
+//! From our messages to theirs.
+
+use crate::{
+    ModelRequest, ProviderId,
+    wire::{self, CallIds, Picture},
+};
+use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
+use serde_json::{Map, Value, json};
+
+/// Markers a request may have; a fifth is refused. One goes to the system prompt (or the last tool).
+const MARKERS: usize = 4;
+
+/// The body of a request. `provider` names the endpoint it is for: reasoning goes back only where it came from.
+pub fn encode(request: &ModelRequest, provider: &ProviderId) -> Value {
+    let mut body = Map::new();
+    body.insert("model".into(), request.model.as_str().into());
+    body.insert("max_tokens".into(), request.max_output.into());
+    body.insert("stream".into(), true.into());
+    let tools = tools(request);
+    let has_system = wire::says_something(&request.system);
+    let mut fixed_marks = 0;
+    if !tools.is_empty() {
+        let mut tools = tools;
+        // The system prompt's marker covers the tools before it.
+        if !has_system {
+            fixed_marks += usize::from(tools.last_mut().is_some_and(mark));
+        }
+        body.insert("tools".into(), tools.into());
+    }
+    if has_system {
+        let mut system = json!({ "type": "text", "text": &*request.system });
+        fixed_marks += usize::from(mark(&mut system));
+        body.insert("system".into(), json!([system]));
+    }
+    let mut encoder = Encoder { request, provider, ids: CallIds::default() };
+    let mut messages: Vec<Value> = request.messages.iter().map(|message| encoder.message(message)).collect();
+    // Were there too many, the last ones would be worth most.
+    let known: Vec<usize> =
+        request.cache_marks.iter().copied().filter(|index| *index < messages.len()).collect();
+    for index in known.into_iter().rev().take(MARKERS - fixed_marks) {
+        messages.get_mut(index).map(mark_last_block);
+    }
+    body.insert("messages".into(), messages.into());
+    Value::Object(body)
+}
+
+fn tools(request: &ModelRequest) -> Vec<Value> {
+    let tool = |tool: &crate::ToolSchema| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.parameters });
+    request.tools.iter().map(tool).collect()
+}
+
+/// Marks a block. Only this field is added: content is never changed for a marker's sake.
+fn mark(block: &mut Value) -> bool {
+    match block.as_object_mut() {
+        Some(block) => block.insert("cache_control".into(), json!({ "type": "ephemeral" })).is_none(),
+        None => false,
+    }
+}
+
+/// Reasoning takes no marker, so the last block that is none gets it.
+fn mark_last_block(message: &mut Value) {
+    let blocks = message.get_mut("content").and_then(Value::as_array_mut);
+    let takes_marker = |block: &&mut Value| {
+        !matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))
+    };
+    if let Some(block) = blocks.and_then(|blocks| blocks.iter_mut().rev().find(takes_marker)) {
+        mark(block);
+    }
+}
+
+struct Encoder<'a> {
+    request: &'a ModelRequest,
+    provider: &'a ProviderId,
+    ids: CallIds,
+}
+
+impl Encoder<'_> {
+    fn message(&mut self, message: &Message) -> Value {
+        let mut content: Vec<Value> = Vec::with_capacity(message.blocks.len());
+        // Results must open the message that answers calls.
+        let is_result = |block: &&Block| matches!(block, Block::ToolResult(_));
+        for block in message.blocks.iter().filter(is_result) {
+            content.extend(self.block(block));
+        }
+        for block in message.blocks.iter().filter(|block| !is_result(block)) {
+            content.extend(self.block(block));
+        }
+        if !content.iter().any(|block| !is_reasoning(block)) {
+            // Also a message of nothing but reasoning gets one: it could not stand as the last one, and what
+            // is sent must not depend on what follows.
+            content.push(text(wire::NOTHING));
+        }
+        let role = match message.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        json!({ "role": role, "content": content })
+    }
+
+    fn block(&mut self, block: &Block) -> Option<Value> {
+        match block {
+            Block::Text { text: said } | Block::Summary { text: said } => {
+                wire::says_something(said).then(|| text(said))
+            }
+            Block::Notice { kind, text: said } => Some(text(&wire::notice(*kind, said))),
+            Block::File { path } => Some(text(&wire::file(path))),
+            Block::Image { blob, media_type, name } => Some(picture(
+                wire::picture(&self.request.images, self.request.vision, blob, media_type, name),
+                media_type,
+            )),
+            Block::Reasoning { replay, .. } => {
+                let replay = replay.as_ref().filter(|replay| replay.provider == self.provider.0)?;
+                is_reasoning(&replay.raw).then(|| replay.raw.clone())
+            }
+            Block::ToolCall(call) => Some(json!({
+                "type": "tool_use",
+                "id": self.ids.of_call(call.id, &call.provider_id),
+                "name": wire::tool_name(&call.name),
+                "input": wire::arguments(&call.arguments).unwrap_or_else(|| json!({})),
+            })),
+            Block::ToolResult(result) => Some(self.result(result)),
+        }
+    }
+
+    fn result(&self, result: &ToolResult) -> Value {
+        let said = if wire::says_something(&result.text) { &result.text } else { wire::NO_OUTPUT };
+        let mut content = vec![text(said)];
+        content.extend(result.images.iter().map(|image| {
+            let found = wire::picture(
+                &self.request.images,
+                self.request.vision,
+                &image.blob,
+                &image.media_type,
+                &image.name,
+            );
+            picture(found, &image.media_type)
+        }));
+        let mut block = json!({
+            "type": "tool_result",
+            "tool_use_id": self.ids.of_result(result.call, &result.provider_id),
+            "content": content,
+        });
+        let failed = match result.status {
+            CallStatus::Done => false,
+            CallStatus::Failed | CallStatus::Denied | CallStatus::Stopped | CallStatus::Interrupted => true,
+        };
+        if let (true, Some(block)) = (failed, block.as_object_mut()) {
+            block.insert("is_error".into(), true.into());
+        }
+        block
+    }
+}
+
+fn text(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+fn picture(picture: Picture, media_type: &str) -> Value {
+    match picture {
+        Picture::Words(words) => text(&words),
+        Picture::Bytes(data) => {
+            json!({ "type": "image", "source": { "type": "base64", "media_type": media_type, "data": data } })
+        }
+    }
+}
+
+fn is_reasoning(block: &Value) -> bool {
+    matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))
+}

@@ -1,0 +1,313 @@
+//! Where a model lives, and whether it may be spoken to there.
+
+use crate::{ErrorClass, Provider, ProviderError, ProviderId, transport::Transport};
+use octo_protocol::Protocol;
+use reqwest::Url;
+use secrecy::SecretString;
+use std::{
+    net::{Ipv4Addr, Ipv6Addr},
+    sync::Arc,
+};
+
+/// A server, how it is spoken to, and the key for it.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The server's address, for example `https://api.anthropic.com` or `http://127.0.0.1:11434/v1`.
+    pub base_url: String,
+    /// The key, if one is needed.
+    pub key: Option<SecretString>,
+    /// How this server differs from the protocol's common form.
+    pub dialect: Dialect,
+}
+
+/// How a server differs from its protocol's common form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dialect {
+    /// The field that limits the answer's length (OpenAI Chat).
+    pub output_limit: OutputLimit,
+    /// What becomes of assistant messages without reasoning (OpenAI Chat).
+    pub padding: ReasoningPadding,
+    /// What becomes of reasoning without a signature (Anthropic).
+    pub unsigned: UnsignedReasoning,
+    /// The headers the key travels in (Anthropic).
+    pub key_headers: KeyHeaders,
+}
+
+/// The field that limits the answer's length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutputLimit {
+    /// `max_tokens`, which nearly all servers know.
+    #[default]
+    MaxTokens,
+    /// `max_completion_tokens`: OpenAI itself, whose reasoning models refuse the older field
+    /// (API reference of `chat/completions`).
+    MaxCompletionTokens,
+}
+
+/// What becomes of assistant messages without reasoning when they are sent back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReasoningPadding {
+    /// They carry an empty field once an earlier message of the conversation carried one.
+    #[default]
+    Following,
+    /// They always carry the field: the server is known to ask for it (DeepSeek, Moonshot).
+    Always,
+}
+
+/// What becomes of finished reasoning without a signature.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnsignedReasoning {
+    /// It is sent back as it came: the server does not sign.
+    #[default]
+    Keep,
+    /// It is not sent back: the server signs, and refuses reasoning it did not sign.
+    Drop,
+}
+
+/// The headers the key travels in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyHeaders {
+    /// `x-api-key` alone.
+    #[default]
+    ApiKey,
+    /// `x-api-key` and `authorization`: OpenRouter's Messages endpoint reads the latter.
+    ApiKeyAndBearer,
+}
+
+impl Dialect {
+    /// The dialect of a known host; the common form for any other. Hosts are compared whole.
+    pub fn of_host(host: &str) -> Self {
+        let common = Self::default();
+        match host {
+            "api.anthropic.com" => Self { unsigned: UnsignedReasoning::Drop, ..common },
+            "api.openai.com" => Self { output_limit: OutputLimit::MaxCompletionTokens, ..common },
+            "api.deepseek.com" | "api.moonshot.ai" | "api.moonshot.cn" => {
+                Self { padding: ReasoningPadding::Always, ..common }
+            }
+            "openrouter.ai" => {
+                Self { key_headers: KeyHeaders::ApiKeyAndBearer, unsigned: UnsignedReasoning::Drop, ..common }
+            }
+            _ => common,
+        }
+    }
+}
+
+impl Endpoint {
+    /// An endpoint with the dialect its host is known for.
+    pub fn new(protocol: Protocol, base_url: impl Into<String>, key: Option<SecretString>) -> Self {
+        let base_url = base_url.into();
+        let dialect = Url::parse(&base_url).ok().and_then(|url| url.host_str().map(Dialect::of_host));
+        Self { protocol, base_url, key, dialect: dialect.unwrap_or_default() }
+    }
+}
+
+/// Makes the endpoint's provider. Nothing is sent.
+///
+/// # Errors
+///
+/// [`ErrorClass::Address`] when the address is not an http(s) address of a host, or holds a query, a
+/// fragment or credentials. [`ErrorClass::Insecure`] when plain http would leave this machine with a key,
+/// or leave the private network at all. [`ErrorClass::Auth`] when the key cannot stand in a header.
+pub fn connect(endpoint: Endpoint) -> Result<Arc<dyn Provider>, ProviderError> {
+    let url = parse(&endpoint.base_url)?;
+    guard(&url, if endpoint.key.is_some() { Carries::Key } else { Carries::Conversation })?;
+    Ok(Arc::new(Transport::new(endpoint, url)?))
+}
+
+/// The scheme, host and port a key is bound to, for example `https://api.anthropic.com` or
+/// `http://127.0.0.1:8080`; a scheme's usual port is left out.
+///
+/// # Errors
+///
+/// [`ErrorClass::Address`], as for [`connect`].
+pub fn host_of(base_url: &str) -> Result<String, ProviderError> {
+    Ok(parse(base_url)?.origin().ascii_serialization())
+}
+
+/// The name of a protocol at a host, as in `anthropic@api.anthropic.com`.
+pub(crate) fn provider_id(protocol: Protocol, url: &Url) -> ProviderId {
+    let name = match protocol {
+        Protocol::Anthropic => "anthropic",
+        Protocol::OpenaiChat => "openai-chat",
+    };
+    let host = url.host_str().unwrap_or_default();
+    ProviderId(match url.port() {
+        Some(port) => format!("{name}@{host}:{port}"),
+        None => format!("{name}@{host}"),
+    })
+}
+
+fn parse(base_url: &str) -> Result<Url, ProviderError> {
+    let wrong = |why: &str| ProviderError::new(ErrorClass::Address, why);
+    let url = Url::parse(base_url.trim()).map_err(|error| wrong(&error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("the address must begin with https:// or http://"));
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(wrong("the address names no host"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("the address must not hold a name or a password"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("the address must not hold a query or a fragment"));
+    }
+    Ok(url)
+}
+
+enum Carries {
+    Key,
+    Conversation,
+}
+
+/// Plain http may reach this machine; without a key also the private network (a model on another computer
+/// of the house); nothing else.
+fn guard(url: &Url, carries: Carries) -> Result<(), ProviderError> {
+    if url.scheme() == "https" {
+        return Ok(());
+    }
+    let allowed = match (reach(url), carries) {
+        (Reach::Machine, _) | (Reach::PrivateNetwork, Carries::Conversation) => true,
+        (Reach::PrivateNetwork, Carries::Key) | (Reach::World, _) => false,
+    };
+    if allowed {
+        Ok(())
+    } else {
+        Err(ProviderError::new(
+            ErrorClass::Insecure,
+            format!("{} is not encrypted", url.origin().ascii_serialization()),
+        ))
+    }
+}
+
+/// How far a request to an address travels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Machine,
+    PrivateNetwork,
+    World,
+}
+
+/// How far a request to `url` travels, as far as its text tells. Names are not looked up: an answer of the
+/// name service is no ground for trust.
+pub(crate) fn reach(url: &Url) -> Reach {
+    let host = url.host_str().unwrap_or_default();
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    if let Ok(v4) = host.parse::<Ipv4Addr>() {
+        return reach_v4(v4);
+    }
+    if let Ok(v6) = host.parse::<Ipv6Addr>() {
+        return match v6.to_ipv4_mapped() {
+            Some(v4) => reach_v4(v4),
+            None if v6.is_loopback() => Reach::Machine,
+            None if v6.is_unique_local() || v6.is_unicast_link_local() => Reach::PrivateNetwork,
+            None => Reach::World,
+        };
+    }
+    if host == "localhost" {
+        Reach::Machine
+    } else if host.ends_with(".local") || host.ends_with(".home.arpa") || host.ends_with(".internal") {
+        Reach::PrivateNetwork
+    } else {
+        Reach::World
+    }
+}
+
+fn reach_v4(address: Ipv4Addr) -> Reach {
+    if address.is_loopback() {
+        Reach::Machine
+    } else if address.is_private() || address.is_link_local() {
+        Reach::PrivateNetwork
+    } else {
+        Reach::World
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(base_url: &str, key: Option<&str>) -> Option<ErrorClass> {
+        let key = key.map(SecretString::from);
+        connect(Endpoint::new(Protocol::Anthropic, base_url, key)).err().map(|error| error.class)
+    }
+
+    #[test]
+    fn plain_http_stays_on_this_machine_when_a_key_is_sent() {
+        for (address, with_key, without) in [
+            ("https://api.anthropic.com", None, None),
+            ("http://127.0.0.1:8080", None, None),
+            ("http://127.8.8.8/v1", None, None),
+            ("http://localhost:11434/v1", None, None),
+            ("http://[::1]:9", None, None),
+            ("http://192.168.1.4:8000", Some(ErrorClass::Insecure), None),
+            ("http://10.0.0.1", Some(ErrorClass::Insecure), None),
+            ("http://box.local:1", Some(ErrorClass::Insecure), None),
+            ("http://[fd00::1]:1", Some(ErrorClass::Insecure), None),
+            ("http://[::ffff:8.8.8.8]", Some(ErrorClass::Insecure), Some(ErrorClass::Insecure)),
+            ("http://api.anthropic.com", Some(ErrorClass::Insecure), Some(ErrorClass::Insecure)),
+            ("http://localhost.evil.example", Some(ErrorClass::Insecure), Some(ErrorClass::Insecure)),
+            ("http://8.8.8.8", Some(ErrorClass::Insecure), Some(ErrorClass::Insecure)),
+        ] {
+            assert_eq!(class(address, Some("sk-test")), with_key, "{address} with a key");
+            assert_eq!(class(address, None), without, "{address} without a key");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for address in [
+            "",
+            "api.anthropic.com",
+            "ftp://api.anthropic.com",
+            "file:///etc/passwd",
+            "https://",
+            "https://me:secret@host.example",
+            "https://host.example/v1?key=1",
+            "https://host.example/#x",
+        ] {
+            assert_eq!(class(address, None), Some(ErrorClass::Address), "{address:?}");
+            assert_eq!(
+                host_of(address).map_err(|error| error.class),
+                Err(ErrorClass::Address),
+                "{address:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_key_that_breaks_a_header_is_refused_without_being_shown() {
+        let key = Some(SecretString::from("sk-secret\nx-evil: 1"));
+        let error = connect(Endpoint::new(Protocol::OpenaiChat, "https://host.example", key)).err().unwrap();
+        assert_eq!(error.class, ErrorClass::Auth);
+        assert!(!error.message.contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn keys_are_bound_to_scheme_host_and_port() {
+        assert_eq!(host_of("https://API.Anthropic.com/v1/").unwrap(), "https://api.anthropic.com");
+        assert_eq!(host_of("https://api.anthropic.com:443").unwrap(), "https://api.anthropic.com");
+        assert_eq!(host_of("https://api.anthropic.com:8443/x").unwrap(), "https://api.anthropic.com:8443");
+        assert_eq!(host_of("http://127.0.0.1:80").unwrap(), "http://127.0.0.1");
+        assert_ne!(host_of("http://host.example").unwrap(), host_of("https://host.example").unwrap());
+    }
+
+    #[test]
+    fn providers_are_named_by_protocol_and_host() {
+        let name =
+            |protocol, address| connect(Endpoint::new(protocol, address, None)).unwrap().id().0.clone();
+        assert_eq!(name(Protocol::Anthropic, "https://api.anthropic.com"), "anthropic@api.anthropic.com");
+        assert_eq!(name(Protocol::OpenaiChat, "http://127.0.0.1:99/v1"), "openai-chat@127.0.0.1:99");
+    }
+
+    #[test]
+    fn dialects_belong_to_whole_host_names() {
+        let dialect = |address| Endpoint::new(Protocol::OpenaiChat, address, None).dialect;
+        assert_eq!(dialect("https://api.openai.com/v1").output_limit, OutputLimit::MaxCompletionTokens);
+        assert_eq!(dialect("https://api.openai.com.example/v1").output_limit, OutputLimit::MaxTokens);
+        assert_eq!(dialect("https://api.deepseek.com").padding, ReasoningPadding::Always);
+        assert_eq!(dialect("not an address"), Dialect::default());
+    }
+}

@@ -1,0 +1,352 @@
+//! What an HTTP answer that is no stream means.
+
+use crate::{ErrorClass, ProviderError};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use serde_json::Value;
+use std::time::{Duration, SystemTime};
+
+/// What stands for a page meant for a browser.
+const HTML_PAGE: &str = "The server sent a web page instead of an answer.";
+/// Characters of a body that has no message of its own.
+const EXCERPT: usize = 200;
+/// Characters of any message.
+pub(crate) const MESSAGE: usize = 500;
+
+/// The error an answer with `status` means; `body` may be cut.
+pub(crate) fn refusal(status: u16, headers: &HeaderMap, body: &str, now: SystemTime) -> ProviderError {
+    let message = message_of(body);
+    let class = class_of(status, &message);
+    let shown =
+        if message.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {message}") };
+    ProviderError { class, message: shown, retry_after: retry_after(headers, now) }
+}
+
+/// The error an error object inside a good answer means: in a stream, or as a whole body with status 200.
+pub(crate) fn reported(error: &Value) -> ProviderError {
+    let message = message_in(error).unwrap_or_else(|| error.to_string());
+    let name = |field: &str| error.get(field).and_then(Value::as_str).unwrap_or_default();
+    let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+    let named = named_class(name("type"), &message).or_else(|| named_class(name("code"), &message));
+    let class = match (named, status) {
+        (Some(class), _) => class,
+        (None, Some(status)) if status >= 300 => class_of(status, &message),
+        (None, _) if is_overflow(&message) => ErrorClass::ContextTooLong,
+        // The call had been accepted, so what broke it is on their side.
+        (None, _) => ErrorClass::Overloaded,
+    };
+    ProviderError::new(class, message)
+}
+
+/// The error a page for a browser means, whatever its status.
+pub(crate) fn web_page() -> ProviderError {
+    ProviderError::new(ErrorClass::Malformed, HTML_PAGE)
+}
+
+/// The error a whole answer with status 200 means where a stream was due.
+pub(crate) fn not_a_stream(body: &str) -> ProviderError {
+    if is_html(body) {
+        return web_page();
+    }
+    match serde_json::from_str::<Value>(body).ok().as_ref().and_then(|body| body.get("error")) {
+        Some(error) if !error.is_null() => reported(error),
+        _ => ProviderError::new(ErrorClass::Malformed, "The server answered without streaming."),
+    }
+}
+
+/// The class of an error by its vendor's name (`error.type` of Anthropic, `error.type` or `error.code` of OpenAI).
+fn named_class(name: &str, message: &str) -> Option<ErrorClass> {
+    Some(match name {
+        "overloaded_error" | "api_error" | "server_error" | "timeout_error" | "service_unavailable" => {
+            ErrorClass::Overloaded
+        }
+        "rate_limit_error" | "rate_limit_exceeded" | "too_many_requests" => ErrorClass::RateLimited,
+        "authentication_error" | "invalid_api_key" => ErrorClass::Auth,
+        "billing_error" | "insufficient_quota" => ErrorClass::Billing,
+        "permission_error" => ErrorClass::Forbidden,
+        "not_found_error" | "model_not_found" => ErrorClass::NotFound,
+        "context_length_exceeded" => ErrorClass::ContextTooLong,
+        "invalid_request_error" | "request_too_large" if is_overflow(message) => ErrorClass::ContextTooLong,
+        "invalid_request_error" | "request_too_large" => ErrorClass::Invalid,
+        _ => return None,
+    })
+}
+
+fn class_of(status: u16, message: &str) -> ErrorClass {
+    match status {
+        401 => ErrorClass::Auth,
+        402 => ErrorClass::Billing,
+        403 if speaks_of_quota(message) => ErrorClass::Billing,
+        403 => ErrorClass::Forbidden,
+        // A redirect is not followed: the key was given for this address and no other.
+        300..=399 | 404 | 405 | 410 => ErrorClass::NotFound,
+        400 | 422 if is_overflow(message) => ErrorClass::ContextTooLong,
+        // The body is larger than the server takes: what it says about tokens makes no difference.
+        413 => ErrorClass::ContextTooLong,
+        // OpenAI answers an empty account with 429 as well; waiting does not fill it.
+        429 if message.to_lowercase().contains("insufficient_quota") || is_empty_account(message) => {
+            ErrorClass::Billing
+        }
+        429 => ErrorClass::RateLimited,
+        // 408 and 409: the vendors' own clients try these again.
+        408 | 409 | 425 | 500..=599 => ErrorClass::Overloaded,
+        // Some proxies wrap a vendor's throttling in a 400.
+        400 if is_throttling(message) => ErrorClass::RateLimited,
+        _ => ErrorClass::Invalid,
+    }
+}
+
+fn speaks_of_quota(message: &str) -> bool {
+    let message = message.to_lowercase();
+    ["quota", "billing", "balance", "credit", "insufficient funds", "payment"]
+        .iter()
+        .any(|word| message.contains(word))
+}
+
+fn is_empty_account(message: &str) -> bool {
+    let message = message.to_lowercase();
+    ["exceeded your current quota", "insufficient balance", "credit balance is too low"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+fn is_throttling(message: &str) -> bool {
+    let message = message.to_lowercase();
+    message.contains("throttlingexception") || message.contains("too many requests")
+}
+
+/// Whether an error's words say that the conversation is too long. Vendors have no common code for it.
+pub(crate) fn is_overflow(message: &str) -> bool {
+    const PHRASES: &[&str] = &[
+        "context length",
+        "context_length_exceeded",
+        "context window",
+        "maximum context",
+        "maximum input length",
+        "prompt is too long",
+        "input is too long",
+        "exceeds the model's context",
+        "exceeds the model's maximum",
+        "exceeds the maximum context",
+        "exceed context limit",
+        "reduce the length of the input",
+        "reduce the length of the messages",
+        "reduce the length of your",
+        "reduce the length of the prompt",
+        "range of input length",
+        "parameter=input_tokens",
+    ];
+    let message = message.to_lowercase();
+    PHRASES.iter().any(|phrase| message.contains(phrase)) || compares_tokens(&message)
+}
+
+/// Whether the words hold "«number» tokens > «number»".
+fn compares_tokens(message: &str) -> bool {
+    let words: Vec<&str> = message.split_whitespace().collect();
+    let is_number = |word: &str| word.starts_with(|character: char| character.is_ascii_digit());
+    words.windows(4).any(|window| match window {
+        [count, "token" | "tokens", ">", limit] => {
+            count.ends_with(|character: char| character.is_ascii_digit()) && is_number(limit)
+        }
+        _ => false,
+    })
+}
+
+/// The message in a body: `error.message`, `message`, `error` as text, else the body's beginning.
+fn message_of(body: &str) -> String {
+    if is_html(body) {
+        return HTML_PAGE.to_owned();
+    }
+    let parsed = serde_json::from_str::<Value>(body.trim()).ok();
+    let found = parsed.as_ref().and_then(|body| {
+        let error = body.get("error").filter(|error| !error.is_null());
+        error
+            .filter(|error| error.is_object())
+            .and_then(message_in)
+            .or_else(|| message_in(body))
+            .or_else(|| error.and_then(Value::as_str).map(str::to_owned))
+    });
+    found.unwrap_or_else(|| shorten(body.trim(), EXCERPT))
+}
+
+/// The `message` of an error object, or the object itself where it is text. OpenAI's `code` is put after
+/// the message where the message lacks it, since some messages mean nothing without.
+fn message_in(error: &Value) -> Option<String> {
+    if let Some(text) = error.as_str() {
+        return Some(text.to_owned());
+    }
+    let message = error.get("message").and_then(Value::as_str).filter(|message| !message.is_empty())?;
+    match error.get("code").and_then(Value::as_str) {
+        Some(code) if !code.is_empty() && !message.contains(code) => Some(format!("{message} ({code})")),
+        _ => Some(message.to_owned()),
+    }
+}
+
+pub(crate) fn is_html(body: &str) -> bool {
+    let start: String = body.trim_start_matches('\u{feff}').trim_start().chars().take(16).collect();
+    let start = start.to_ascii_lowercase();
+    start.starts_with("<!doctype html") || start.starts_with("<html") || start.starts_with("<head")
+}
+
+/// The first `most` characters.
+pub(crate) fn shorten(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
+/// A time no `Duration` holds is as good as for ever.
+fn seconds(number: f64) -> Duration {
+    Duration::try_from_secs_f64(number).unwrap_or(Duration::MAX)
+}
+
+/// How long the server asks to wait: `retry-after-ms`, or `retry-after` as seconds or as a date.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
+        return Some(seconds(milliseconds / 1000.0));
+    }
+    let asked = text(RETRY_AFTER.as_str())?;
+    match number(asked) {
+        Some(asked) => Some(seconds(asked)),
+        // A date that has passed means now.
+        None => {
+            httpdate::parse_http_date(asked).ok().map(|date| date.duration_since(now).unwrap_or_default())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| ((*name).parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    fn plain(status: u16, body: &str) -> ProviderError {
+        refusal(status, &HeaderMap::new(), body, SystemTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn wordings_of_a_conversation_that_is_too_long() {
+        for (message, expected) in [
+            ("prompt is too long: 218849 tokens > 200000 maximum", true),
+            ("Range of input length should be [1, 229376]", true),
+            ("parameter=input_tokens", true),
+            ("42  tokens   >   40 maximum", true),
+            ("input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000", true),
+            ("This model's maximum context length is 128000 tokens. However, you requested 130000.", true),
+            ("Your input exceeds the context window of this model.", true),
+            ("Please reduce the length of the messages or completion.", true),
+            ("Requested token count exceeds the model's maximum context length", true),
+            ("invalid auth token", false),
+            ("the file path is too long", false),
+            ("tokens > maximum", false),
+            ("", false),
+        ] {
+            assert_eq!(is_overflow(message), expected, "{message:?}");
+            let body = serde_json::json!({ "error": { "message": message } }).to_string();
+            let class = if expected { ErrorClass::ContextTooLong } else { ErrorClass::Invalid };
+            assert_eq!(plain(400, &body).class, class, "{message:?}");
+            // The same words with another status mean what the status says.
+            assert_eq!(plain(503, &body).class, ErrorClass::Overloaded, "{message:?}");
+        }
+    }
+
+    #[test]
+    fn statuses_have_their_classes() {
+        for (status, message, class) in [
+            (301, "", ErrorClass::NotFound),
+            (400, "bad tool schema", ErrorClass::Invalid),
+            (400, "ThrottlingException: slow down", ErrorClass::RateLimited),
+            (401, "no key", ErrorClass::Auth),
+            (402, "", ErrorClass::Billing),
+            (403, "not for you", ErrorClass::Forbidden),
+            (403, "Your quota is used up", ErrorClass::Billing),
+            (404, "model: nope", ErrorClass::NotFound),
+            (405, "", ErrorClass::NotFound),
+            (408, "", ErrorClass::Overloaded),
+            (409, "", ErrorClass::Overloaded),
+            (413, "request_too_large", ErrorClass::ContextTooLong),
+            (418, "", ErrorClass::Invalid),
+            (422, "no such field", ErrorClass::Invalid),
+            (429, "slow down", ErrorClass::RateLimited),
+            (429, "You exceeded your current quota, please check your plan", ErrorClass::Billing),
+            (500, "", ErrorClass::Overloaded),
+            (503, "", ErrorClass::Overloaded),
+            (529, "Overloaded", ErrorClass::Overloaded),
+        ] {
+            assert_eq!(plain(status, message).class, class, "{status} {message:?}");
+        }
+    }
+
+    #[test]
+    fn the_message_is_found_wherever_vendors_put_it() {
+        let (long, excerpt) = ("x".repeat(900), "x".repeat(EXCERPT));
+        for (body, expected) in [
+            (
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"first"},"message":"second"}"#,
+                "first",
+            ),
+            (r#"{"message":"second","error":{}}"#, "second"),
+            (r#"{"error":"third"}"#, "third"),
+            (r#"{"error":{"message":"quota","code":"insufficient_quota"}}"#, "quota (insufficient_quota)"),
+            (r#"{"detail":"fourth"}"#, r#"{"detail":"fourth"}"#),
+            ("plain words", "plain words"),
+            ("  <!DOCTYPE html><p>503", HTML_PAGE),
+            ("\u{feff}<HTML lang=en>", HTML_PAGE),
+            (&long, &excerpt),
+        ] {
+            assert_eq!(plain(400, body).message, format!("HTTP 400: {expected}"), "{body}");
+        }
+        assert_eq!(plain(500, "").message, "HTTP 500");
+    }
+
+    #[test]
+    fn the_wait_a_server_asks_for() {
+        let now = httpdate::parse_http_date("Sat, 21 Nov 2026 10:00:00 GMT").unwrap();
+        let wait =
+            |pairs: &[(&'static str, &str)]| retry_after(&headers(pairs), now).map(|wait| wait.as_millis());
+        for (pairs, expected) in [
+            (&[("retry-after", "7")][..], Some(7000)),
+            (&[("retry-after", "1.5")], Some(1500)),
+            (&[("retry-after", "Sat, 21 Nov 2026 10:00:30 GMT")], Some(30_000)),
+            (&[("retry-after", "Sat, 21 Nov 2026 09:00:00 GMT")], Some(0)),
+            (&[("retry-after-ms", "250"), ("retry-after", "9")], Some(250)),
+            (&[("retry-after", "soon")], None),
+            (&[("retry-after", "-1")], None),
+            (&[("retry-after", "NaN")], None),
+            (&[], None),
+        ] {
+            assert_eq!(wait(pairs), expected, "{pairs:?}");
+        }
+        assert_eq!(retry_after(&headers(&[("retry-after", "1e300")]), now), Some(Duration::MAX));
+    }
+
+    #[test]
+    fn errors_inside_good_answers() {
+        let class = |error: Value| reported(&error).class;
+        use serde_json::json;
+        assert_eq!(
+            class(json!({ "type": "overloaded_error", "message": "Overloaded" })),
+            ErrorClass::Overloaded
+        );
+        assert_eq!(class(json!({ "type": "rate_limit_error", "message": "x" })), ErrorClass::RateLimited);
+        assert_eq!(class(json!({ "type": "authentication_error", "message": "x" })), ErrorClass::Auth);
+        assert_eq!(class(json!({ "code": 402, "message": "Insufficient credits" })), ErrorClass::Billing);
+        assert_eq!(class(json!({ "code": "model_not_found", "message": "x" })), ErrorClass::NotFound);
+        let long =
+            json!({ "type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8 maximum" });
+        assert_eq!(class(long), ErrorClass::ContextTooLong);
+        assert_eq!(class(json!({ "type": "invalid_request_error", "message": "no" })), ErrorClass::Invalid);
+        assert_eq!(class(json!("it broke")), ErrorClass::Overloaded);
+        assert_eq!(
+            not_a_stream(r#"{"id":"x","choices":[{"message":{"content":"hi"}}]}"#).class,
+            ErrorClass::Malformed
+        );
+        assert_eq!(
+            not_a_stream(r#"{"error":{"type":"rate_limit_error","message":"x"}}"#).class,
+            ErrorClass::RateLimited
+        );
+        assert_eq!(not_a_stream("<html>").class, ErrorClass::Malformed);
+    }
+}

@@ -1,0 +1,267 @@
+//! From their stream to our events.
+
+use super::encode::REASONING_FIELDS;
+use crate::{
+    BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, http,
+    sse::SseEvent,
+    wire::{self, Decode},
+};
+use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
+use serde_json::{Value, json};
+
+/// Reads a stream, also of servers that send calls whole, without an index, or end without `[DONE]`.
+#[derive(Debug)]
+pub struct Decoder {
+    provider: ProviderId,
+    /// The text or the reasoning that grows; a change of kind ends it.
+    prose: Option<Prose>,
+    calls: Vec<Call>,
+    next: u32,
+    finish: Option<FinishReason>,
+    done: bool,
+}
+
+#[derive(Debug)]
+struct Prose {
+    block: u32,
+    kind: ProseKind,
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProseKind {
+    Text,
+    Reasoning(&'static str),
+}
+
+#[derive(Debug)]
+struct Call {
+    /// The wire's index, where it gave one.
+    index: Option<u64>,
+    /// Ours; none until the name is known.
+    block: Option<u32>,
+    provider_id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Decoder {
+    /// A decoder at the start of an answer of `provider`.
+    pub fn new(provider: ProviderId) -> Self {
+        Self { provider, prose: None, calls: Vec::new(), next: 0, finish: None, done: false }
+    }
+
+    /// Takes one event.
+    ///
+    /// # Errors
+    ///
+    /// What an error object in the stream says, by its type; [`crate::ErrorClass::Malformed`] when the event is not
+    /// JSON, or a call has no name. After an error nothing more may be pushed.
+    pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
+        let text = event.data.trim();
+        if self.done || text.is_empty() {
+            return Ok(Vec::new());
+        }
+        if text == super::DONE {
+            return self.end();
+        }
+        let data = wire::json(text)?;
+        if let Some(error) = data.get("error").filter(|error| !error.is_null()) {
+            return Err(http::reported(error));
+        }
+        if event.event == "error" {
+            return Err(http::reported(&data));
+        }
+        let mut events = Vec::new();
+        if let Some(choice) = data.pointer("/choices/0") {
+            self.choice(choice, &mut events)?;
+        }
+        if let Some(usage) = data.get("usage").filter(|usage| usage.is_object()) {
+            events.push(ModelEvent::Usage(usage_of(usage)));
+        }
+        Ok(events)
+    }
+
+    /// Takes the end of the stream: the answer's last events, for servers that send no `[DONE]`.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::ErrorClass::CutOff`] when neither `[DONE]` nor a finish reason ever came.
+    pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
+        match (self.done, self.finish) {
+            (true, _) => Ok(Vec::new()),
+            (false, Some(_)) => self.end(),
+            (false, None) => Err(wire::cut_off()),
+        }
+    }
+
+    fn choice(&mut self, choice: &Value, events: &mut Vec<ModelEvent>) -> Result<(), ProviderError> {
+        // Some servers send the last piece as a whole message.
+        let delta = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
+        let piece = |field: &str| delta.get(field).and_then(Value::as_str).filter(|piece| !piece.is_empty());
+        // OpenRouter sends the same reasoning under both names.
+        if let Some((field, text)) =
+            REASONING_FIELDS.into_iter().find_map(|field| Some((field, piece(field)?)))
+        {
+            self.say(ProseKind::Reasoning(field), text, events);
+        }
+        if let Some(text) = piece("content").or_else(|| piece("refusal")) {
+            self.say(ProseKind::Text, text, events);
+        }
+        if piece("refusal").is_some() {
+            self.finish = Some(FinishReason::Refused);
+        }
+        for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+            self.call(call, events);
+        }
+        if let Some(reason) =
+            choice.get("finish_reason").and_then(Value::as_str).filter(|reason| !reason.is_empty())
+        {
+            self.finish = match (reason, self.finish) {
+                ("error", _) => return Err(http::reported(choice.get("error").unwrap_or(choice))),
+                ("content_filter", _) | (_, Some(FinishReason::Refused)) => Some(FinishReason::Refused),
+                ("length" | "max_tokens", _) => Some(FinishReason::Length),
+                _ => Some(FinishReason::Stop),
+            };
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, kind: ProseKind, text: &str, events: &mut Vec<ModelEvent>) {
+        if self.prose.as_ref().is_some_and(|prose| prose.kind != kind) {
+            self.end_prose(events);
+        }
+        let next = &mut self.next;
+        let prose = self.prose.get_or_insert_with(|| {
+            let block = *next;
+            *next += 1;
+            let kind_of_block = match kind {
+                ProseKind::Text => BlockKind::Text,
+                ProseKind::Reasoning(_) => BlockKind::Reasoning,
+            };
+            events.push(ModelEvent::BlockStarted { block, kind: kind_of_block });
+            Prose { block, kind, text: String::new() }
+        });
+        prose.text.push_str(text);
+        events.push(ModelEvent::Delta { block: prose.block, text: text.to_owned() });
+    }
+
+    fn end_prose(&mut self, events: &mut Vec<ModelEvent>) {
+        let Some(Prose { block, kind, text }) = self.prose.take() else { return };
+        let content = match kind {
+            ProseKind::Text => Block::Text { text },
+            ProseKind::Reasoning(field) => {
+                let raw = json!({ field: text });
+                Block::Reasoning { text, replay: Some(Replay { provider: self.provider.0.clone(), raw }) }
+            }
+        };
+        events.push(ModelEvent::BlockFinished { block, content });
+    }
+
+    /// Merges a piece of a call: by its index where it has one, else by its id, else into the last call.
+    fn call(&mut self, piece: &Value, events: &mut Vec<ModelEvent>) {
+        self.end_prose(events);
+        let index = piece.get("index").and_then(Value::as_u64);
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        let id = text(piece.get("id"));
+        let name = text(piece.pointer("/function/name"));
+        let arguments = match piece.pointer("/function/arguments") {
+            Some(Value::String(text)) => text.clone(),
+            // Some servers send the arguments as an object.
+            Some(object @ Value::Object(_)) => object.to_string(),
+            _ => String::new(),
+        };
+        let place = match index {
+            Some(_) => self.calls.iter().rposition(|call| {
+                // Some servers number every call 0: another id under the same index is another call.
+                call.index == index
+                    && (id.is_empty() || call.provider_id.is_empty() || call.provider_id == id)
+            }),
+            None if !id.is_empty() => self.calls.iter().rposition(|call| call.provider_id == id),
+            // Neither index nor id: a name begins a call, arguments alone go on with the last one.
+            None if !name.is_empty() => None,
+            None => self.calls.len().checked_sub(1),
+        };
+        let place = place.unwrap_or_else(|| {
+            self.calls.push(Call {
+                index,
+                block: None,
+                provider_id: String::new(),
+                name: String::new(),
+                arguments: String::new(),
+            });
+            self.calls.len() - 1
+        });
+        let Some(call) = self.calls.get_mut(place) else { return };
+        // The first id and the first name win: some servers repeat them with every piece.
+        if call.provider_id.is_empty() {
+            call.provider_id = id;
+        }
+        if call.name.is_empty() {
+            call.name = name;
+        }
+        call.arguments.push_str(&arguments);
+        match call.block {
+            Some(block) if !arguments.is_empty() => events.push(ModelEvent::Delta { block, text: arguments }),
+            Some(_) => {}
+            None if call.name.is_empty() => {}
+            None => {
+                let block = self.next;
+                self.next += 1;
+                call.block = Some(block);
+                let kind = BlockKind::ToolCall { name: call.name.clone() };
+                events.push(ModelEvent::BlockStarted { block, kind });
+                if !call.arguments.is_empty() {
+                    events.push(ModelEvent::Delta { block, text: call.arguments.clone() });
+                }
+            }
+        }
+    }
+
+    fn end(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
+        let mut events = Vec::new();
+        self.end_prose(&mut events);
+        for call in std::mem::take(&mut self.calls) {
+            let Call { block: Some(block), provider_id, name, arguments, .. } = call else {
+                return Err(wire::malformed("The stream holds a call without a name."));
+            };
+            let arguments = if arguments.is_empty() { "{}".to_owned() } else { arguments };
+            let call = ToolCall { id: CallId::new(), provider_id, name, arguments };
+            events.push(ModelEvent::BlockFinished { block, content: Block::ToolCall(call) });
+        }
+        self.done = true;
+        events.push(ModelEvent::Finished(self.finish.unwrap_or(FinishReason::Stop)));
+        Ok(events)
+    }
+}
+
+impl Decode for Decoder {
+    fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
+        Decoder::push(self, event)
+    }
+
+    fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
+        Decoder::finish(self)
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+}
+
+/// OpenAI counts cached tokens within the prompt's; ours are disjoint.
+fn usage_of(usage: &Value) -> Usage {
+    let count = |pointers: &[&str]| {
+        pointers.iter().find_map(|pointer| usage.pointer(pointer).and_then(Value::as_u64)).unwrap_or(0)
+    };
+    let cache_read =
+        count(&["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens", "/cached_tokens"]);
+    let cache_write = count(&["/prompt_tokens_details/cache_write_tokens"]);
+    let prompt = count(&["/prompt_tokens"]);
+    Usage {
+        input: prompt.saturating_sub(cache_read).saturating_sub(cache_write),
+        cache_read,
+        cache_write,
+        output: count(&["/completion_tokens"]),
+    }
+}

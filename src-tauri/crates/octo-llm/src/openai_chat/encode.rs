@@ -1,0 +1,220 @@
+//! From our messages to theirs.
+//!
+//! # Reasoning that goes back
+//!
+//! Servers that think (DeepSeek, Moonshot and others) want the reasoning of an assistant message back under
+//! the field it came in, and some refuse a conversation in which one assistant message has the field and
+//! another has not. The plain cure, an empty field on every message as soon as one has it, would change the
+//! bytes of earlier messages when the first reasoning arrives, and so lose the whole cached prefix. So the
+//! empty field depends on what came *before* only: either the server is known to ask for it, then every
+//! assistant message has it from the first request on ([`ReasoningPadding::Always`]); or messages have it
+//! that follow one with reasoning, and earlier ones keep their bytes ([`ReasoningPadding::Following`]).
+
+use crate::{
+    Dialect, ModelRequest, OutputLimit, ProviderId, ReasoningPadding,
+    wire::{self, CallIds, Picture},
+};
+use octo_protocol::{Block, Message, Role, ToolResult};
+use serde_json::{Map, Value, json};
+
+/// The fields reasoning comes and goes in.
+pub(super) const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
+
+/// The body of a request. `provider` names the endpoint it is for: reasoning goes back only where it came from.
+pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) -> Value {
+    let mut body = Map::new();
+    body.insert("model".into(), request.model.as_str().into());
+    let limit = match dialect.output_limit {
+        OutputLimit::MaxTokens => "max_tokens",
+        OutputLimit::MaxCompletionTokens => "max_completion_tokens",
+    };
+    body.insert(limit.into(), request.max_output.into());
+    body.insert("stream".into(), true.into());
+    body.insert("stream_options".into(), json!({ "include_usage": true }));
+    if !request.tools.is_empty() {
+        let function = |tool: &crate::ToolSchema| {
+            json!({ "type": "function", "function": {
+                "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+            } })
+        };
+        body.insert("tools".into(), request.tools.iter().map(function).collect::<Vec<_>>().into());
+    }
+    let mut encoder = Encoder {
+        request,
+        provider,
+        ids: CallIds::default(),
+        padding: match dialect.padding {
+            ReasoningPadding::Always => Some(REASONING_FIELDS[0]),
+            ReasoningPadding::Following => None,
+        },
+        messages: Vec::with_capacity(request.messages.len() + 1),
+    };
+    if wire::says_something(&request.system) {
+        encoder.messages.push(json!({ "role": "system", "content": &*request.system }));
+    }
+    for message in &request.messages {
+        match message.role {
+            Role::User => encoder.user(message),
+            Role::Assistant => encoder.assistant(message),
+        }
+    }
+    body.insert("messages".into(), encoder.messages.into());
+    Value::Object(body)
+}
+
+struct Encoder<'a> {
+    request: &'a ModelRequest,
+    provider: &'a ProviderId,
+    ids: CallIds,
+    /// The field assistant messages without reasoning carry empty, once there is one.
+    padding: Option<&'static str>,
+    messages: Vec<Value>,
+}
+
+/// What one side says: words, and pictures among them.
+#[derive(Default)]
+struct Parts {
+    parts: Vec<Value>,
+    pictures: usize,
+}
+
+impl Parts {
+    fn say(&mut self, words: &str) {
+        if wire::says_something(words) {
+            self.parts.push(json!({ "type": "text", "text": words }));
+        }
+    }
+
+    fn show(&mut self, picture: Picture, media_type: &str) {
+        match picture {
+            Picture::Words(words) => self.say(&words),
+            Picture::Bytes(data) => {
+                self.pictures += 1;
+                let url = format!("data:{media_type};base64,{data}");
+                self.parts.push(json!({ "type": "image_url", "image_url": { "url": url } }));
+            }
+        }
+    }
+
+    /// Plain text where there are only words, since many servers take nothing else; parts with pictures.
+    fn content(self) -> Value {
+        if self.pictures > 0 {
+            return self.parts.into();
+        }
+        let words: Vec<&str> =
+            self.parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
+        words.join("\n\n").into()
+    }
+}
+
+impl Encoder<'_> {
+    fn user(&mut self, message: &Message) {
+        let mut parts = Parts::default();
+        let mut results = 0_usize;
+        // Results come first, each a message of its own; their pictures follow in the person's message,
+        // since tool messages take none.
+        for block in &message.blocks {
+            if let Block::ToolResult(result) = block {
+                results += 1;
+                self.result(result, &mut parts);
+            }
+        }
+        for block in &message.blocks {
+            self.say(block, &mut parts);
+        }
+        if parts.parts.is_empty() && results > 0 {
+            return;
+        }
+        if parts.parts.is_empty() {
+            parts.say(wire::NOTHING);
+        }
+        self.messages.push(json!({ "role": "user", "content": parts.content() }));
+    }
+
+    fn result(&mut self, result: &ToolResult, parts: &mut Parts) {
+        let said = if wire::says_something(&result.text) { &result.text } else { wire::NO_OUTPUT };
+        let id = self.ids.of_result(result.call, &result.provider_id);
+        self.messages.push(json!({ "role": "tool", "tool_call_id": id, "content": said }));
+        for image in &result.images {
+            let found = self.picture(&image.blob, &image.media_type, &image.name);
+            if matches!(found, Picture::Bytes(_)) {
+                parts.say(&format!("[Picture \"{}\" of the result of call {id}:]", image.name));
+            }
+            parts.show(found, &image.media_type);
+        }
+    }
+
+    fn say(&self, block: &Block, parts: &mut Parts) {
+        match block {
+            Block::Text { text } | Block::Summary { text } => parts.say(text),
+            Block::Notice { kind, text } => parts.say(&wire::notice(*kind, text)),
+            Block::File { path } => parts.say(&wire::file(path)),
+            Block::Image { blob, media_type, name } => {
+                parts.show(self.picture(blob, media_type, name), media_type);
+            }
+            Block::ToolResult(_) | Block::ToolCall(_) | Block::Reasoning { .. } => {}
+        }
+    }
+
+    fn picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> Picture {
+        wire::picture(&self.request.images, self.request.vision, blob, media_type, name)
+    }
+
+    fn assistant(&mut self, message: &Message) {
+        let mut parts = Parts::default();
+        let mut calls: Vec<Value> = Vec::new();
+        let mut reasoning: Map<String, Value> = Map::new();
+        for block in &message.blocks {
+            match block {
+                Block::ToolCall(call) => {
+                    let arguments =
+                        wire::arguments(&call.arguments).map_or("{}", |_| call.arguments.as_str());
+                    calls.push(json!({
+                        "id": self.ids.of_call(call.id, &call.provider_id),
+                        "type": "function",
+                        "function": { "name": wire::tool_name(&call.name), "arguments": arguments },
+                    }));
+                }
+                Block::Reasoning { replay: Some(replay), .. } if replay.provider == self.provider.0 => {
+                    for field in REASONING_FIELDS {
+                        if let Some(text) = replay.raw.get(field).and_then(Value::as_str) {
+                            append(&mut reasoning, field, text);
+                        }
+                    }
+                }
+                // A model's message takes words only.
+                Block::Image { name, .. } => parts.say(&format!("[Picture \"{name}\"]")),
+                other => self.say(other, &mut parts),
+            }
+        }
+        if parts.parts.is_empty() && calls.is_empty() {
+            parts.say(wire::NOTHING);
+        }
+        let mut said = Map::new();
+        said.insert("role".into(), "assistant".into());
+        // Beside calls the text may be empty, and is written all the same: some servers' templates fail on
+        // a missing or null one.
+        said.insert("content".into(), parts.content());
+        if reasoning.is_empty() {
+            if let Some(field) = self.padding {
+                said.insert(field.into(), "".into());
+            }
+        } else {
+            let field = REASONING_FIELDS.into_iter().find(|field| reasoning.contains_key(*field));
+            self.padding = self.padding.or(field);
+            said.extend(reasoning);
+        }
+        if !calls.is_empty() {
+            said.insert("tool_calls".into(), calls.into());
+        }
+        self.messages.push(Value::Object(said));
+    }
+}
+
+fn append(fields: &mut Map<String, Value>, field: &str, text: &str) {
+    let joined = match fields.get(field).and_then(Value::as_str) {
+        Some(before) => format!("{before}{text}"),
+        None => text.to_owned(),
+    };
+    fields.insert(field.into(), joined.into());
+}

@@ -1,0 +1,151 @@
+//! When a failed call is tried again. Pure: no clock, no sleep, no randomness of its own.
+
+use crate::ProviderError;
+use std::time::Duration;
+
+/// When a failed call is tried again: exponential back-off with jitter, the server's own wish honoured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Tries in all, the first included.
+    pub attempts: u32,
+    /// The ceiling of the first wait; it doubles with every further one.
+    pub base: Duration,
+    /// The ceiling of every wait.
+    pub cap: Duration,
+}
+
+/// The longest wait a server may ask for. One that asks for more is not waited for: the person decides.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
+
+/// Ten tries with waits of at most 1, 2, 4 … 60 seconds.
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self { attempts: 10, base: Duration::from_secs(1), cap: Duration::from_secs(60) }
+    }
+}
+
+impl RetryPolicy {
+    /// How long to wait before the next try, or none when there must be none.
+    ///
+    /// `attempt` counts the tries that failed so far, from 1. `jitter` is drawn evenly from 0 to 1: the wait
+    /// lies between a quarter of the ceiling and the ceiling, so that clients that failed together come back
+    /// apart, yet none comes back at once. A wait the server asked for is never cut short; above
+    /// [`LONGEST_WAIT`] there is no next try.
+    pub fn next(&self, attempt: u32, error: &ProviderError, jitter: f64) -> Option<Duration> {
+        if !error.class.is_retryable() || attempt >= self.attempts {
+            return None;
+        }
+        let doubled =
+            2_u32.checked_pow(attempt.saturating_sub(1)).and_then(|factor| self.base.checked_mul(factor));
+        let ceiling = doubled.unwrap_or(self.cap).min(self.cap);
+        let floor = ceiling / 4;
+        let jitter = if jitter.is_finite() { jitter.clamp(0.0, 1.0) } else { 1.0 };
+        let wait = floor + (ceiling - floor).mul_f64(jitter);
+        match error.retry_after {
+            Some(asked) if asked > LONGEST_WAIT => None,
+            Some(asked) => Some(wait.max(asked)),
+            None => Some(wait),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorClass;
+    use proptest::prelude::*;
+
+    fn error(class: ErrorClass, retry_after: Option<u64>) -> ProviderError {
+        ProviderError { retry_after: retry_after.map(Duration::from_secs), ..ProviderError::new(class, "") }
+    }
+
+    const CLASSES: [ErrorClass; 14] = [
+        ErrorClass::Auth,
+        ErrorClass::Billing,
+        ErrorClass::Forbidden,
+        ErrorClass::NotFound,
+        ErrorClass::RateLimited,
+        ErrorClass::Overloaded,
+        ErrorClass::Network,
+        ErrorClass::CutOff,
+        ErrorClass::Malformed,
+        ErrorClass::ContextTooLong,
+        ErrorClass::Invalid,
+        ErrorClass::Address,
+        ErrorClass::Insecure,
+        ErrorClass::Cancelled,
+    ];
+
+    #[test]
+    fn waits_double_up_to_the_cap_and_end_with_the_tries() {
+        let policy = RetryPolicy::default();
+        let overloaded = error(ErrorClass::Overloaded, None);
+        let seconds =
+            |attempt, jitter| policy.next(attempt, &overloaded, jitter).map(|wait| wait.as_secs_f64());
+        for (attempt, least, most) in
+            [(1, 0.25, 1.0), (2, 0.5, 2.0), (3, 1.0, 4.0), (6, 8.0, 32.0), (7, 15.0, 60.0), (9, 15.0, 60.0)]
+        {
+            assert_eq!(seconds(attempt, 0.0), Some(least), "attempt {attempt}");
+            assert_eq!(seconds(attempt, 1.0), Some(most), "attempt {attempt}");
+        }
+        assert_eq!(seconds(10, 0.5), None);
+        assert_eq!(seconds(u32::MAX, 0.5), None);
+    }
+
+    #[test]
+    fn a_servers_wish_is_honoured_or_refused_never_cut_short() {
+        let policy = RetryPolicy::default();
+        for (asked, expected) in [(0, Some(1)), (7, Some(7)), (300, Some(300)), (301, None), (u64::MAX, None)]
+        {
+            let wait = policy.next(1, &error(ErrorClass::RateLimited, Some(asked)), 1.0);
+            assert_eq!(wait, expected.map(Duration::from_secs), "asked for {asked}");
+        }
+        assert_eq!(policy.next(10, &error(ErrorClass::RateLimited, Some(1)), 0.0), None);
+    }
+
+    #[test]
+    fn only_what_can_succeed_is_tried_again() {
+        for class in CLASSES {
+            let again = RetryPolicy::default().next(1, &error(class, None), 0.5).is_some();
+            assert_eq!(again, class.is_retryable(), "{class:?}");
+        }
+    }
+
+    #[test]
+    fn every_class_has_words() {
+        for class in CLASSES {
+            let key = format!("error.{}", class.key());
+            for language in [octo_protocol::Language::En, octo_protocol::Language::Zh] {
+                let words = octo_protocol::words::say(language, &key, &std::collections::BTreeMap::new());
+                assert_ne!(words, key, "{class:?} has no words");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn waits_stay_in_their_bounds(
+            attempt in 1_u32..2000,
+            jitter in prop_oneof![0.0..=1.0, Just(f64::NAN), Just(f64::INFINITY), Just(-3.0)],
+            asked in proptest::option::of(0_u64..1000),
+            attempts in 1_u32..2000,
+        ) {
+            let policy = RetryPolicy { attempts, ..RetryPolicy::default() };
+            match policy.next(attempt, &error(ErrorClass::Network, asked), jitter) {
+                Some(wait) => {
+                    prop_assert!(attempt < attempts);
+                    prop_assert!(wait >= Duration::from_millis(250));
+                    prop_assert!(wait <= policy.cap.max(Duration::from_secs(asked.unwrap_or(0))));
+                    prop_assert!(wait >= Duration::from_secs(asked.unwrap_or(0)));
+                }
+                None => prop_assert!(attempt >= attempts || asked.is_some_and(|asked| asked > 300)),
+            }
+        }
+
+        #[test]
+        fn more_jitter_never_waits_less(attempt in 1_u32..9, one in 0.0..=1.0_f64, other in 0.0..=1.0_f64) {
+            let wait = |jitter| RetryPolicy::default().next(attempt, &error(ErrorClass::Network, None), jitter);
+            prop_assert!(wait(one.min(other)) <= wait(one.max(other)));
+        }
+    }
+}

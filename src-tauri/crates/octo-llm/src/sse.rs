@@ -1,0 +1,228 @@
+//! Server-sent events from bytes that arrive in any pieces.
+//!
+//! Our own reader rather than `eventsource-stream`: that crate never delivers a last frame without its
+//! blank line, panics on a byte order mark, and sets no bound on a frame. Field rules are those of the HTML
+//! standard, section 9.2.6; `id` and `retry` are read over, since a model call must never be resumed or
+//! repeated by the transport.
+
+use crate::{ErrorClass, ProviderError};
+
+/// The most bytes one frame may have. Far above any honest frame (whole tool calls in one frame stay below
+/// a model's output limit of some hundred kilobytes); it bounds what a lying server can make us hold.
+pub const MAX_FRAME: usize = 16 * 1024 * 1024;
+
+/// One event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SseEvent {
+    /// Its name; empty when the stream gave none.
+    pub event: String,
+    /// Its data, lines joined by line feeds.
+    pub data: String,
+}
+
+/// Reads events from bytes pushed in any pieces.
+#[derive(Debug, Default)]
+pub struct SseReader {
+    line: Vec<u8>,
+    /// The last byte was a carriage return: a line feed right after it belongs to it.
+    after_cr: bool,
+    /// A line was read already, so a byte order mark is no longer one.
+    begun: bool,
+    event: Vec<u8>,
+    data: Vec<u8>,
+    has_data: bool,
+}
+
+impl SseReader {
+    /// A reader at the start of a stream.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next bytes and gives the events they complete.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorClass::Malformed`] when a frame grows past [`MAX_FRAME`]. Events completed by the same bytes
+    /// before that are in `events`.
+    pub fn push(&mut self, bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), ProviderError> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            if self.after_cr {
+                self.after_cr = false;
+                if let Some(after) = rest.strip_prefix(b"\n") {
+                    rest = after;
+                    continue;
+                }
+            }
+            let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+                self.grow(rest)?;
+                break;
+            };
+            let (head, tail) = rest.split_at(end);
+            self.grow(head)?;
+            self.after_cr = tail.first() == Some(&b'\r');
+            rest = tail.get(1..).unwrap_or_default();
+            events.extend(self.end_line());
+        }
+        Ok(())
+    }
+
+    /// Ends the stream. A last frame whose blank line (or whose last line's end) never came is given all
+    /// the same: whoever reads its data can tell a whole one from a cut one.
+    pub fn finish(mut self) -> Option<SseEvent> {
+        if !self.line.is_empty() {
+            let completed = self.end_line();
+            debug_assert!(completed.is_none(), "a line with content ends no frame");
+        }
+        self.dispatch()
+    }
+
+    fn grow(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
+        if self.line.len() + self.data.len() + bytes.len() > MAX_FRAME {
+            return Err(ProviderError::new(
+                ErrorClass::Malformed,
+                format!("a frame of more than {MAX_FRAME} bytes"),
+            ));
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Option<SseEvent> {
+        let line = std::mem::take(&mut self.line);
+        let mut text = line.as_slice();
+        if !self.begun {
+            self.begun = true;
+            text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+        }
+        if text.is_empty() {
+            return self.dispatch();
+        }
+        let colon = text.iter().position(|byte| *byte == b':').unwrap_or(text.len());
+        let (field, value) = text.split_at(colon);
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => {
+                if self.has_data {
+                    self.data.push(b'\n');
+                }
+                self.has_data = true;
+                self.data.extend_from_slice(value);
+            }
+            b"event" => self.event = value.to_vec(),
+            // An empty name is a comment; `id`, `retry` and unknown fields change nothing here.
+            _ => {}
+        }
+        // The buffer goes back, so that a stream of short lines allocates once.
+        self.line = line;
+        self.line.clear();
+        None
+    }
+
+    fn dispatch(&mut self) -> Option<SseEvent> {
+        let event = std::mem::take(&mut self.event);
+        let data = std::mem::take(&mut self.data);
+        std::mem::take(&mut self.has_data).then(|| SseEvent { event: text_of(event), data: text_of(data) })
+    }
+}
+
+/// The standard decodes as UTF-8 with replacement, never with an error.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All events of `pieces`, the unfinished last one included.
+    fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<(String, String)> {
+        let mut reader = SseReader::new();
+        let mut events = Vec::new();
+        for piece in pieces {
+            reader.push(piece, &mut events).unwrap();
+        }
+        events.extend(reader.finish());
+        events.into_iter().map(|event| (event.event, event.data)).collect()
+    }
+
+    #[test]
+    fn fields_follow_the_standard() {
+        for (stream, expected) in [
+            ("data: a\n\n", vec![("", "a")]),
+            ("data:a\n\n", vec![("", "a")]),
+            ("data:  a\n\n", vec![("", " a")]),
+            ("event: x\ndata: a\n\n", vec![("x", "a")]),
+            ("event: x\nevent: y\ndata: a\n\n", vec![("y", "a")]),
+            ("data: a\r\n\r\ndata: b\r\n\r\n", vec![("", "a"), ("", "b")]),
+            ("data: a\r\rdata: b\r\r", vec![("", "a"), ("", "b")]),
+            ("data: a\n\r\ndata: b\r\n\n", vec![("", "a"), ("", "b")]),
+            ("data: a\ndata: b\n\n", vec![("", "a\nb")]),
+            ("data\ndata\n\n", vec![("", "\n")]),
+            ("data\n\n", vec![("", "")]),
+            ("data:\n\n", vec![("", "")]),
+            (": a comment\n\ndata: a\n\n", vec![("", "a")]),
+            (":\n:\ndata: a\n: between\ndata: b\n\n", vec![("", "a\nb")]),
+            ("event: x\n\ndata: a\n\n", vec![("", "a")]),
+            ("id: 7\nretry: 10\nfoo: bar\ndata: a\n\n", vec![("", "a")]),
+            (" data: a\n\ndata: b\n\n", vec![("", "b")]),
+            ("\u{feff}data: a\n\n", vec![("", "a")]),
+            ("\u{feff}\n\u{feff}data: a\n\ndata: b\n\n", vec![("", "b")]),
+            ("data: a: b\n\n", vec![("", "a: b")]),
+            ("\n\n\ndata: a\n\n\n\n", vec![("", "a")]),
+            ("data: a\n", vec![("", "a")]),
+            ("data: a", vec![("", "a")]),
+            ("event: x\ndata: a", vec![("x", "a")]),
+            ("data: a\n\n: bye", vec![("", "a")]),
+            ("data: a\n\nevent: x", vec![("", "a")]),
+            ("", vec![]),
+        ] {
+            let expected: Vec<(String, String)> =
+                expected.into_iter().map(|(event, data)| (event.to_owned(), data.to_owned())).collect();
+            assert_eq!(read([stream.as_bytes()]), expected, "{stream:?}");
+            assert_eq!(read(stream.as_bytes().chunks(1)), expected, "{stream:?} byte by byte");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_replaced() {
+        assert_eq!(read([&b"data: a\xffb\n\n"[..]]), [(String::new(), "a\u{fffd}b".to_owned())]);
+    }
+
+    #[test]
+    fn a_frame_without_end_is_given_up() {
+        let mut reader = SseReader::new();
+        let mut events = Vec::new();
+        reader.push(b"data: whole\n\ndata: ", &mut events).unwrap();
+        let piece = vec![b'x'; 1024 * 1024];
+        let error = (0..32).find_map(|_| reader.push(&piece, &mut events).err()).unwrap();
+        assert_eq!(error.class, ErrorClass::Malformed);
+        assert_eq!(events.len(), 1);
+
+        let mut reader = SseReader::new();
+        let line: Vec<u8> = [b"data: ".as_slice(), &piece, b"\n"].concat();
+        assert!(
+            (0..32).any(|_| reader.push(&line, &mut events).is_err()),
+            "many lines of one frame count together"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_do_not_matter(
+            stream in "(data|event|id|:|x)?:? ?(é|漢|🦑|a|\u{feff}){0,3}(\n|\r|\r\n)|(\n|\r|\r\n)|data: [a-z]{0,3}(\n\n|\r\r|\r\n\r\n)",
+            more in proptest::collection::vec("(data: é|event: x|: c|data|)(\n|\r|\r\n)", 0..12),
+            cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..8),
+        ) {
+            let bytes = (stream + &more.concat()).into_bytes();
+            let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+            places.extend([0, bytes.len()]);
+            places.sort_unstable();
+            let pieces = places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+            prop_assert_eq!(read(pieces), read([bytes.as_slice()]));
+        }
+    }
+}

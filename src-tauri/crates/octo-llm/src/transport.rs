@@ -1,0 +1,301 @@
+//! One call over HTTP: the request out, the stream in.
+
+use crate::{
+    Answer, Endpoint, ErrorClass, KeyHeaders, ModelEvent, ModelRequest, ModelStream, Progress, Provider,
+    ProviderError, ProviderId, anthropic,
+    endpoint::{self, Reach},
+    http, openai_chat,
+};
+use futures::stream;
+use octo_protocol::Protocol;
+use reqwest::{
+    Client, Response, Url,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    redirect,
+};
+use secrecy::{ExposeSecret, SecretString};
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+use tokio_util::sync::CancellationToken;
+
+/// How long connecting may take, TLS included. Octo's reference system uses the same.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the server may be silent, before its first byte and between any two. Long, since reasoning
+/// models may think for minutes without a byte; the reference system uses the same.
+pub const READ_TIMEOUT: Duration = Duration::from_secs(300);
+/// How long the body of an error may take. Its status says enough already.
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How much of an error's body is read.
+const ERROR_BODY: usize = 64 * 1024;
+/// The shortest text that is taken out of messages as a key.
+const SHORTEST_KEY: usize = 6;
+
+/// A provider behind HTTP.
+pub(crate) struct Transport {
+    call: Arc<Call>,
+}
+
+/// What a call needs, shared by all calls of a provider.
+struct Call {
+    id: ProviderId,
+    endpoint: Endpoint,
+    client: Client,
+    url: String,
+    headers: HeaderMap,
+}
+
+impl Transport {
+    pub(crate) fn new(endpoint: Endpoint, base: Url) -> Result<Self, ProviderError> {
+        let url = match endpoint.protocol {
+            Protocol::Anthropic => anthropic::url(&base),
+            Protocol::OpenaiChat => openai_chat::url(&base),
+        };
+        let headers = headers(&endpoint)?;
+        let client = client(&base)?;
+        let id = endpoint::provider_id(endpoint.protocol, &base);
+        Ok(Self { call: Arc::new(Call { id, endpoint, client, url, headers }) })
+    }
+}
+
+impl Provider for Transport {
+    fn id(&self) -> &ProviderId {
+        &self.call.id
+    }
+
+    fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> ModelStream {
+        let state = State::Start { call: self.call.clone(), request: Box::new(request) };
+        let machine = Machine { state, ready: VecDeque::new() };
+        Box::pin(stream::unfold((machine, cancel), |(mut machine, cancel)| async move {
+            if matches!(machine.state, State::Over) && machine.ready.is_empty() {
+                return None;
+            }
+            let event = tokio::select! {
+                biased;
+                () = cancel.cancelled() => {
+                    Some(Err(ProviderError::new(ErrorClass::Cancelled, "The call was cancelled.")))
+                }
+                event = machine.next() => event,
+            };
+            if !matches!(event, Some(Ok(_))) {
+                // Lets go of the connection before the error is seen.
+                machine = Machine { state: State::Over, ready: VecDeque::new() };
+            }
+            event.map(|event| (event, (machine, cancel)))
+        }))
+    }
+}
+
+/// Verified TLS (the builder's default, never switched off); no redirects, since the key was given for this
+/// address and no other; no proxy for plain http, which stays near.
+fn client(base: &Url) -> Result<Client, ProviderError> {
+    let builder = Client::builder()
+        .user_agent(concat!("octo/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT_TIMEOUT)
+        .read_timeout(READ_TIMEOUT)
+        .redirect(redirect::Policy::none());
+    let builder = if endpoint::reach(base) == Reach::World { builder } else { builder.no_proxy() };
+    builder.build().map_err(|error| ProviderError::new(ErrorClass::Network, causes(error)))
+}
+
+fn headers(endpoint: &Endpoint) -> Result<HeaderMap, ProviderError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    let bearer =
+        |key: &SecretString| Ok((AUTHORIZATION, secret(&format!("Bearer {}", key.expose_secret()))?));
+    let api_key =
+        |key: &SecretString| Ok((HeaderName::from_static("x-api-key"), secret(key.expose_secret())?));
+    match (endpoint.protocol, &endpoint.key) {
+        (Protocol::Anthropic, key) => {
+            headers.insert("anthropic-version", HeaderValue::from_static(anthropic::VERSION));
+            if let Some(key) = key {
+                headers.extend([api_key(key)?]);
+                if endpoint.dialect.key_headers == KeyHeaders::ApiKeyAndBearer {
+                    headers.extend([bearer(key)?]);
+                }
+            }
+        }
+        (Protocol::OpenaiChat, Some(key)) => headers.extend([bearer(key)?]),
+        (Protocol::OpenaiChat, None) => {}
+    }
+    Ok(headers)
+}
+
+fn secret(text: &str) -> Result<HeaderValue, ProviderError> {
+    let mut value = HeaderValue::from_str(text)
+        .map_err(|_| ProviderError::new(ErrorClass::Auth, "The key holds characters no key can have."))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// A call under way. What is ready is given before the state moves on.
+struct Machine {
+    state: State,
+    ready: VecDeque<Result<ModelEvent, ProviderError>>,
+}
+
+enum State {
+    Start { call: Arc<Call>, request: Box<ModelRequest> },
+    Reading(Box<Reading>),
+    Over,
+}
+
+struct Reading {
+    call: Arc<Call>,
+    response: Response,
+    answer: Answer,
+    /// Whether the body was seen to begin like a stream.
+    begun: bool,
+}
+
+impl Machine {
+    /// The next event. Dropping the future ends nothing but the wait.
+    async fn next(&mut self) -> Option<Result<ModelEvent, ProviderError>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            match &mut self.state {
+                State::Start { call, request } => match call.start(request).await {
+                    Ok(response) => {
+                        let answer = Answer::new(call.endpoint.protocol, &call.id, &call.endpoint.dialect);
+                        let call = call.clone();
+                        self.state =
+                            State::Reading(Box::new(Reading { call, response, answer, begun: false }));
+                    }
+                    Err(error) => {
+                        self.ready.push_back(Err(call.redact(error)));
+                        self.state = State::Over;
+                    }
+                },
+                State::Reading(reading) => {
+                    let mut events = Vec::new();
+                    let read = reading.read(&mut events).await;
+                    self.ready.extend(events.into_iter().map(Ok));
+                    match read {
+                        Ok(Progress::More) => {}
+                        Ok(Progress::Whole) => {
+                            if let State::Reading(reading) = std::mem::replace(&mut self.state, State::Over) {
+                                drain(reading.response);
+                            }
+                        }
+                        Err(error) => {
+                            self.ready.push_back(Err(reading.call.redact(error)));
+                            self.state = State::Over;
+                        }
+                    }
+                }
+                State::Over => return None,
+            }
+        }
+    }
+}
+
+impl Reading {
+    /// Reads one piece of the body. `events` holds what was understood, also before an error.
+    async fn read(&mut self, events: &mut Vec<ModelEvent>) -> Result<Progress, ProviderError> {
+        let Some(bytes) = self.response.chunk().await.map_err(network)? else {
+            return self.answer.finish(events).map(|()| Progress::Whole);
+        };
+        if !self.begun
+            && let Some(first) = bytes.iter().find(|byte| !byte.is_ascii_whitespace())
+        {
+            self.begun = true;
+            // No event begins like a page or like JSON.
+            if matches!(first, b'<' | b'{' | b'[') {
+                return Err(http::not_a_stream(&body(&mut self.response, bytes.to_vec()).await));
+            }
+        }
+        self.answer.push(&bytes, events)
+    }
+}
+
+impl Call {
+    /// Sends the request; the answer is good as far as its status and type tell.
+    async fn start(&self, request: &ModelRequest) -> Result<Response, ProviderError> {
+        let asked = match self.endpoint.protocol {
+            Protocol::Anthropic => anthropic::encode(request, &self.id),
+            Protocol::OpenaiChat => openai_chat::encode(request, &self.id, &self.endpoint.dialect),
+        };
+        let sent = self.client.post(&self.url).headers(self.headers.clone()).json(&asked).send().await;
+        let mut response = sent.map_err(network)?;
+        let status = response.status();
+        if !status.is_success() {
+            let headers = response.headers().clone();
+            let said = self.without_key(body(&mut response, Vec::new()).await);
+            return Err(http::refusal(status.as_u16(), &headers, &said, SystemTime::now()));
+        }
+        let is_page = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/html"));
+        if is_page { Err(http::web_page()) } else { Ok(response) }
+    }
+
+    /// Servers repeat keys in their complaints; nothing of a key leaves with an error. Shortened only after,
+    /// so that no cut key is left over.
+    fn redact(&self, mut error: ProviderError) -> ProviderError {
+        error.message = http::shorten(&self.without_key(error.message), http::MESSAGE);
+        error
+    }
+
+    fn without_key(&self, text: String) -> String {
+        match &self.endpoint.key {
+            Some(key) if key.expose_secret().len() >= SHORTEST_KEY => {
+                text.replace(key.expose_secret(), "[key]")
+            }
+            _ => text,
+        }
+    }
+}
+
+/// Reads what is left after the terminal event (normally the end of the body alone), so that the connection
+/// can serve the next call.
+fn drain(mut response: Response) {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    tokio::spawn(async move {
+        let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+        let _ = tokio::time::timeout(PATIENCE, rest).await;
+    });
+}
+
+/// The body, `begun` before it, as far as it comes in bearable time and size.
+async fn body(response: &mut Response, mut begun: Vec<u8>) -> String {
+    let rest = async {
+        while begun.len() < ERROR_BODY
+            && let Ok(Some(bytes)) = response.chunk().await
+        {
+            begun.extend_from_slice(&bytes);
+        }
+    };
+    let _ = tokio::time::timeout(ERROR_BODY_TIMEOUT, rest).await;
+    begun.truncate(ERROR_BODY);
+    String::from_utf8_lossy(&begun).into_owned()
+}
+
+/// An error of the network with its causes, without the address (it is known, and may be private).
+fn network(error: reqwest::Error) -> ProviderError {
+    let message = if error.is_connect() && error.is_timeout() {
+        format!("No connection within {} seconds.", CONNECT_TIMEOUT.as_secs())
+    } else if error.is_timeout() {
+        format!("The server was silent for {} seconds.", READ_TIMEOUT.as_secs())
+    } else {
+        causes(error)
+    };
+    ProviderError::new(ErrorClass::Network, message)
+}
+
+fn causes(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut words = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        words.push_str(": ");
+        words.push_str(&error.to_string());
+        cause = error.source();
+    }
+    words
+}

@@ -1,0 +1,224 @@
+//! Recorded streams: what they say, in whatever pieces they come, and however they are cut.
+
+use octo_llm::{
+    Answer, BlockKind, Dialect, ErrorClass, FinishReason, ModelEvent, Progress, ProviderError, ProviderId,
+};
+use octo_protocol::{Block, Protocol, ToolCall};
+use std::{fmt::Write, fs, path::Path};
+
+const PROTOCOLS: [(Protocol, &str); 2] =
+    [(Protocol::Anthropic, "anthropic"), (Protocol::OpenaiChat, "openai_chat")];
+
+/// All recorded streams of a protocol, by name.
+fn recorded(folder: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(folder);
+    let mut streams: Vec<(String, Vec<u8>)> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap()))
+        .collect();
+    streams.sort();
+    assert!(streams.len() >= 20, "the recorded streams were found");
+    streams
+}
+
+#[derive(Debug, PartialEq)]
+struct Read {
+    events: Vec<ModelEvent>,
+    end: Result<(), ProviderError>,
+}
+
+fn read<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -> Read {
+    let provider = ProviderId("test@host".to_owned());
+    let mut answer = Answer::new(protocol, &provider, &Dialect::default());
+    let mut events = Vec::new();
+    let mut whole = false;
+    let mut end = Ok(());
+    for piece in pieces {
+        match answer.push(piece, &mut events) {
+            Ok(Progress::More) => {}
+            Ok(Progress::Whole) => {
+                whole = true;
+                break;
+            }
+            Err(error) => {
+                end = Err(error);
+                break;
+            }
+        }
+    }
+    if end.is_ok() && !whole {
+        end = answer.finish(&mut events);
+    }
+    // Fresh ids differ from one reading to the next.
+    let id = "00000000000000000000000000000000".parse().unwrap();
+    for event in &mut events {
+        if let ModelEvent::BlockFinished { content: Block::ToolCall(ToolCall { id: own, .. }), .. } = event {
+            *own = id;
+        }
+    }
+    Read { events, end }
+}
+
+/// Blocks in their order and the reason of the end: what an answer is. Usage apart.
+fn result(read: &Read) -> Result<(Vec<(u32, Block)>, FinishReason), ErrorClass> {
+    read.end.as_ref().map_err(|error| error.class)?;
+    let blocks = read.events.iter().filter_map(|event| match event {
+        ModelEvent::BlockFinished { block, content } => Some((*block, content.clone())),
+        _ => None,
+    });
+    let Some(ModelEvent::Finished(reason)) = read.events.last() else { panic!("a success without an end") };
+    Ok((blocks.collect(), *reason))
+}
+
+fn show(read: &Read) -> String {
+    let mut text = String::new();
+    for event in &read.events {
+        match event {
+            ModelEvent::BlockStarted { block, kind: BlockKind::ToolCall { name } } => {
+                writeln!(text, "{block} begins: call of {name}")
+            }
+            ModelEvent::BlockStarted { block, kind } => writeln!(text, "{block} begins: {kind:?}"),
+            ModelEvent::Delta { block, text: piece } => writeln!(text, "{block} grows: {piece:?}"),
+            ModelEvent::BlockFinished { block, content } => match content {
+                Block::Text { text: said } => writeln!(text, "{block} is: text {said:?}"),
+                Block::Reasoning { text: said, replay } => {
+                    let raw = replay.as_ref().map(|replay| format!("{} {}", replay.provider, replay.raw));
+                    writeln!(text, "{block} is: reasoning {said:?}, replayed {raw:?}")
+                }
+                Block::ToolCall(call) => {
+                    writeln!(
+                        text,
+                        "{block} is: call {} of {} with {:?}",
+                        call.provider_id, call.name, call.arguments
+                    )
+                }
+                other => writeln!(text, "{block} is: {other:?}"),
+            },
+            ModelEvent::Usage(usage) => writeln!(
+                text,
+                "usage: {} in, {} read, {} written, {} out",
+                usage.input, usage.cache_read, usage.cache_write, usage.output
+            ),
+            ModelEvent::Finished(reason) => writeln!(text, "finished: {reason:?}"),
+        }
+        .unwrap();
+    }
+    if let Err(error) = &read.end {
+        writeln!(text, "{error}").unwrap();
+    }
+    text
+}
+
+#[test]
+fn recorded_streams_mean_what_they_say() {
+    for (protocol, folder) in PROTOCOLS {
+        let all = recorded(folder).into_iter().fold(String::new(), |mut all, (name, bytes)| {
+            writeln!(all, "# {name}\n{}", show(&read(protocol, [bytes.as_slice()]))).unwrap();
+            all
+        });
+        insta::assert_snapshot!(folder, all);
+    }
+}
+
+#[test]
+fn streams_named_errors_fail_and_all_others_succeed() {
+    for (protocol, folder) in PROTOCOLS {
+        for (name, bytes) in recorded(folder) {
+            let read = read(protocol, [bytes.as_slice()]);
+            assert_eq!(read.end.is_err(), name.starts_with("error_"), "{folder}/{name}: {:?}", read.end);
+        }
+    }
+}
+
+#[test]
+fn blocks_are_numbered_without_gaps_and_their_deltas_add_up() {
+    for (protocol, folder) in PROTOCOLS {
+        for (name, bytes) in recorded(folder) {
+            let mut open: Vec<String> = Vec::new();
+            for event in read(protocol, [bytes.as_slice()]).events {
+                match event {
+                    ModelEvent::BlockStarted { block, .. } => {
+                        assert_eq!(block as usize, open.len(), "{folder}/{name}");
+                        open.push(String::new());
+                    }
+                    ModelEvent::Delta { block, text } => {
+                        assert!(!text.is_empty(), "{folder}/{name}");
+                        open[block as usize].push_str(&text);
+                    }
+                    ModelEvent::BlockFinished { block, content } => {
+                        let streamed = &open[block as usize];
+                        match content {
+                            Block::Text { text } | Block::Reasoning { text, .. } => {
+                                assert_eq!(&text, streamed)
+                            }
+                            Block::ToolCall(call) if !streamed.is_empty() => {
+                                assert_eq!(&call.arguments, streamed)
+                            }
+                            Block::ToolCall(_) => {}
+                            other => panic!("{folder}/{name}: {other:?}"),
+                        }
+                    }
+                    ModelEvent::Usage(_) | ModelEvent::Finished(_) => {}
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_split_at_any_byte_says_the_same() {
+    for (protocol, folder) in PROTOCOLS {
+        for (name, bytes) in recorded(folder) {
+            let expected = read(protocol, [bytes.as_slice()]);
+            for place in 0..=bytes.len() {
+                let (head, tail) = bytes.split_at(place);
+                assert_eq!(read(protocol, [head, tail]), expected, "{folder}/{name} split at {place}");
+            }
+            assert_eq!(read(protocol, bytes.chunks(1)), expected, "{folder}/{name} byte by byte");
+        }
+    }
+}
+
+#[test]
+fn a_stream_cut_at_any_byte_is_whole_or_a_named_error() {
+    for (protocol, folder) in PROTOCOLS {
+        for (name, bytes) in recorded(folder) {
+            let whole = read(protocol, [bytes.as_slice()]);
+            let expected = result(&whole);
+            let mut succeeded = false;
+            for place in 0..bytes.len() {
+                let cut = read(protocol, [&bytes[..place]]);
+                match result(&cut) {
+                    Ok(found) => {
+                        succeeded = true;
+                        assert_eq!(Ok(found), expected, "{folder}/{name} cut at {place}");
+                        // A server without `[DONE]` may be cut between its finish reason and its figures:
+                        // then there are none (or the earlier ones), never other ones.
+                        for event in cut.events.iter().filter(|event| matches!(event, ModelEvent::Usage(_))) {
+                            assert!(whole.events.contains(event), "{folder}/{name} cut at {place}");
+                        }
+                    }
+                    Err(class) => {
+                        assert!(
+                            !succeeded,
+                            "{folder}/{name}: more bytes made a whole answer fail at {place}"
+                        );
+                        // Either the cut shows, or the stream's own error was reached already.
+                        assert!(
+                            class == ErrorClass::CutOff || Err(class) == expected,
+                            "{folder}/{name} cut at {place}: {class:?}"
+                        );
+                    }
+                }
+                // What was said before the cut is a beginning of what the whole stream says; the end of a
+                // stream may also end blocks.
+                let said: Vec<&ModelEvent> =
+                    cut.events.iter().filter(|event| matches!(event, ModelEvent::Delta { .. })).collect();
+                let all: Vec<&ModelEvent> =
+                    whole.events.iter().filter(|event| matches!(event, ModelEvent::Delta { .. })).collect();
+                assert!(all.starts_with(&said), "{folder}/{name} cut at {place}");
+            }
+        }
+    }
+}

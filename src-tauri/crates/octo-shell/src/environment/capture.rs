@@ -1,0 +1,184 @@
+//! Asking the login shell for its environment.
+
+use super::{Variables, is_hidden};
+
+/// What a login shell would give a command, without hidden variables; the process's own environment when it
+/// cannot be asked.
+pub(super) async fn login(secret: &[String]) -> Variables {
+    let own: Variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| !is_hidden(name, secret))
+        .collect();
+    let asked = own.clone();
+    match tokio::task::spawn_blocking(move || unix::ask(&asked)).await {
+        Ok(Some(variables)) => variables.into_iter().filter(|(name, _)| !is_hidden(name, secret)).collect(),
+        Ok(None) | Err(_) => {
+            tracing::warn!("the login shell did not tell its environment; commands get the process's own");
+            own
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod unix {
+    use super::Variables;
+
+    /// There is no login shell to ask.
+    pub(super) fn ask(_own: &Variables) -> Option<Variables> {
+        None
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::Variables;
+    use crate::shell::processes;
+    use nix::unistd::{Uid, User};
+    use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+    use std::{
+        fs,
+        io::Read,
+        path::{Path, PathBuf},
+        thread,
+        time::{Duration, Instant},
+    };
+
+    /// How long a login shell may take. Heavy start-up files take a second or two.
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    /// Asks the person's shell, and `bash` if that one does not understand.
+    pub(super) fn ask(own: &Variables) -> Option<Variables> {
+        let account = || User::from_uid(Uid::current()).ok().flatten().map(|user| user.shell);
+        let preferred = own.get("SHELL").map(PathBuf::from).or_else(account);
+        let mut shells: Vec<PathBuf> = preferred.into_iter().filter(|shell| shell.is_file()).collect();
+        if !shells.iter().any(|shell| shell.ends_with("bash")) {
+            shells.push(PathBuf::from("/bin/bash"));
+        }
+        shells.iter().find_map(|shell| ask_shell(shell, own))
+    }
+
+    /// What the shell answers. It runs in a terminal of its own, because interactive shells want one and must
+    /// not take the one Octo may have been started in; its input is empty, so that start-up files which ask
+    /// something get no answer instead of all the time.
+    pub(super) fn ask_shell(shell: &Path, own: &Variables) -> Option<Variables> {
+        let answer = tempfile::NamedTempFile::new().ok()?;
+        let marker = uuid::Uuid::new_v4().simple().to_string();
+        let question = format!("printf '%s\\n' {marker}; command env -0; printf '%s\\n' {marker}");
+        let mut command = CommandBuilder::from_argv(
+            ["/bin/sh", "-c", "exec \"$0\" -l -i -c \"$1\" </dev/null >\"$2\" 2>/dev/null"]
+                .iter()
+                .map(Into::into)
+                .chain([shell.as_os_str().to_owned(), question.into(), answer.path().as_os_str().to_owned()])
+                .collect(),
+        );
+        command.env_clear();
+        for (name, value) in own {
+            command.env(name, value);
+        }
+        command.env("TERM", "xterm-256color");
+        command.env("HISTFILE", "/dev/null");
+        let pty = native_pty_system().openpty(PtySize::default()).ok()?;
+        let mut child = pty.slave.spawn_command(command).ok()?;
+        drop(pty.slave);
+        let mut screen = pty.master.try_clone_reader().ok()?;
+        drop(pty.master);
+        // What start-up files write to the terminal must go somewhere, or they would block.
+        let drain = thread::Builder::new().name("login-shell".to_owned()).spawn(move || {
+            let mut buffer = [0; 4096];
+            while matches!(screen.read(&mut buffer), Ok(1..)) {}
+        });
+        drain.ok()?;
+        let deadline = Instant::now() + PATIENCE;
+        let ended = loop {
+            match child.try_wait() {
+                Ok(Some(_)) => break true,
+                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
+                Ok(None) | Err(_) => break false,
+            }
+        };
+        if !ended {
+            if let Some(leader) = child.process_id() {
+                processes::kill_now(leader);
+            }
+            let _ = child.wait();
+            tracing::warn!(shell = %shell.display(), "the login shell took too long");
+            return None;
+        }
+        parse(&fs::read(answer.path()).ok()?, &marker)
+    }
+
+    /// The variables between two markers. What start-up files print besides is around them.
+    fn parse(answer: &[u8], marker: &str) -> Option<Variables> {
+        let answer = String::from_utf8_lossy(answer);
+        let (_, after) = answer.split_once(&format!("{marker}\n"))?;
+        let (listing, _) = after.split_once(marker)?;
+        let variables: Variables = listing
+            .split('\0')
+            .filter_map(|entry| entry.split_once('='))
+            // A value that is not UTF-8 would be given back changed.
+            .filter(|(name, value)| !name.is_empty() && !value.contains('\u{fffd}'))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        variables.contains_key("PATH").then_some(variables)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use std::time::Instant;
+
+        fn own(home: &Path) -> Variables {
+            Variables::from([
+                ("HOME".to_owned(), home.display().to_string()),
+                ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
+            ])
+        }
+
+        /// The shell, or a word on why the test has nothing to say here.
+        fn installed(name: &str) -> Option<PathBuf> {
+            let found = ["/bin", "/usr/bin", "/usr/local/bin"].iter().map(|folder| Path::new(folder).join(name)).find(|path| path.is_file());
+            if found.is_none() {
+                println!("skipped: {name} is not installed");
+            }
+            found
+        }
+
+        #[test]
+        fn each_shells_own_start_up_files_are_heard() {
+            for (shell, file, text) in [
+                ("bash", ".bashrc", "echo noise\nexport FROM_RC='one\ntwo'\nexport PATH=\"/opt/tools:$PATH\"\n"),
+                ("zsh", ".zshrc", "echo noise\nexport FROM_RC='one\ntwo'\nexport PATH=\"/opt/tools:$PATH\"\n"),
+                ("fish", ".config/fish/config.fish", "echo noise\nset -gx FROM_RC 'one\ntwo'\nset -gx PATH /opt/tools $PATH\n"),
+            ] {
+                let Some(path) = installed(shell) else { continue };
+                let home = tempfile::tempdir().unwrap();
+                let file = home.path().join(file);
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(&file, text).unwrap();
+                // bash reads .bashrc only through the profile.
+                fs::write(home.path().join(".bash_profile"), ". ~/.bashrc\n").unwrap();
+                let variables = ask_shell(&path, &own(home.path())).unwrap_or_else(|| panic!("{shell} answers"));
+                assert_eq!(variables.get("FROM_RC").map(String::as_str), Some("one\ntwo"), "{shell}");
+                assert!(variables["PATH"].starts_with("/opt/tools:"), "{shell}: {}", variables["PATH"]);
+            }
+        }
+
+        #[test]
+        fn a_question_in_a_start_up_file_gets_no_answer_and_holds_nobody_up() {
+            let Some(bash) = installed("bash") else { return };
+            let home = tempfile::tempdir().unwrap();
+            fs::write(home.path().join(".bash_profile"), "read -p 'update? ' answer\nexport ANSWER=\"[$answer]\"\n").unwrap();
+            let started = Instant::now();
+            let variables = ask_shell(&bash, &own(home.path())).unwrap();
+            assert_eq!(variables["ANSWER"], "[]");
+            assert!(started.elapsed() < PATIENCE);
+        }
+
+        #[test]
+        fn a_shell_that_does_not_understand_is_no_answer() {
+            let home = tempfile::tempdir().unwrap();
+            assert_eq!(ask_shell(Path::new("/bin/true"), &own(home.path())), None);
+            assert_eq!(ask_shell(Path::new("/bin/false"), &own(home.path())), None);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Head and tail of a text that may be very long.
+
+/// Share of the head, in percent. Errors are usually at the end; what was run, and its first error, at the start.
+const HEAD_PERCENT: usize = 30;
+
+/// Collects a text, keeping only its head and tail.
+#[derive(Debug)]
+pub(super) struct Excerpt {
+    head: String,
+    tail: String,
+    head_limit: usize,
+    tail_limit: usize,
+    /// All bytes that came.
+    total: u64,
+}
+
+/// A text, or what is shown of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// The text, or its head and tail.
+    pub text: String,
+    /// Whether something was left out.
+    pub cut: bool,
+}
+
+impl Excerpt {
+    pub(super) fn new(limit: usize) -> Self {
+        let head_limit = limit * HEAD_PERCENT / 100;
+        Self { head: String::new(), tail: String::new(), head_limit, tail_limit: limit - head_limit, total: 0 }
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        self.total += text.len() as u64;
+        let rest = if self.tail.is_empty() && self.head.len() < self.head_limit {
+            let (head, rest) = text.split_at(floor(text, self.head_limit - self.head.len()));
+            self.head.push_str(head);
+            // A character across the border must not make room for what comes after it.
+            if !rest.is_empty() {
+                self.head_limit = self.head.len();
+            }
+            rest
+        } else {
+            text
+        };
+        self.tail.push_str(rest);
+        if self.tail.len() > 2 * self.tail_limit {
+            let from = ceil(&self.tail, self.tail.len() - self.tail_limit);
+            self.tail.drain(..from);
+        }
+    }
+
+    /// All bytes that came.
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// What is shown, with `left_out` saying how many bytes are not.
+    pub(super) fn show(&self, left_out: impl FnOnce(u64) -> String) -> Shown {
+        let kept = self.head.len() as u64 + self.tail.len() as u64;
+        if kept == self.total && self.tail.len() <= self.tail_limit {
+            return Shown { text: format!("{}{}", self.head, self.tail), cut: false };
+        }
+        // Whole lines where that costs little.
+        let head = match self.head.rfind('\n') {
+            Some(at) if at >= self.head.len() / 2 => self.head.get(..=at).unwrap_or(&self.head),
+            _ => &self.head,
+        };
+        let from = ceil(&self.tail, self.tail.len().saturating_sub(self.tail_limit));
+        let tail = self.tail.get(from..).unwrap_or_default();
+        let tail = match tail.find('\n') {
+            Some(at) if at <= tail.len() / 2 => tail.get(at + 1..).unwrap_or_default(),
+            _ => tail,
+        };
+        let notice = left_out(self.total - head.len() as u64 - tail.len() as u64);
+        let gap = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
+        Shown { text: format!("{head}{gap}{notice}\n{tail}"), cut: true }
+    }
+}
+
+/// The last character border at or before `at`.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// The first character border at or after `at`.
+fn ceil(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(limit: usize, pieces: &[&str]) -> Shown {
+        let mut excerpt = Excerpt::new(limit);
+        pieces.iter().for_each(|piece| excerpt.push(piece));
+        excerpt.show(|left_out| format!("[{left_out} left out]"))
+    }
+
+    #[test]
+    fn what_fits_is_whole() {
+        assert_eq!(shown(10, &["01234", "56789"]), Shown { text: "0123456789".into(), cut: false });
+    }
+
+    #[test]
+    fn head_and_tail_are_whole_lines_and_the_rest_is_counted() {
+        let lines: Vec<String> = (0..100).map(|n| format!("line {n:02}\n")).collect();
+        let pieces: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let Shown { text, cut } = shown(100, &pieces);
+        assert!(cut);
+        assert_eq!(
+            text,
+            "line 00\nline 01\nline 02\n[712 left out]\nline 92\nline 93\nline 94\nline 95\nline 96\nline 97\nline 98\nline 99\n"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_pieces_give_a_bounded_text_or_the_whole(pieces in prop::collection::vec("[a-zé中\n]{0,40}", 0..60), limit in 20usize..200) {
+            let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            let whole = pieces.concat();
+            let Shown { text, cut } = shown(limit, &pieces);
+            if whole.len() <= limit - 8 {
+                prop_assert!(!cut);
+            }
+            if cut {
+                prop_assert!(text.len() <= limit + 30);
+                let (head, tail) = text.split_once('[').unwrap();
+                prop_assert!(whole.starts_with(head.trim_end_matches('\n')));
+                prop_assert!(whole.ends_with(tail.split_once("]\n").unwrap().1));
+            } else {
+                prop_assert_eq!(text, whole);
+            }
+        }
+    }
+}

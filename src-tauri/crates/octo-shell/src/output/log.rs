@@ -1,0 +1,263 @@
+//! The file with a command's whole output.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+/// Bytes of output a log holds: half of it the head, half the tail. What a command writes in a second can be
+/// more than anyone will read; a runaway one must not fill the disk.
+const MAX_LOG: u64 = 64 * 1024 * 1024;
+
+/// A log that only becomes a file once there is more than fits into a result.
+#[derive(Debug)]
+pub(crate) struct LogFile {
+    path: PathBuf,
+    limit: u64,
+    /// Output kept until a file is needed.
+    kept: Vec<u8>,
+    keep: usize,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// All output is in memory.
+    Memory,
+    /// The head is being written.
+    Head { file: File, written: u64 },
+    /// The head is full; the tail goes to two files in turns.
+    Tail(Box<Tail>),
+    /// Writing failed (a full disk); there is no log.
+    Failed,
+}
+
+#[derive(Debug)]
+struct Tail {
+    head: File,
+    paths: [PathBuf; 2],
+    current: File,
+    /// Which of the two is written.
+    turn: usize,
+    written: u64,
+    /// Bytes that were overwritten.
+    lost: u64,
+    /// Whether the other one holds a full part.
+    other_full: bool,
+}
+
+impl LogFile {
+    /// A log at `path`, which appears when more than `keep` bytes came.
+    pub(crate) fn new(path: PathBuf, keep: usize) -> Self {
+        Self { path, limit: MAX_LOG, kept: Vec::new(), keep, state: State::Memory }
+    }
+
+    pub(super) fn write(&mut self, text: &str) {
+        if matches!(self.state, State::Memory) {
+            self.kept.extend_from_slice(text.as_bytes());
+            if self.kept.len() > self.keep {
+                self.appear();
+            }
+            return;
+        }
+        if let Err(error) = self.append(text.as_bytes()) {
+            self.fail(&error);
+        }
+    }
+
+    /// The file, made now if there is none yet.
+    pub(super) fn file(&mut self) -> Option<PathBuf> {
+        if matches!(self.state, State::Memory) {
+            self.appear();
+        }
+        match &self.state {
+            State::Failed | State::Memory => None,
+            State::Head { .. } | State::Tail(_) => Some(self.path.clone()),
+        }
+    }
+
+    /// The file, if there is one.
+    pub(super) fn existing(&self) -> Option<PathBuf> {
+        matches!(self.state, State::Head { .. } | State::Tail(_)).then(|| self.path.clone())
+    }
+
+    /// Nothing more comes: brings head and tail together.
+    pub(super) fn finish(&mut self) {
+        let Tail { mut head, paths, turn, lost, other_full, .. } = match std::mem::replace(&mut self.state, State::Failed) {
+            State::Tail(tail) => *tail,
+            other => {
+                self.state = other;
+                return;
+            }
+        };
+        let join = |head: &mut File| -> io::Result<()> {
+            if lost > 0 {
+                write!(head, "\n[… {lost} bytes left out …]\n")?;
+            }
+            let other = other_full.then_some(1 - turn);
+            for part in other.into_iter().chain([turn]) {
+                if let Some(path) = paths.get(part) {
+                    io::copy(&mut File::open(path)?, head)?;
+                }
+            }
+            Ok(())
+        };
+        let joined = join(&mut head);
+        for path in &paths {
+            let _ = std::fs::remove_file(path);
+        }
+        match joined {
+            Ok(()) => self.state = State::Head { file: head, written: u64::MAX },
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn appear(&mut self) {
+        match private(&self.path) {
+            Ok(file) => {
+                self.state = State::Head { file, written: 0 };
+                let kept = std::mem::take(&mut self.kept);
+                if let Err(error) = self.append(&kept) {
+                    self.fail(&error);
+                }
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn fail(&mut self, error: &io::Error) {
+        tracing::warn!(log = %self.path.display(), %error, "a command's log cannot be written");
+        if let State::Tail(tail) = &self.state {
+            for path in &tail.paths {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+        let _ = std::fs::remove_file(&self.path);
+        self.state = State::Failed;
+    }
+
+    fn append(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        let (head_limit, part_limit) = (self.limit / 2, self.limit / 4);
+        while !bytes.is_empty() {
+            match &mut self.state {
+                State::Head { file, written } => {
+                    let room = usize::try_from(head_limit.saturating_sub(*written)).unwrap_or(usize::MAX);
+                    let (now, rest) = bytes.split_at(room.min(bytes.len()));
+                    file.write_all(now)?;
+                    *written += now.len() as u64;
+                    bytes = rest;
+                    if !bytes.is_empty() {
+                        let paths = ["a", "b"].map(|part| self.path.with_extension(part));
+                        let current = private(&paths[0])?;
+                        let head = file.try_clone()?;
+                        self.state = State::Tail(Box::new(Tail {
+                            head,
+                            paths,
+                            current,
+                            turn: 0,
+                            written: 0,
+                            lost: 0,
+                            other_full: false,
+                        }));
+                    }
+                }
+                State::Tail(tail) => {
+                    let room = usize::try_from(part_limit.saturating_sub(tail.written)).unwrap_or(usize::MAX);
+                    let (now, rest) = bytes.split_at(room.min(bytes.len()));
+                    tail.current.write_all(now)?;
+                    tail.written += now.len() as u64;
+                    bytes = rest;
+                    if !bytes.is_empty() {
+                        tail.turn = 1 - tail.turn;
+                        tail.lost += if tail.other_full { part_limit } else { 0 };
+                        tail.other_full = true;
+                        tail.written = 0;
+                        tail.current = private(tail.paths.get(tail.turn).ok_or(io::ErrorKind::NotFound)?)?;
+                    }
+                }
+                State::Memory | State::Failed => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for LogFile {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// A new file only its owner can read.
+fn private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(limit: u64) -> (tempfile::TempDir, LogFile) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = LogFile::new(folder.path().join("one.log"), 10);
+        log.limit = limit;
+        (folder, log)
+    }
+
+    #[test]
+    fn little_output_makes_no_file() {
+        let (_folder, mut log) = log(1000);
+        log.write("0123456789");
+        log.finish();
+        assert_eq!(log.existing(), None);
+    }
+
+    #[test]
+    fn a_file_asked_for_holds_what_came_before() {
+        let (_folder, mut log) = log(1000);
+        log.write("early ");
+        let path = log.file().unwrap();
+        log.write("late");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "early late");
+    }
+
+    #[test]
+    fn a_flood_leaves_head_and_tail() {
+        for lines in [9, 10, 12, 15, 20, 21, 100, 1000] {
+            let (_folder, mut log) = log(80);
+            let text: Vec<String> = (0..lines).map(|n| format!("{n:03}\n")).collect();
+            text.iter().for_each(|line| log.write(line));
+            log.finish();
+            let path = log.existing();
+            if lines <= 2 {
+                assert_eq!(path, None);
+                continue;
+            }
+            let whole = std::fs::read_to_string(path.as_ref().unwrap()).unwrap();
+            let all = text.concat();
+            if all.len() <= 80 {
+                assert_eq!(whole, all);
+            } else {
+                assert!(whole.starts_with(&all[..40]), "{whole}");
+                assert!(whole.ends_with(&all[all.len() - 20..]), "{whole}");
+                assert!(whole.len() <= 80 + 40, "{whole}");
+            }
+            let left: Vec<_> = std::fs::read_dir(path.unwrap().parent().unwrap()).unwrap().collect();
+            assert_eq!(left.len(), 1, "the parts are gone");
+        }
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_means_no_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = LogFile::new(folder.path().join("missing/one.log"), 1);
+        log.write("more than one");
+        log.write("and more");
+        assert_eq!(log.file(), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! All the ways a command's output goes.
+
+use super::{
+    LogFile, MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES,
+    excerpt::Excerpt,
+    live::Stream,
+    screen::{End, Row, Screen},
+};
+use crate::Live;
+use std::{path::PathBuf, time::Instant};
+
+/// A command's output so far.
+pub(crate) struct Transcript {
+    screen: Screen,
+    model: Excerpt,
+    view: Excerpt,
+    log: LogFile,
+    live: Stream,
+    last_output: Instant,
+}
+
+/// What came since the last report.
+#[derive(Debug)]
+pub(crate) struct Excerpts {
+    /// For the model.
+    pub model: String,
+    /// For the person.
+    pub view: String,
+    /// Whether something was left out of `model`.
+    pub truncated: bool,
+    /// Bytes that came, cleaned.
+    pub bytes: u64,
+    /// The file with everything.
+    pub log: Option<PathBuf>,
+}
+
+/// Whether a command is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It is.
+    Ended,
+    /// It is not.
+    Running,
+}
+
+impl Transcript {
+    pub(crate) fn new(log: LogFile) -> Self {
+        Self {
+            screen: Screen::default(),
+            model: Excerpt::new(MODEL_OUTPUT_BYTES),
+            view: Excerpt::new(VIEW_OUTPUT_BYTES),
+            log,
+            live: Stream::default(),
+            last_output: Instant::now(),
+        }
+    }
+
+    /// Takes what the program wrote.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.last_output = Instant::now();
+        let Self { screen, model, view, log, live, .. } = self;
+        screen.feed(bytes, |row, styled_from| {
+            add(model, view, log, &row);
+            live.row(&row, styled_from);
+        });
+    }
+
+    /// When output last came.
+    pub(crate) fn last_output(&self) -> Instant {
+        self.last_output
+    }
+
+    /// The line in progress.
+    pub(crate) fn partial(&self) -> String {
+        self.screen.partial().plain
+    }
+
+    /// Who takes the output as it comes from now on.
+    pub(crate) fn watch(&mut self, live: Option<Live>) {
+        self.live.watch(live);
+    }
+
+    /// What is to be handed on to who watches.
+    pub(crate) fn take_live(&mut self) -> Option<(Live, String)> {
+        self.live.take(&self.screen)
+    }
+
+    /// What came since the last report. The line in progress is in it, and in the next report again, with
+    /// what was added to it.
+    pub(crate) fn report(&mut self, stage: Stage) -> Excerpts {
+        if stage == Stage::Ended {
+            let row = self.screen.take_partial();
+            add(&mut self.model, &mut self.view, &mut self.log, &row);
+            self.log.finish();
+        }
+        let mut model = std::mem::replace(&mut self.model, Excerpt::new(MODEL_OUTPUT_BYTES));
+        let mut view = std::mem::replace(&mut self.view, Excerpt::new(VIEW_OUTPUT_BYTES));
+        if stage == Stage::Running {
+            let row = self.screen.partial();
+            model.push(&row.plain);
+            view.push(&row.styled);
+        }
+        let whole = if stage == Stage::Running { self.log.file() } else { self.log.existing() };
+        let place = whole.as_ref().map(|path| format!("; all of it is in {}", path.display())).unwrap_or_default();
+        let shown = model.show(|left_out| format!("[… {left_out} bytes left out{place} …]"));
+        let card = view.show(|left_out| format!("[… {left_out} bytes left out …]"));
+        Excerpts {
+            bytes: model.total(),
+            truncated: shown.cut,
+            model: shown.text,
+            view: card.text,
+            log: whole,
+        }
+    }
+}
+
+fn add(model: &mut Excerpt, view: &mut Excerpt, log: &mut LogFile, row: &Row) {
+    let end = if row.end == End::Line { "\n" } else { "" };
+    for (text, excerpt) in [(&row.plain, model), (&row.styled, view)] {
+        excerpt.push(text);
+        excerpt.push(end);
+    }
+    log.write(&row.plain);
+    log.write(end);
+}

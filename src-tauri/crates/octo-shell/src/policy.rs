@@ -1,0 +1,276 @@
+//! Which command lines are known to only read, and which ones rules cover.
+//!
+//! The one question is what bash would do with a line. It is answered only for lines in which nothing depends
+//! on anything but the line itself: simple commands of literal words and file patterns, joined by `;`, line
+//! ends, `&&`, `||` and `|`, with redirections that only read or drop. Two readers must see the same in it:
+//! [`plain`], our own and strict, and [`tree`], the bash grammar of tree-sitter. Every command must then be in
+//! the table ([`table`], [`git`], [`find`]) with nothing but options the table names. Everything else asks:
+//! expansions, substitutions, here-documents, assignments, background commands, functions, groups, braces,
+//! comments, history, tildes.
+//!
+//! What is said here holds for an environment in which names mean what they usually mean:
+//! [`crate::Carried::FolderOnly`].
+
+mod find;
+mod folder;
+mod git;
+mod options;
+mod plain;
+mod rules;
+mod table;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use options::Reads;
+use plain::{Join, Line, RedirectKind, Simple};
+use std::path::Path;
+
+/// What is known of a command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// Every command in it is known to only read.
+    ReadOnly {
+        /// Every word that may name a path it reads, relative ones as seen from where the line runs. From
+        /// [`judge_at`] these are existing names; from [`judge`] some may still be patterns.
+        reads: Vec<String>,
+    },
+    /// It may do more than read.
+    Ask {
+        /// The first simple command not known to only read, as it stands in the line; none when the whole line
+        /// is the reason (extra variables, constructs outside any command).
+        part: Option<String>,
+        /// What an "always" rule would hold: the command's name and subcommand. None where no such rule is safe.
+        rule: Option<Vec<String>>,
+    },
+    /// Two readers of the line do not agree on what it says, or one cannot read it.
+    Unparsed,
+}
+
+/// Whether rules cover a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Permitted {
+    /// At least one of its commands is covered by a rule, and all others are known to only read.
+    Yes {
+        /// As in [`Judgement::ReadOnly`], for the commands that only read.
+        reads: Vec<String>,
+    },
+    /// They do not; also for a line that only reads and needs no rule.
+    No,
+}
+
+/// Lines are cut here when a part of them is shown.
+const MAX_PART: usize = 400;
+
+/// Directories a line may be in at one point (`cd a || cd b`); beyond this it asks.
+const MAX_PLACES: usize = 8;
+
+/// What is known of a line from its words alone. `env` are the extra variables it would run with: a variable
+/// can make a harmless command another one, so with any the line asks.
+pub fn judge(line: &str, env: &[(String, String)]) -> Judgement {
+    let Some(outline) = tree::outline(line) else { return Judgement::Unparsed };
+    let Ok(plain) = plain::read(line) else {
+        return Judgement::Ask { part: first_unknown(line, &outline), rule: None };
+    };
+    if !outline.agrees(&plain) {
+        return Judgement::Unparsed;
+    }
+    if !env.is_empty() {
+        return Judgement::Ask { part: None, rule: None };
+    }
+    match walk(&plain, &[]) {
+        Walk::Reads { reads, .. } => Judgement::ReadOnly { reads },
+        Walk::Unknown(at) => {
+            let part = plain.commands.get(at).and_then(|command| line.get(command.span.clone())).map(shortened);
+            Judgement::Ask { part, rule: only_rule(&plain) }
+        }
+    }
+}
+
+/// What is known of a line that would run in `folder`: [`judge`], and then a look at the folder. Patterns are
+/// replaced by the names they match, so that the caller can judge each; and what the folder itself could make
+/// of a harmless command asks (see [`folder`]). Looks at the disk and may start `git`; takes milliseconds.
+pub fn judge_at(line: &str, env: &[(String, String)], folder: &Path) -> Judgement {
+    match judge(line, env) {
+        Judgement::ReadOnly { reads } => match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder)) {
+            Some(reads) => Judgement::ReadOnly { reads },
+            None => Judgement::Ask { part: None, rule: None },
+        },
+        other => other,
+    }
+}
+
+/// Whether rules cover a line: every simple command of it only reads or begins with a rule's words, under the
+/// restrictions of [`judge`]; patterns are not covered, for a file's name could pass for an option.
+pub fn allowed_by(line: &str, rules: &[Vec<String>]) -> Permitted {
+    let (Ok(plain), Some(outline)) = (plain::read(line), tree::outline(line)) else { return Permitted::No };
+    if !outline.agrees(&plain) {
+        return Permitted::No;
+    }
+    let literal =
+        plain.commands.iter().flat_map(|command| &command.words).all(|word| word.form == plain::Form::Literal);
+    match walk(&plain, rules) {
+        Walk::Reads { reads, ruled: Ruled::Some } if literal => Permitted::Yes { reads },
+        Walk::Reads { .. } | Walk::Unknown(_) => Permitted::No,
+    }
+}
+
+/// [`allowed_by`] with the look at the folder of [`judge_at`], for the commands that only read.
+pub fn allowed_at(line: &str, rules: &[Vec<String>], folder: &Path) -> Permitted {
+    match allowed_by(line, rules) {
+        Permitted::Yes { reads } => match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder)) {
+            Some(reads) => Permitted::Yes { reads },
+            None => Permitted::No,
+        },
+        Permitted::No => Permitted::No,
+    }
+}
+
+/// What following a line's commands gave.
+enum Walk {
+    /// All are known to only read or covered by a rule.
+    Reads {
+        reads: Reads,
+        ruled: Ruled,
+    },
+    /// The command with this index is neither.
+    Unknown(usize),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ruled {
+    None,
+    Some,
+}
+
+/// Where a line may be at one point, as paths from where it began (`.` is there), by whether the last command
+/// succeeded: `cd a && cat b` reads `a/b`; `cd a; cat b` reads `a/b` or, when there is no `a`, `b`.
+#[derive(Clone)]
+struct Places {
+    after_success: Vec<String>,
+    after_failure: Vec<String>,
+}
+
+fn walk(line: &Line, rules: &[Vec<String>]) -> Walk {
+    let mut places = Places { after_success: vec![".".to_owned()], after_failure: Vec::new() };
+    let mut here: Vec<String> = Vec::new();
+    let (mut reads, mut ruled) = (Reads::new(), Ruled::None);
+    for (at, command) in line.commands.iter().enumerate() {
+        let piped = line.commands.get(at + 1).is_some_and(|next| next.join == Join::Pipe);
+        here = match command.join {
+            Join::Sequence => united(&places.after_success, &places.after_failure),
+            Join::And => places.after_success.clone(),
+            Join::Or => places.after_failure.clone(),
+            Join::Pipe => here,
+        };
+        let known = match command_reads(command) {
+            Some(known) => known,
+            None if rules::cover(rules, command) => {
+                ruled = Ruled::Some;
+                redirect_reads(command)
+            }
+            None => return Walk::Unknown(at),
+        };
+        let Some(seen) = seen_from(&here, &known) else { return Walk::Unknown(at) };
+        let moves = command.words.first().is_some_and(|name| name.text == "cd");
+        let arrived = if moves {
+            // In a pipeline `cd` moves nobody, which is never meant.
+            if piped || command.join == Join::Pipe {
+                return Walk::Unknown(at);
+            }
+            // `cd`'s operand is its last read: seen from every place, it is where the line goes.
+            match known.last().and_then(|folder| seen_from(&here, std::slice::from_ref(folder))) {
+                Some(arrived) => arrived,
+                None => return Walk::Unknown(at),
+            }
+        } else {
+            here.clone()
+        };
+        reads.extend(seen);
+        places = match command.join {
+            Join::And => Places { after_success: arrived, after_failure: united(&places.after_failure, &here) },
+            Join::Or => Places { after_success: united(&places.after_success, &arrived), after_failure: here.clone() },
+            Join::Sequence | Join::Pipe => Places { after_success: arrived, after_failure: here.clone() },
+        };
+        if places.after_success.len() + places.after_failure.len() > MAX_PLACES {
+            return Walk::Unknown(at);
+        }
+    }
+    reads.sort();
+    reads.dedup();
+    Walk::Reads { reads, ruled }
+}
+
+fn united(one: &[String], other: &[String]) -> Vec<String> {
+    let mut all = one.to_vec();
+    all.extend(other.iter().filter(|place| !one.contains(place)).cloned());
+    all
+}
+
+/// What a command known to only read would read, seen from where it runs.
+fn command_reads(command: &Simple) -> Option<Reads> {
+    let (name, arguments) = command.words.split_first()?;
+    if name.form == plain::Form::Pattern {
+        return None;
+    }
+    let tool = table::find(&name.text)?;
+    let mut reads = redirect_reads(command);
+    reads.extend(options::reads(tool, arguments)?);
+    Some(reads)
+}
+
+fn redirect_reads(command: &Simple) -> Reads {
+    let read = command.redirects.iter().filter(|redirect| redirect.kind == RedirectKind::Read);
+    read.map(|redirect| redirect.target.text.clone()).collect()
+}
+
+/// Paths as seen from where the line began. None where `..` makes that a guess: after a link, `a/..` is not
+/// where it seems to be.
+fn seen_from(places: &[String], paths: &[String]) -> Option<Reads> {
+    let mut seen = Reads::new();
+    for path in paths {
+        let mut named = false;
+        for part in path.split('/') {
+            if part == ".." && named {
+                return None;
+            }
+            named |= !matches!(part, "" | "." | "..");
+        }
+        for place in places {
+            if path.starts_with('/') || place == "." {
+                seen.push(path.clone());
+            } else if path == ".." || path.starts_with("../") || path.starts_with("./..") {
+                return None;
+            } else {
+                seen.push(format!("{}/{path}", place.trim_end_matches('/')));
+            }
+        }
+    }
+    Some(seen)
+}
+
+/// The rule that would cover all of a line's commands that need one, if a single one does.
+fn only_rule(line: &Line) -> Option<Vec<String>> {
+    let mut unknown = line.commands.iter().filter(|command| command_reads(command).is_none());
+    let rule = rules::words(unknown.next()?)?;
+    let literal = line.commands.iter().flat_map(|command| &command.words).all(|word| word.form == plain::Form::Literal);
+    (literal && unknown.all(|command| rules::words(command).as_ref() == Some(&rule))).then_some(rule)
+}
+
+/// The first simple command of a line that is not plain which by itself is not known to only read.
+fn first_unknown(line: &str, outline: &tree::Outline) -> Option<String> {
+    let reads = |text: &str| {
+        plain::read(text).is_ok_and(|plain| matches!(walk(&plain, &[]), Walk::Reads { ruled: Ruled::None, .. }))
+    };
+    outline.commands().filter_map(|span| line.get(span)).find(|text| !reads(text)).map(shortened)
+}
+
+fn shortened(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut part: String = chars.by_ref().take(MAX_PART).collect();
+    if chars.next().is_some() {
+        part.push('…');
+    }
+    part
+}

@@ -1,0 +1,98 @@
+//! The second reader: the bash grammar of tree-sitter.
+//!
+//! Alone it is not to be trusted with permission: it reports no error and no inner command for a backtick in an
+//! unquoted here-document, for one. As a second opinion on lines [`super::plain`] accepts it must see the same
+//! commands, words, redirections and operators at the same places.
+
+use super::plain;
+use std::ops::Range;
+use tree_sitter::{Node, Parser};
+
+/// Lines longer than this are not parsed, and ask: parsing time grows with them, and nobody reads them.
+const MAX_LINE: usize = 64 * 1024;
+
+/// What the grammar saw.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    /// The words of each simple command, name first, in order of their start.
+    commands: Vec<(Range<usize>, Vec<Range<usize>>)>,
+    /// The targets of redirections, in order.
+    targets: Vec<Range<usize>>,
+    /// The joining operators, in order.
+    operators: Vec<(usize, &'static str)>,
+    /// Whether anything else was seen.
+    foreign: bool,
+}
+
+/// Parses a line; none when the grammar cannot.
+pub(super) fn outline(line: &str) -> Option<Outline> {
+    if line.len() > MAX_LINE || line.contains('\0') {
+        return None;
+    }
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    let tree = parser.parse(line, None)?;
+    if tree.root_node().has_error() {
+        return None;
+    }
+    let mut outline = Outline::default();
+    // A stack of our own: a deep nest must not exhaust the thread's.
+    let mut stack = vec![tree.root_node()];
+    while let Some(node) = stack.pop() {
+        outline.take(node);
+        let mut cursor = node.walk();
+        stack.extend(node.children(&mut cursor));
+    }
+    outline.commands.sort_by_key(|(span, _)| (span.start, span.end));
+    outline.targets.sort_by_key(|span| span.start);
+    outline.operators.sort_unstable();
+    Some(outline)
+}
+
+impl Outline {
+    fn take(&mut self, node: Node<'_>) {
+        match node.kind() {
+            "command" => {
+                let mut cursor = node.walk();
+                // The grammar hangs some redirections inside the command.
+                let words = node
+                    .children(&mut cursor)
+                    .filter(|child| child.kind() != "file_redirect")
+                    .map(|child| child.byte_range())
+                    .collect();
+                self.commands.push((node.byte_range(), words));
+            }
+            "file_redirect" => {
+                let mut cursor = node.walk();
+                let targets: Vec<_> =
+                    node.children_by_field_name("destination", &mut cursor).map(|target| target.byte_range()).collect();
+                self.foreign |= targets.len() != 1;
+                self.targets.extend(targets);
+            }
+            ";" => self.operators.push((node.start_byte(), ";")),
+            "&&" => self.operators.push((node.start_byte(), "&&")),
+            "||" => self.operators.push((node.start_byte(), "||")),
+            "|" => self.operators.push((node.start_byte(), "|")),
+            "program" | "list" | "pipeline" | "redirected_statement" | "command_name" | "word" | "number"
+            | "string" | "string_content" | "raw_string" | "concatenation" | "file_descriptor" | "\"" | ">"
+            | ">>" | "&>" | "&>>" | ">&" | "<" | "\n" | "extglob_pattern" => {}
+            _ => self.foreign = true,
+        }
+    }
+
+    /// Whether the grammar saw exactly what the other reader saw.
+    pub(super) fn agrees(&self, line: &plain::Line) -> bool {
+        let words = line.commands.iter().map(|command| command.words.iter().map(|word| word.span.clone()));
+        let targets = line.commands.iter().flat_map(|command| &command.redirects).map(|redirect| &redirect.target.span);
+        !self.foreign
+            && self.operators == line.operators
+            && self.commands.len() == line.commands.len()
+            && self.commands.iter().zip(words).all(|((_, seen), words)| seen.iter().cloned().eq(words))
+            && self.targets.iter().eq(targets)
+    }
+
+    /// Where the simple commands stand.
+    pub(super) fn commands(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.commands.iter().map(|(span, _)| span.clone())
+    }
+}

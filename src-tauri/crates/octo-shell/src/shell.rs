@@ -1,0 +1,154 @@
+//! A session's commands.
+
+mod carry;
+#[cfg(unix)]
+mod keys;
+#[cfg(unix)]
+pub(crate) mod processes;
+#[cfg(unix)]
+mod commands;
+#[cfg(unix)]
+mod task;
+
+#[cfg(all(test, unix))]
+mod tests;
+
+use crate::{Input, LoginEnvironment, Report, Run, ShellError};
+use octo_protocol::SessionId;
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+/// How long a call waits for a command by default. Most commands are over by then; a longer one goes on and is
+/// asked after.
+pub const DEFAULT_WAIT: Duration = Duration::from_secs(60);
+
+/// What a session's commands are started with.
+#[derive(Clone, Debug)]
+pub struct ShellConfig {
+    /// The session.
+    pub session: SessionId,
+    /// The session's own folder for what its commands leave: `carried.json`, `logs/`, `commands/`. Made when
+    /// first needed.
+    pub scratch: PathBuf,
+    /// The person's login environment.
+    pub login: LoginEnvironment,
+    /// Variables commands must not see, besides all that begin with `OCTO_`.
+    pub secret_variables: Vec<String>,
+}
+
+/// A session's commands. Clones are one; when the last is dropped, commands that still run are killed.
+#[derive(Clone)]
+pub struct Shell(Arc<Commands>);
+
+#[cfg(unix)]
+use commands::Commands;
+
+impl Shell {
+    /// A session's commands; nothing is started or written yet.
+    pub fn new(config: ShellConfig) -> Self {
+        Self(Arc::new(Commands::new(config)))
+    }
+
+    /// Where the session's next command runs if its call names no folder: where the last one went, or `folder`,
+    /// the session's own, while none went elsewhere and when that place is gone.
+    pub fn current_dir(&self, folder: &Path) -> PathBuf {
+        self.0.current_dir(folder)
+    }
+
+    /// Runs a command and waits until it ends, waits for input, or the time is over. In the latter two cases the
+    /// report holds a handle, and the command goes on. When `cancel` is cancelled the command is ended, and the
+    /// report says so within three seconds. Dropping the future ends the command too.
+    ///
+    /// # Errors
+    ///
+    /// [`ShellError`] when nothing was run. A command that fails is no error.
+    pub async fn run(&self, run: Run) -> Result<Report, ShellError> {
+        self.0.run(run).await
+    }
+
+    /// Types into a command that runs and waits again in the same way. Empty text only waits; for a command that
+    /// ended meanwhile the report is its last.
+    ///
+    /// # Errors
+    ///
+    /// [`ShellError::UnknownHandle`] for a handle that is not this session's, [`ShellError::Input`] when the
+    /// program does not take the input.
+    pub async fn input(&self, input: Input) -> Result<Report, ShellError> {
+        self.0.input(input).await
+    }
+
+    /// Ends a command that runs. The report holds what it wrote since the last one.
+    ///
+    /// # Errors
+    ///
+    /// [`ShellError::UnknownHandle`] for a handle that is not this session's, or whose command's end was
+    /// reported.
+    pub async fn kill(&self, handle: &str) -> Result<Report, ShellError> {
+        self.0.kill(handle).await
+    }
+
+    /// The command line and folder of a command that runs, for the person to see what a handle stands for.
+    pub fn command_of(&self, handle: &str) -> Option<(String, PathBuf)> {
+        self.0.command_of(handle)
+    }
+
+    /// Ends all commands of the session and what they left running. Nothing can be run afterwards.
+    pub async fn shutdown(&self) {
+        self.0.shutdown().await;
+    }
+}
+
+impl fmt::Debug for Shell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shell").field("session", &self.0.session()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(not(unix))]
+use unsupported::Commands;
+
+#[cfg(not(unix))]
+mod unsupported {
+    //! Where commands cannot run yet: every call says so. The terminal crate speaks ConPTY; what is missing is a
+    //! shell to give lines to, and job objects in place of process groups.
+
+    use super::{Input, Path, PathBuf, Report, Run, SessionId, ShellConfig, ShellError};
+
+    pub(super) struct Commands(ShellConfig);
+
+    impl Commands {
+        pub(super) fn new(config: ShellConfig) -> Self {
+            Self(config)
+        }
+
+        pub(super) fn session(&self) -> SessionId {
+            self.0.session
+        }
+
+        pub(super) fn current_dir(&self, folder: &Path) -> PathBuf {
+            folder.to_owned()
+        }
+
+        pub(super) async fn run(&self, _run: Run) -> Result<Report, ShellError> {
+            Err(ShellError::Unsupported)
+        }
+
+        pub(super) async fn input(&self, _input: Input) -> Result<Report, ShellError> {
+            Err(ShellError::Unsupported)
+        }
+
+        pub(super) async fn kill(&self, _handle: &str) -> Result<Report, ShellError> {
+            Err(ShellError::Unsupported)
+        }
+
+        pub(super) fn command_of(&self, _handle: &str) -> Option<(String, PathBuf)> {
+            None
+        }
+
+        pub(super) async fn shutdown(&self) {}
+    }
+}

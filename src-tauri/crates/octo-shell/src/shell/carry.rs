@@ -1,0 +1,280 @@
+//! What lasts from one command to the session's next: directory, exported variables, functions.
+//!
+//! Each command writes what it has when it ends (a trap, see [`SCRIPT`]). What of that differs from the login
+//! environment is kept, in memory and in a file of the session, so that it outlasts the process. A command that
+//! ends without having written it (`exec`, a kill) leaves things as they were.
+
+use crate::environment::{Variables, is_hidden};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// Bytes of variables and functions that are carried; what a session sets by hand is far below it.
+const MAX_CARRIED: usize = 512 * 1024;
+
+/// The version of the file's shape.
+const VERSION: u32 = 1;
+
+/// What is carried.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Carry {
+    version: u32,
+    /// The session's folder when this was written: with another one the directory starts anew.
+    folder: PathBuf,
+    /// The directory.
+    directory: Option<PathBuf>,
+    /// Variables that were added or changed.
+    set: Variables,
+    /// Variables of the login environment that were removed.
+    unset: BTreeSet<String>,
+    /// Definitions of functions, as bash prints them.
+    functions: String,
+}
+
+/// What a command wrote when it ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Left {
+    directory: PathBuf,
+    variables: Variables,
+    functions: String,
+}
+
+/// What a command began with, apart from what was carried.
+pub(super) struct Beginning<'a> {
+    /// The session's folder.
+    pub folder: &'a Path,
+    /// The directory, where the call named one: going nowhere from there changes nothing.
+    pub named: Option<&'a Path>,
+    /// The login environment.
+    pub login: &'a Variables,
+    /// Variables of this call only.
+    pub own: &'a [(String, String)],
+    /// Variables commands must not see.
+    pub secret: &'a [String],
+}
+
+/// The trap. `@STATE@` is the file. It works whatever the command did to the shell's options, and it keeps the
+/// command's exit status, because it does not call `exit` itself.
+pub(super) const SCRIPT: &str = r#"__octo_keep() {
+builtin trap - EXIT
+builtin set +e +u +x +v +n
+{
+builtin pwd -P
+builtin printf '\0'
+IFS=$'\n'
+builtin set -f
+for __octo_name in $(builtin compgen -e); do builtin printf '%s=%s\0' "$__octo_name" "${!__octo_name}"; done
+builtin printf '\0'
+builtin unset -f __octo_keep
+builtin declare -f
+builtin printf '\0'
+builtin declare -F
+builtin printf '\0end\0'
+} >| @STATE@ 2>/dev/null
+}
+builtin trap __octo_keep EXIT
+"#;
+
+/// Reads what the trap wrote. None when it is not whole.
+pub(super) fn read(state: &[u8]) -> Option<Left> {
+    if state.len() > 4 * MAX_CARRIED {
+        return None;
+    }
+    let state = std::str::from_utf8(state).ok()?.strip_suffix("\0end\0")?;
+    let (directory, rest) = state.split_once("\n\0")?;
+    // Variables end with an empty one, where two NUL bytes meet.
+    let (variables, rest) = match rest.strip_prefix('\0') {
+        Some(rest) => ("", rest),
+        None => rest.split_once("\0\0")?,
+    };
+    let (functions, declarations) = rest.split_once('\0')?;
+    let exported = declarations.lines().filter_map(|line| line.strip_prefix("declare -fx "));
+    let functions = exported.fold(functions.to_owned(), |all, name| format!("{all}export -f {name}\n"));
+    let variables = variables
+        .split('\0')
+        .filter_map(|entry| entry.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    Some(Left { directory: PathBuf::from(directory), variables, functions })
+}
+
+impl Carry {
+    /// What the session's file holds; nothing when there is none or it is broken.
+    pub(super) fn load(file: &Path) -> Self {
+        let carry = fs::read(file).ok().and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
+        carry.filter(|carry| carry.version == VERSION).unwrap_or_default()
+    }
+
+    /// Writes the session's file: whole or not at all, for its owner only.
+    pub(super) fn save(&self, file: &Path) -> io::Result<()> {
+        let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        // Made readable for its owner only.
+        let mut new = tempfile::NamedTempFile::new_in(folder)?;
+        new.write_all(&serde_json::to_vec(self)?)?;
+        new.persist(file)?;
+        Ok(())
+    }
+
+    /// Where commands stand.
+    pub(super) fn directory(&self, folder: &Path) -> PathBuf {
+        let directory = self.directory.as_deref().filter(|directory| self.folder == folder && directory.is_dir());
+        directory.unwrap_or(folder).to_owned()
+    }
+
+    /// The environment a command begins with.
+    pub(super) fn variables(&self, login: &Variables) -> Variables {
+        let mut variables = login.clone();
+        variables.retain(|name, _| !self.unset.contains(name));
+        variables.extend(self.set.clone());
+        variables
+    }
+
+    /// Definitions to read before a command.
+    pub(super) fn functions(&self) -> &str {
+        &self.functions
+    }
+
+    /// Takes the directory a command left.
+    pub(super) fn take_directory(&mut self, left: &Left, beginning: &Beginning<'_>) {
+        if beginning.named == Some(left.directory.as_path()) || !left.directory.is_absolute() {
+            return;
+        }
+        self.version = VERSION;
+        self.folder = beginning.folder.to_owned();
+        self.directory = Some(left.directory.clone());
+    }
+
+    /// Takes everything a command left.
+    pub(super) fn take(&mut self, left: &Left, beginning: &Beginning<'_>) {
+        self.take_directory(left, beginning);
+        let is_own = |name: &str| beginning.own.iter().any(|(own, _)| own == name);
+        let mut set: Variables = left
+            .variables
+            .iter()
+            .filter(|(name, value)| beginning.login.get(*name) != Some(*value))
+            .filter(|(name, _)| is_carried(name) && !is_own(name) && !is_hidden(name, beginning.secret))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let mut unset: BTreeSet<String> = beginning
+            .login
+            .keys()
+            .filter(|name| is_carried(name) && !is_own(name) && !left.variables.contains_key(*name))
+            .cloned()
+            .collect();
+        // A variable of one call hides what was carried, and does not end it.
+        for (name, _) in beginning.own {
+            if let Some(value) = self.set.get(name) {
+                set.insert(name.clone(), value.clone());
+            } else if self.unset.contains(name) {
+                unset.insert(name.clone());
+            }
+        }
+        let size: usize = set.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>() + left.functions.len();
+        if size > MAX_CARRIED {
+            tracing::warn!(size, "a command left too much to carry; its directory is kept");
+            return;
+        }
+        self.version = VERSION;
+        self.set = set;
+        self.unset = unset;
+        self.functions.clone_from(&left.functions);
+    }
+}
+
+/// Whether a variable is the person's or the session's, and not the shell's own book-keeping.
+fn is_carried(name: &str) -> bool {
+    const OWN: &[&str] = &["_", "SHLVL", "PWD", "SHELLOPTS", "BASHOPTS", "PPID", "EUID", "UID", "COLUMNS", "LINES"];
+    !OWN.contains(&name)
+        && !name.starts_with("BASH")
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(pairs: &[(&str, &str)]) -> Variables {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    fn beginning<'a>(login: &'a Variables, own: &'a [(String, String)]) -> Beginning<'a> {
+        Beginning { folder: Path::new("/work"), named: None, login, own, secret: &[] }
+    }
+
+    #[test]
+    fn only_a_whole_state_is_read() {
+        let state = b"/work/a\nb\n\0A=1\0B=two\nlines\0\0f () \n{ \n    true\n}\n\0declare -f f\ndeclare -fx g\n\0end\0";
+        let left = read(state).unwrap();
+        assert_eq!(left.directory, Path::new("/work/a\nb"));
+        assert_eq!(left.variables, variables(&[("A", "1"), ("B", "two\nlines")]));
+        assert_eq!(left.functions, "f () \n{ \n    true\n}\nexport -f g\n");
+        for length in 0..state.len() {
+            assert_eq!(read(&state[..length]), None, "{length}");
+        }
+        assert_eq!(read(b"/\n\0\0\0\0end\0").unwrap().variables, Variables::new());
+    }
+
+    #[test]
+    fn what_differs_from_the_login_environment_is_carried() {
+        let login = variables(&[("PATH", "/bin"), ("GONE", "x"), ("SAME", "1")]);
+        let left = Left {
+            directory: "/work/sub".into(),
+            variables: variables(&[("PATH", "/opt:/bin"), ("SAME", "1"), ("NEW", "n"), ("OCTO_KEY", "no"), ("SHLVL", "2"), ("ONCE", "1")]),
+            functions: "f () { :; }\n".into(),
+        };
+        let own = [("ONCE".to_owned(), "1".to_owned())];
+        let mut carry = Carry::default();
+        carry.take(&left, &beginning(&login, &own));
+        assert_eq!(carry.variables(&login), variables(&[("PATH", "/opt:/bin"), ("SAME", "1"), ("NEW", "n")]));
+        assert_eq!(carry.functions(), "f () { :; }\n");
+        let later = variables(&[("PATH", "/changed"), ("LATER", "l")]);
+        assert_eq!(carry.variables(&later), variables(&[("PATH", "/opt:/bin"), ("NEW", "n"), ("LATER", "l")]));
+    }
+
+    #[test]
+    fn a_variable_of_one_call_does_not_end_what_was_carried() {
+        let login = Variables::new();
+        let mut carry = Carry::default();
+        let left = |value: &str| Left { directory: "/w".into(), variables: variables(&[("V", value)]), functions: String::new() };
+        carry.take(&left("carried"), &beginning(&login, &[]));
+        carry.take(&left("once"), &beginning(&login, &[("V".to_owned(), "once".to_owned())]));
+        assert_eq!(carry.variables(&login), variables(&[("V", "carried")]));
+    }
+
+    #[test]
+    fn the_file_is_private_and_a_broken_one_is_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("carried.json");
+        let mut carry = Carry::default();
+        let left = Left { directory: folder.path().to_owned(), variables: variables(&[("A", "1")]), functions: String::new() };
+        let login = Variables::new();
+        carry.take(&left, &Beginning { folder: folder.path(), named: None, login: &login, own: &[], secret: &[] });
+        carry.save(&file).unwrap();
+        assert_eq!(Carry::load(&file), carry);
+        #[cfg(unix)]
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&file).unwrap().permissions()) & 0o777, 0o600);
+        let whole = fs::read(&file).unwrap();
+        fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+        assert_eq!(Carry::load(&file), Carry::default());
+        assert_eq!(Carry::load(&folder.path().join("none")), Carry::default());
+    }
+
+    #[test]
+    fn with_another_folder_or_a_vanished_directory_commands_begin_in_the_folder() {
+        let place = tempfile::tempdir().unwrap();
+        let login = Variables::new();
+        let left = |directory: &Path| Left { directory: directory.to_owned(), variables: Variables::new(), functions: String::new() };
+        let mut carry = Carry::default();
+        let beginning = Beginning { folder: Path::new("/work"), named: None, login: &login, own: &[], secret: &[] };
+        carry.take(&left(place.path()), &beginning);
+        assert_eq!(carry.directory(Path::new("/work")), place.path());
+        assert_eq!(carry.directory(Path::new("/other")), Path::new("/other"));
+        carry.take(&left(Path::new("/no/such/folder")), &beginning);
+        assert_eq!(carry.directory(Path::new("/work")), Path::new("/work"));
+    }
+}

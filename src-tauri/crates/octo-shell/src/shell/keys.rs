@@ -1,0 +1,68 @@
+//! Text a model writes, as the bytes a keyboard would send.
+
+/// The bytes for `text`: escapes written out are decoded, and every line end is Enter, which a terminal sends
+/// as a carriage return. What is no escape stays as it is.
+pub(super) fn bytes(text: &str) -> Vec<u8> {
+    let mut decoded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        decoded.push_str(before);
+        let (character, after) = escape(after).unwrap_or(('\\', after));
+        decoded.push(character);
+        rest = after;
+    }
+    decoded.push_str(rest);
+    decoded.replace("\r\n", "\r").replace('\n', "\r").into_bytes()
+}
+
+/// The character an escape stands for, and what follows it. Control characters are below U+0080, so a character
+/// is a byte where it matters.
+fn escape(text: &str) -> Option<(char, &str)> {
+    let mut chars = text.chars();
+    let decoded = match chars.next()? {
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'e' => '\x1b',
+        '\\' => '\\',
+        'x' => {
+            let digits = chars.as_str().get(..2)?;
+            let value = u8::from_str_radix(digits, 16).ok().filter(u8::is_ascii)?;
+            chars = chars.as_str().get(2..)?.chars();
+            char::from(value)
+        }
+        'u' => {
+            let (digits, after) = chars.as_str().strip_prefix('{')?.split_once('}')?;
+            let character = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)?;
+            return Some((character, after));
+        }
+        _ => return None,
+    };
+    Some((decoded, chars.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_and_line_ends() {
+        for (text, sent) in [
+            ("Alice\n", "Alice\r"),
+            ("Alice\\n", "Alice\r"),
+            ("a\r\nb", "a\rb"),
+            ("\\x03", "\x03"),
+            ("\\e[A\\t", "\x1b[A\t"),
+            ("\\u{1f419}", "🐙"),
+            ("\\\\n", "\\n"),
+            ("C:\\dir\\", "C:\\dir\\"),
+            ("\\x", "\\x"),
+            ("\\xff", "\\xff"),
+            ("\\x中", "\\x中"),
+            ("\\u{110000}", "\\u{110000}"),
+            ("", ""),
+        ] {
+            assert_eq!(String::from_utf8(bytes(text)).unwrap(), sent, "{text:?}");
+        }
+    }
+}

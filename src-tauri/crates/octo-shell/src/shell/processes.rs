@@ -1,0 +1,221 @@
+//! The processes of a command: all of its terminal's session, and their descendants.
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use std::{
+    collections::BTreeSet,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long processes get between being asked to end and being ended.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How often a look is taken whether they have.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Rounds of killing: a process may start another one while it is being killed.
+const ROUNDS: u32 = 25;
+
+/// A process as the system lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Process {
+    pub pid: i32,
+    pub parent: i32,
+    pub group: i32,
+    pub session: i32,
+    pub state: char,
+    /// When it was started, in the system's ticks: with the pid it names one process for ever.
+    pub started: u64,
+}
+
+/// Asks a command's processes to end, and ends those that do not. Takes at most about a second and a half.
+/// `leader` is the first of them and must not have been waited for, or be known not to be a process any more.
+pub(crate) fn terminate(leader: u32) {
+    let first = members(leader);
+    signal(&first, Signal::SIGTERM);
+    // A stopped process sees its end only when it goes on.
+    signal(&first, Signal::SIGCONT);
+    let deadline = Instant::now() + GRACE;
+    while Instant::now() < deadline {
+        if members(leader).is_empty() {
+            return;
+        }
+        thread::sleep(LOOK);
+    }
+    kill_now(leader);
+}
+
+/// Ends a command's processes at once.
+pub(crate) fn kill_now(leader: u32) {
+    for _ in 0..ROUNDS {
+        let alive = members(leader);
+        if alive.is_empty() {
+            return;
+        }
+        signal(&alive, Signal::SIGKILL);
+        thread::sleep(LOOK);
+    }
+    tracing::warn!(leader, "some processes of a command could not be ended");
+}
+
+/// Ends processes a command left behind when it ended, if they are still the same.
+pub(super) fn kill_left(left: &[Process]) {
+    let now = list();
+    let same: Vec<Process> = now
+        .into_iter()
+        .filter(|process| left.iter().any(|known| (known.pid, known.started) == (process.pid, process.started)))
+        .collect();
+    signal(&same, Signal::SIGKILL);
+}
+
+/// A command's processes that are alive.
+pub(super) fn members(leader: u32) -> Vec<Process> {
+    let Ok(leader) = i32::try_from(leader) else { return Vec::new() };
+    let all = list();
+    let mut ours: BTreeSet<i32> =
+        all.iter().filter(|process| process.pid == leader || process.session == leader).map(|process| process.pid).collect();
+    // A process that made itself a session is still its parent's child.
+    loop {
+        let more: Vec<i32> = all
+            .iter()
+            .filter(|process| ours.contains(&process.parent) && !ours.contains(&process.pid))
+            .map(|process| process.pid)
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        ours.extend(more);
+    }
+    all.into_iter().filter(|process| ours.contains(&process.pid) && process.state != 'Z').collect()
+}
+
+fn signal(processes: &[Process], signal: Signal) {
+    for process in processes {
+        // It may have ended since it was listed.
+        let _ = kill(Pid::from_raw(process.pid), signal);
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn list() -> Vec<Process> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter_map(|pid| parse(pid, &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?))
+        .collect()
+}
+
+/// A line of `/proc/PID/stat`. The name in brackets may hold anything, brackets too.
+#[cfg(target_os = "linux")]
+fn parse(pid: i32, stat: &str) -> Option<Process> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let fields: Vec<&str> = fields.split(' ').collect();
+    let number = |at: usize| fields.get(at)?.parse::<i32>().ok();
+    Some(Process {
+        pid,
+        state: fields.first()?.chars().next()?,
+        parent: number(1)?,
+        group: number(2)?,
+        session: number(3)?,
+        started: fields.get(19)?.parse().ok()?,
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn list() -> Vec<Process> {
+    let Ok(output) = std::process::Command::new("/bin/ps").args(["-axo", "pid=,ppid=,pgid=,stat=,lstart="]).output() else {
+        return Vec::new();
+    };
+    String::from_utf8_lossy(&output.stdout).lines().filter_map(parse).collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn parse(line: &str) -> Option<Process> {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut fields = line.split_whitespace();
+    let mut number = || fields.next()?.parse::<i32>().ok();
+    let (pid, parent, group) = (number()?, number()?, number()?);
+    let state = fields.next()?.chars().next()?;
+    let session = nix::unistd::getsid(Some(Pid::from_raw(pid))).map_or(-1, Pid::as_raw);
+    let mut started = DefaultHasher::new();
+    fields.collect::<Vec<_>>().hash(&mut started);
+    Some(Process { pid, parent, group, session, state, started: started.finish() })
+}
+
+/// What the processes in a terminal's foreground are doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attention {
+    /// One of them reads the terminal and gets nothing: it waits for the person, certainly.
+    Reads,
+    /// All sleep, for a reason that cannot be seen.
+    Sleeps,
+    /// At least one is at work.
+    Works,
+}
+
+/// What the processes of group `foreground` are doing. `terminal` is the terminal's name.
+pub(super) fn attention(leader: u32, foreground: i32, terminal: &str) -> Attention {
+    let group: Vec<Process> = members(leader).into_iter().filter(|process| process.group == foreground).collect();
+    if group.iter().any(|process| reads_terminal(process.pid, terminal)) {
+        Attention::Reads
+    } else if group.iter().all(|process| matches!(process.state, 'S' | 'I')) {
+        Attention::Sleeps
+    } else {
+        Attention::Works
+    }
+}
+
+/// Whether a thread of the process is in a read of the terminal: the call and its descriptor are in
+/// `/proc/PID/task/TID/syscall`.
+#[cfg(target_os = "linux")]
+fn reads_terminal(pid: i32, terminal: &str) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    threads.flatten().any(|thread| {
+        let call = std::fs::read_to_string(thread.path().join("syscall")).unwrap_or_default();
+        let mut fields = call.split(' ');
+        let (Some(number), Some(descriptor)) = (fields.next(), fields.next()) else { return false };
+        if number != READ {
+            return false;
+        }
+        let Some(descriptor) = descriptor.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok()) else {
+            return false;
+        };
+        let target = std::fs::read_link(format!("/proc/{pid}/fd/{descriptor}"));
+        target.is_ok_and(|target| target.as_os_str() == terminal || target.as_os_str() == "/dev/tty")
+    })
+}
+
+/// The number of `read(2)`.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+const READ: &str = "0";
+#[cfg(all(target_os = "linux", not(target_arch = "x86_64")))]
+const READ: &str = "63";
+
+/// It cannot be seen here; what the last line looks like has to do.
+#[cfg(not(target_os = "linux"))]
+fn reads_terminal(_pid: i32, _terminal: &str) -> bool {
+    false
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_may_have_any_name() {
+        let line = "42 (a) b (c) S 7 8 9 34816 8 4194304 1 2 3 4 5 6 7 8 20 0 1 0 123456 0 0";
+        let process = parse(42, line).unwrap();
+        assert_eq!(process, Process { pid: 42, parent: 7, group: 8, session: 9, state: 'S', started: 123_456 });
+        assert_eq!(parse(1, "1 (x) S"), None);
+    }
+
+    #[test]
+    fn this_process_is_listed() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert!(list().iter().any(|process| process.pid == own));
+    }
+}

@@ -1,0 +1,355 @@
+//! One command: its `bash`, its terminal, and the two threads that watch them.
+
+use super::{
+    keys,
+    processes::{self, Attention, Process},
+};
+use crate::{
+    Live, ShellError,
+    environment::Variables,
+    output::{Stage, Transcript},
+};
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, OFlag, fcntl},
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    unistd::{self, tcgetpgrp},
+};
+use octo_protocol::CommandState;
+use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
+use std::{
+    io::{self, PipeReader},
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::process::ExitStatusExt,
+    },
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+use tokio::sync::watch;
+
+/// The terminal's size: room for a table, and lines a model reads without trouble.
+const SIZE: PtySize = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
+
+/// How often new output is handed to who watches.
+const LIVE_EVERY: Duration = Duration::from_millis(30);
+
+/// After the command's end its terminal is read until it has been quiet for this long: background processes may
+/// keep it open.
+const LAST_WORDS: Duration = Duration::from_millis(60);
+
+/// And not longer than this, whatever they write.
+const LAST_WORDS_MOST: Duration = Duration::from_millis(500);
+
+/// How long a program may leave its terminal's input full.
+const INPUT_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Quiet after which a program that reads its terminal waits for the person. A shell loop reading keys with
+/// short time-outs is not quiet that long; a person does not type that fast.
+const READS_QUIET: Duration = Duration::from_millis(1_200);
+
+/// Quiet after which one that only sleeps, with a question on the last line, does.
+const ASKS_QUIET: Duration = Duration::from_secs(4);
+
+/// What to start.
+pub(super) struct Start<'a> {
+    /// By which the command is reached.
+    pub handle: String,
+    /// The command line, for the record.
+    pub command: String,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// `bash`.
+    pub program: &'a Path,
+    /// What `bash` runs.
+    pub script: &'a str,
+    /// All variables.
+    pub variables: &'a Variables,
+    /// Where its output goes.
+    pub transcript: Transcript,
+    /// Called when it is over, with the processes it left behind, before anyone learns of its end.
+    pub ended: Box<dyn FnOnce(Vec<Process>) + Send>,
+}
+
+/// A command that was started.
+pub(super) struct Task {
+    pub handle: String,
+    pub command: String,
+    pub cwd: PathBuf,
+    started: Instant,
+    leader: u32,
+    terminal: Terminal,
+    transcript: Arc<Mutex<Transcript>>,
+    typed: Mutex<Instant>,
+    killed: AtomicBool,
+    end: watch::Receiver<Option<End>>,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    /// How.
+    pub state: CommandState,
+    /// After what time.
+    pub after: Duration,
+}
+
+struct Terminal {
+    /// Our side, non-blocking.
+    side: OwnedFd,
+    /// The name of the command's side.
+    name: String,
+}
+
+impl Task {
+    pub(super) fn start(start: Start<'_>) -> Result<Arc<Self>, ShellError> {
+        let failed = |error: &dyn std::fmt::Display| ShellError::Start(io::Error::other(error.to_string()));
+        let pty = native_pty_system().openpty(SIZE).map_err(|error| failed(&error))?;
+        let mut builder = CommandBuilder::new(start.program);
+        builder.args(["--noprofile", "--norc", "-c", start.script, "bash"]);
+        builder.cwd(&start.cwd);
+        builder.env_clear();
+        for (name, value) in start.variables {
+            builder.env(name, value);
+        }
+        let terminal = Terminal::new(pty.master.as_ref())?;
+        let reader = terminal.side.try_clone().map_err(ShellError::Start)?;
+        let child: Box<dyn portable_pty::Child> = pty.slave.spawn_command(builder).map_err(|error| failed(&error))?;
+        drop(pty);
+        let mut child = child.downcast::<std::process::Child>().map_err(|_| failed(&"no process"))?;
+        let leader = child.id();
+
+        let transcript = Arc::new(Mutex::new(start.transcript));
+        let (ending, end) = watch::channel(None);
+        let started = Instant::now();
+        let (stopped, stop) = io::pipe().map_err(ShellError::Start)?;
+        let output = Arc::clone(&transcript);
+        let pump = thread::Builder::new()
+            .name(format!("output-{}", start.handle))
+            .spawn(move || pump(&reader, &stopped, &output))
+            .map_err(ShellError::Start);
+        let ended = start.ended;
+        let wait = move || {
+            let status = child.wait();
+            let after = started.elapsed();
+            drop(stop);
+            if let Ok(pump) = pump {
+                // A watcher that panics is the watcher's fault; the command's end still counts.
+                let _ = pump.join();
+            }
+            ended(processes::members(leader));
+            let state = match status {
+                Ok(status) => match (status.code(), status.signal()) {
+                    (Some(code), _) => CommandState::Exited { code },
+                    (None, signal) => CommandState::Signalled { signal: signal.unwrap_or(0) },
+                },
+                Err(error) => {
+                    tracing::error!(%error, "a command's end could not be learned");
+                    CommandState::Signalled { signal: 0 }
+                }
+            };
+            ending.send_replace(Some(End { state, after }));
+        };
+        if let Err(error) = thread::Builder::new().name(format!("end-{}", start.handle)).spawn(wait) {
+            processes::kill_now(leader);
+            return Err(ShellError::Start(error));
+        }
+        Ok(Arc::new(Self {
+            handle: start.handle,
+            command: start.command,
+            cwd: start.cwd,
+            started,
+            leader,
+            terminal,
+            transcript,
+            typed: Mutex::new(started),
+            killed: AtomicBool::new(false),
+            end,
+        }))
+    }
+
+    /// The command's end, once it came.
+    pub(super) fn end(&self) -> watch::Receiver<Option<End>> {
+        self.end.clone()
+    }
+
+    /// Since it was started.
+    pub(super) fn age(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Whether it was ended on request.
+    pub(super) fn was_killed(&self) -> bool {
+        self.killed.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn transcript(&self) -> MutexGuard<'_, Transcript> {
+        locked(&self.transcript)
+    }
+
+    /// Who takes its output as it comes from now on.
+    pub(super) fn watch(&self, live: Option<Live>) {
+        self.transcript().watch(live);
+    }
+
+    /// Types. Blocks for at most [`INPUT_PATIENCE`].
+    pub(super) fn type_in(&self, text: &str) -> Result<(), ShellError> {
+        let bytes = keys::bytes(text);
+        let mut rest = bytes.as_slice();
+        let deadline = Instant::now() + INPUT_PATIENCE;
+        *locked(&self.typed) = Instant::now();
+        while !rest.is_empty() {
+            match unistd::write(&self.terminal.side, rest) {
+                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                Err(Errno::EAGAIN) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Err(ShellError::Input(io::ErrorKind::TimedOut.into()));
+                    }
+                    wait(&mut [PollFd::new(self.terminal.side.as_fd(), PollFlags::POLLOUT)], Some(left));
+                }
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(ShellError::Input(error.into())),
+            }
+        }
+        *locked(&self.typed) = Instant::now();
+        Ok(())
+    }
+
+    /// Whether it waits for the person to type something.
+    pub(super) fn waits_for_input(&self) -> bool {
+        let (output, partial) = {
+            let transcript = self.transcript();
+            (transcript.last_output(), transcript.partial())
+        };
+        let quiet = output.max(*locked(&self.typed)).elapsed();
+        if quiet < READS_QUIET {
+            return false;
+        }
+        let Ok(foreground) = tcgetpgrp(&self.terminal.side) else { return false };
+        match processes::attention(self.leader, foreground.as_raw(), &self.terminal.name) {
+            Attention::Reads => true,
+            Attention::Sleeps => quiet >= ASKS_QUIET && is_question(&partial),
+            Attention::Works => false,
+        }
+    }
+
+    /// Asks its processes to end, and ends those that do not. Blocks for at most about a second and a half.
+    pub(super) fn terminate(&self) {
+        self.killed.store(true, Ordering::SeqCst);
+        if self.end.borrow().is_none() {
+            processes::terminate(self.leader);
+        }
+    }
+
+    /// Ends its processes at once.
+    pub(super) fn kill(&self) {
+        self.killed.store(true, Ordering::SeqCst);
+        if self.end.borrow().is_none() {
+            processes::kill_now(self.leader);
+        }
+    }
+
+    /// Hands what came to who watches. The pump does so by itself; this is for the moment a wait ends.
+    pub(super) fn hand_on(&self) {
+        hand_on(&self.transcript);
+    }
+
+    /// What came since the last report.
+    pub(super) fn report(&self, stage: Stage) -> crate::output::Excerpts {
+        self.transcript().report(stage)
+    }
+}
+
+impl Terminal {
+    fn new(master: &dyn MasterPty) -> Result<Self, ShellError> {
+        let unknown = || ShellError::Start(io::ErrorKind::Unsupported.into());
+        let raw = master.as_raw_fd().ok_or_else(unknown)?;
+        let name = master.tty_name().ok_or_else(unknown)?.to_string_lossy().into_owned();
+        #[expect(unsafe_code, reason = "portable-pty shows its descriptor only as a number; polling needs it")]
+        // SAFETY: `master` owns the descriptor and outlives this borrow, which ends with the duplicate's making.
+        let side = unsafe { BorrowedFd::borrow_raw(raw) }.try_clone_to_owned().map_err(ShellError::Start)?;
+        fcntl(&side, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK)).map_err(|error| ShellError::Start(error.into()))?;
+        Ok(Self { side, name })
+    }
+}
+
+/// Whether a line looks like a question. Only asked of a program that sleeps.
+fn is_question(line: &str) -> bool {
+    line.trim_end().ends_with([':', '?', '>', ')', ']'])
+}
+
+/// Reads the terminal until it is closed, or until `stopped` is and nothing more comes.
+fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>) {
+    let mut buffer = vec![0; 64 * 1024];
+    let (mut pending, mut handed_on) = (false, Instant::now());
+    let mut last_words: Option<Instant> = None;
+    loop {
+        let mut both = [
+            PollFd::new(terminal.as_fd(), PollFlags::POLLIN),
+            PollFd::new(stopped.as_fd(), PollFlags::POLLIN),
+        ];
+        let (watched, timeout) = match last_words {
+            // Stopped: only the terminal is of interest, and not for long.
+            Some(_) => (both.get_mut(..1).unwrap_or_default(), Some(LAST_WORDS)),
+            None => (&mut both[..], pending.then_some(LIVE_EVERY)),
+        };
+        let ready = wait(watched, timeout);
+        let stop = both[1].any().unwrap_or(false);
+        if ready && both[0].any().unwrap_or(false) {
+            match unistd::read(terminal, &mut buffer) {
+                // Linux reports a closed terminal as an I/O error.
+                Ok(0) | Err(Errno::EIO) => break,
+                Ok(length) => {
+                    locked(transcript).feed(buffer.get(..length).unwrap_or_default());
+                    pending = true;
+                }
+                Err(Errno::EAGAIN | Errno::EINTR) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "a command's terminal cannot be read");
+                    break;
+                }
+            }
+        } else if last_words.is_some() {
+            break;
+        }
+        if stop && last_words.is_none() {
+            last_words = Some(Instant::now());
+        }
+        if last_words.is_some_and(|since| since.elapsed() > LAST_WORDS_MOST) {
+            break;
+        }
+        if pending && (!ready || handed_on.elapsed() >= LIVE_EVERY) {
+            hand_on(transcript);
+            (pending, handed_on) = (false, Instant::now());
+        }
+    }
+    hand_on(transcript);
+}
+
+fn hand_on(transcript: &Mutex<Transcript>) {
+    // Not while holding the lock: the watcher may take its time.
+    let due = locked(transcript).take_live();
+    if let Some((live, text)) = due {
+        live(&text);
+    }
+}
+
+/// Whether something is ready before the time is over. No time means waiting for ever.
+fn wait(watched: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
+    let timeout = match timeout {
+        Some(time) => PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX),
+        None => PollTimeout::NONE,
+    };
+    poll(watched, timeout).is_ok_and(|ready| ready > 0)
+}
+
+/// The lock of a value that is whole whatever happened to its last holder.
+pub(super) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

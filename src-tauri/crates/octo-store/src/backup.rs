@@ -1,0 +1,75 @@
+//! Copies of the whole database, made before its schema changes.
+
+use rusqlite::{Connection, backup::Backup};
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// How many backups are kept.
+const KEPT: usize = 3;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BackupError {
+    #[error("no backup could be made: {0}")]
+    Io(#[from] io::Error),
+    #[error("no backup could be made: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+/// Copies the database, as schema version `version`, to `<home>/backups/octo-<version>-<time>.db`, and
+/// removes all but the newest three. The copy has its name only once it is whole.
+pub(crate) fn make(home: &Path, from: &Connection, version: u32) -> Result<PathBuf, BackupError> {
+    let folder = folder(home);
+    fs::create_dir_all(&folder)?;
+    // Milliseconds of 13 digits sort by name until the year 2286.
+    let place = folder.join(format!("octo-{version}-{:013}.db", crate::tx::now()));
+    let part = place.with_extension("part");
+    let copied = copy(from, &part).and_then(|()| Ok(fs::rename(&part, &place)?));
+    if let Err(error) = copied {
+        // Half a backup is worse than none; that it could not be removed changes nothing.
+        let _ = fs::remove_file(&part);
+        return Err(error);
+    }
+    for old in all(home).into_iter().rev().skip(KEPT) {
+        if let Err(error) = fs::remove_file(&old) {
+            tracing::warn!(%error, "an old backup could not be removed");
+        }
+    }
+    Ok(place)
+}
+
+fn copy(from: &Connection, part: &Path) -> Result<(), BackupError> {
+    let mut to = Connection::open(part)?;
+    // All pages in one step: nobody else writes while the schema is about to change.
+    Backup::new(from, &mut to)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;
+    to.close().map_err(|(_, error)| error)?;
+    Ok(File::open(part)?.sync_all()?)
+}
+
+/// The newest backup, where there is one.
+pub(crate) fn newest(home: &Path) -> Option<PathBuf> {
+    all(home).pop()
+}
+
+fn folder(home: &Path) -> PathBuf {
+    home.join("backups")
+}
+
+/// All backups, oldest first.
+fn all(home: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder(home)) else { return Vec::new() };
+    let mut found: Vec<(u64, PathBuf)> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let (version, time) = name.strip_prefix("octo-")?.strip_suffix(".db")?.split_once('-')?;
+            version.parse::<u32>().ok()?;
+            Some((time.parse().ok()?, entry.path()))
+        })
+        .collect();
+    found.sort();
+    found.into_iter().map(|(_, path)| path).collect()
+}

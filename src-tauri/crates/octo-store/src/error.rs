@@ -1,0 +1,142 @@
+//! What can go wrong with the store.
+
+use octo_protocol::{ApiError, ErrorCode, MessageId, SessionId};
+use rusqlite::ffi;
+use std::path::PathBuf;
+
+/// Why the store could not be opened. Whatever the reason, the file was left as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A newer Octo wrote the file.
+    #[error("{path} was written by a newer Octo (schema {found}, this one knows {known})")]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// The schema version of the file.
+        found: u32,
+        /// The newest schema version this Octo knows.
+        known: u32,
+    },
+    /// The file is not an Octo database, or parts of it cannot be read.
+    #[error("{path} is damaged: {detail}")]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// The newest backup, where there is one.
+        backup: Option<PathBuf>,
+        /// What was found.
+        detail: String,
+    },
+    /// The home cannot be used: not writable, no space, no such place, or another Octo is in the way.
+    #[error("{path} cannot be used: {detail}")]
+    Unavailable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        detail: String,
+    },
+}
+
+/// Why reading or writing failed. A failed write changed nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such session, or it was deleted.
+    #[error("no session {0}")]
+    UnknownSession(SessionId),
+    /// There is no such message in the session.
+    #[error("no message {0}")]
+    UnknownMessage(MessageId),
+    /// The disk (or the quota) is full.
+    #[error("no space left for the database")]
+    Full,
+    /// Another process kept the database locked for too long.
+    #[error("the database is busy")]
+    Busy,
+    /// A part of the file cannot be read.
+    #[error("the database is damaged: {0}")]
+    Damaged(String),
+    /// The store was closed.
+    #[error("the database is closed")]
+    Closed,
+    /// Anything else: a broken rule of the schema, a stored value that cannot be read, a failed disk.
+    #[error("the database failed: {0}")]
+    Failed(String),
+}
+
+impl From<OpenError> for ApiError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Newer { path, found, known } => ApiError::new("store.newer")
+                .arg("path", path.display())
+                .detail(format!("schema {found}, this Octo knows {known}")),
+            OpenError::Damaged { path, backup: Some(backup), detail } => ApiError::new("store.damaged")
+                .arg("path", path.display())
+                .arg("backup", backup.display())
+                .detail(detail),
+            OpenError::Damaged { path, backup: None, detail } => {
+                ApiError::new("store.damaged_no_backup").arg("path", path.display()).detail(detail)
+            }
+            OpenError::Unavailable { path, detail } => {
+                ApiError::new("store.unavailable").arg("path", path.display()).detail(detail).retryable()
+            }
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::UnknownSession(_) => ApiError::new("session.unknown").code(ErrorCode::UnknownSession),
+            StoreError::UnknownMessage(_) => ApiError::new("session.unknown_message"),
+            StoreError::Full => ApiError::new("store.full").retryable(),
+            StoreError::Busy => ApiError::new("store.busy").retryable(),
+            StoreError::Damaged(detail) => ApiError::new("store.unreadable").detail(detail),
+            StoreError::Closed => ApiError::new("store.closed"),
+            StoreError::Failed(detail) => ApiError::new("store.failed").detail(detail),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match class(&error) {
+            Class::Full => StoreError::Full,
+            Class::Busy => StoreError::Busy,
+            Class::Damaged => StoreError::Damaged(error.to_string()),
+            Class::Other => StoreError::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<serde_json::Error> for StoreError {
+    fn from(error: serde_json::Error) -> Self {
+        // The message names a place and a kind, never the stored text itself.
+        StoreError::Failed(format!("a stored value cannot be read: {error}"))
+    }
+}
+
+/// What an error of SQLite means to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Full,
+    Busy,
+    Damaged,
+    Other,
+}
+
+pub(crate) fn class(error: &rusqlite::Error) -> Class {
+    let Some(code) = error.sqlite_error() else { return Class::Other };
+    match code.extended_code {
+        // Growing the shared-memory index of the WAL is the one place where a full disk is reported as
+        // a failed disk.
+        ffi::SQLITE_IOERR_SHMSIZE => return Class::Full,
+        ffi::SQLITE_IOERR_CORRUPTFS => return Class::Damaged,
+        _ => {}
+    }
+    match code.code {
+        rusqlite::ErrorCode::DiskFull => Class::Full,
+        rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked => Class::Busy,
+        rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase => Class::Damaged,
+        _ => Class::Other,
+    }
+}

@@ -1,0 +1,134 @@
+//! Packed row numbers.
+//!
+//! Messages, blocks and events are kept under one integer made of the session's number and the place in
+//! it. What is read together (a page of messages with their blocks, the events of a topic after a number)
+//! is then one range of one tree, without a second index, and numbering goes on from the range's end.
+
+use crate::StoreError;
+use std::ops::RangeInclusive;
+
+const POSITION_BITS: u32 = 24;
+const INDEX_BITS: u32 = 16;
+const SEQ_BITS: u32 = 32;
+/// Session numbers fit 23 bits, so that a packed key stays positive.
+const SESSION_MAX: i64 = (1 << 23) - 1;
+const POSITION_MAX: i64 = (1 << POSITION_BITS) - 1;
+const INDEX_MAX: i64 = (1 << INDEX_BITS) - 1;
+const SEQ_MAX: i64 = (1 << SEQ_BITS) - 1;
+
+/// A session's number, or another topic's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SessionKey(pub i64);
+
+/// The list's number as a topic.
+pub(crate) const LIST_TOPIC: SessionKey = SessionKey(0);
+/// The settings' number as a topic.
+pub(crate) const SETTINGS_TOPIC: SessionKey = SessionKey(-1);
+
+fn full(what: &str) -> StoreError {
+    StoreError::Failed(format!("{what} is beyond what a key can hold"))
+}
+
+impl SessionKey {
+    /// The keys of the session's messages and blocks.
+    pub(crate) fn rows(self) -> RangeInclusive<i64> {
+        let shift = POSITION_BITS + INDEX_BITS;
+        (self.0 << shift)..=(((self.0 + 1) << shift) - 1)
+    }
+
+    /// The key of the message at a position.
+    pub(crate) fn message(self, position: i64) -> Result<i64, StoreError> {
+        if !(0..=SESSION_MAX).contains(&self.0) {
+            return Err(full("the number of sessions"));
+        }
+        if !(0..=POSITION_MAX).contains(&position) {
+            return Err(full("the number of messages"));
+        }
+        Ok((self.0 << (POSITION_BITS + INDEX_BITS)) | (position << INDEX_BITS))
+    }
+
+    /// The key of the topic's event `seq`.
+    pub(crate) fn event(self, seq: u64) -> Result<i64, StoreError> {
+        match i64::try_from(seq) {
+            Ok(seq) if seq <= SEQ_MAX => Ok((self.0 << SEQ_BITS) + seq),
+            _ => Err(full("the number of events")),
+        }
+    }
+
+    /// The keys of the topic's events.
+    pub(crate) fn events(self) -> RangeInclusive<i64> {
+        (self.0 << SEQ_BITS)..=((self.0 << SEQ_BITS) + SEQ_MAX)
+    }
+}
+
+/// The session of a message or block.
+pub(crate) fn session_of(row: i64) -> SessionKey {
+    SessionKey(row >> (POSITION_BITS + INDEX_BITS))
+}
+
+/// The position of a message or of a block's message.
+pub(crate) fn position_of(row: i64) -> i64 {
+    (row >> INDEX_BITS) & POSITION_MAX
+}
+
+/// The message of a block.
+pub(crate) fn message_of(block: i64) -> i64 {
+    block & !INDEX_MAX
+}
+
+/// The key of a message's block.
+pub(crate) fn block(message: i64, index: u32) -> Result<i64, StoreError> {
+    if i64::from(index) > INDEX_MAX {
+        return Err(full("the number of blocks"));
+    }
+    Ok(message | i64::from(index))
+}
+
+/// The keys of a message's blocks.
+pub(crate) fn blocks(message: i64) -> RangeInclusive<i64> {
+    message..=(message | INDEX_MAX)
+}
+
+/// The number of an event in its topic.
+pub(crate) fn seq_of(event: i64) -> u64 {
+    (event & SEQ_MAX).unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn keys_come_apart_as_they_were_put_together(
+            session in 1..=SESSION_MAX, position in 0..=POSITION_MAX, index in 0..=65_535u32, seq in 1..=u64::from(u32::MAX),
+        ) {
+            let key = SessionKey(session);
+            let message = key.message(position).unwrap();
+            let part = block(message, index).unwrap();
+            prop_assert!(message >= 0);
+            prop_assert_eq!(session_of(part), key);
+            prop_assert_eq!(position_of(part), position);
+            prop_assert_eq!(message_of(part), message);
+            prop_assert!(key.rows().contains(&part));
+            prop_assert!(!SessionKey(session + 1).rows().contains(&part));
+            prop_assert!(!SessionKey(session - 1).rows().contains(&part));
+            for topic in [key, LIST_TOPIC, SETTINGS_TOPIC] {
+                let event = topic.event(seq).unwrap();
+                prop_assert_eq!(seq_of(event), seq);
+                prop_assert!(topic.events().contains(&event));
+                prop_assert!(!SessionKey(topic.0 + 1).events().contains(&event));
+                prop_assert!(!SessionKey(topic.0 - 1).events().contains(&event));
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error() {
+        assert!(SessionKey(SESSION_MAX + 1).message(0).is_err());
+        assert!(SessionKey(1).message(POSITION_MAX + 1).is_err());
+        assert!(SessionKey(1).event(1 << SEQ_BITS).is_err());
+        assert!(block(0, 65_536).is_err());
+    }
+}

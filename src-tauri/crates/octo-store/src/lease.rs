@@ -1,0 +1,245 @@
+//! Who works on a session: the window and the headless form share one home.
+
+use crate::{Reader, StoreError, Tx};
+use octo_protocol::SessionId;
+use rusqlite::{OptionalExtension, Row, params};
+use uuid::Uuid;
+
+/// A process that works on sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process id.
+    pub process: u32,
+    /// When it started, in the system's own count: tells it from a later process with the same id.
+    pub started: u64,
+    /// The boot it runs under; empty where the system names none.
+    pub boot: String,
+    /// Chosen at random at its start: the proof that a lease is its own.
+    pub token: String,
+}
+
+/// What became of asking for a lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeaseOutcome {
+    /// It is ours: it was free, or ours already.
+    Taken,
+    /// It is ours; the one who had it is dead and may have left a turn unfinished.
+    TakenOver(Holder),
+    /// Another living process has it.
+    HeldBy(Holder),
+}
+
+/// Whether a holder still runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// It runs, or that cannot be told.
+    Alive,
+    /// It surely does not run any more.
+    Dead,
+}
+
+impl Holder {
+    /// This process, under a new token.
+    pub fn of_this_process() -> Self {
+        let process = std::process::id();
+        Self {
+            process,
+            started: system::started(process).unwrap_or(0),
+            boot: system::boot(),
+            token: Uuid::new_v4().simple().to_string(),
+        }
+    }
+}
+
+/// Asks the system whether a holder still runs. It is dead when the machine was started anew since, when
+/// there is no such process, or when the process of that number started at another time.
+pub fn probe(holder: &Holder) -> Life {
+    let boot = system::boot();
+    if !holder.boot.is_empty() && !boot.is_empty() && holder.boot != boot {
+        return Life::Dead;
+    }
+    match system::started(holder.process) {
+        Ok(started) if holder.started == 0 || started == holder.started => Life::Alive,
+        Ok(_) | Err(system::Unknown::Gone) => Life::Dead,
+        // Two processes on one session would do worse than one that has to wait.
+        Err(system::Unknown::Unreadable) => Life::Alive,
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::{fs, io::ErrorKind};
+
+    pub(super) enum Unknown {
+        Gone,
+        Unreadable,
+    }
+
+    pub(super) fn boot() -> String {
+        fs::read_to_string("/proc/sys/kernel/random/boot_id")
+            .map(|id| id.trim().to_owned())
+            .unwrap_or_default()
+    }
+
+    /// Field 22 of `/proc/<pid>/stat`: clock ticks from boot to the process's start.
+    pub(super) fn started(process: u32) -> Result<u64, Unknown> {
+        let stat =
+            fs::read_to_string(format!("/proc/{process}/stat")).map_err(|error| match error.kind() {
+                ErrorKind::NotFound => Unknown::Gone,
+                _ => Unknown::Unreadable,
+            })?;
+        // The name (field 2) may hold spaces and brackets; what follows the last bracket is plain.
+        let (_, rest) = stat.rsplit_once(')').ok_or(Unknown::Unreadable)?;
+        let mut fields = rest.split_ascii_whitespace();
+        // A zombie holds no lease any more: it only waits to be reaped.
+        match fields.next() {
+            Some("Z" | "X") => return Err(Unknown::Gone),
+            Some(_) => {}
+            None => return Err(Unknown::Unreadable),
+        }
+        fields.nth(18).and_then(|ticks| ticks.parse().ok()).ok_or(Unknown::Unreadable)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+
+    pub(super) enum Unknown {
+        Gone,
+        #[expect(dead_code, reason = "only Linux can be unable to tell")]
+        Unreadable,
+    }
+
+    /// The boot time moves with the clock here, so it names no boot; the start time is enough.
+    pub(super) fn boot() -> String {
+        String::new()
+    }
+
+    pub(super) fn started(process: u32) -> Result<u64, Unknown> {
+        let pid = Pid::from_u32(process);
+        let mut system = System::new();
+        system.refresh_processes_specifics(
+            ProcessesToUpdate::Some(&[pid]),
+            true,
+            ProcessRefreshKind::nothing(),
+        );
+        system.process(pid).map(sysinfo::Process::start_time).ok_or(Unknown::Gone)
+    }
+}
+
+fn holder(row: &Row<'_>) -> rusqlite::Result<Holder> {
+    Ok(Holder {
+        process: row.get(0)?,
+        started: row.get::<_, i64>(1)?.unsigned_abs(),
+        boot: row.get(2)?,
+        token: row.get(3)?,
+    })
+}
+
+impl Reader<'_> {
+    /// Who has the session's lease, dead or alive.
+    pub fn lease(&self, session: SessionId) -> Result<Option<Holder>, StoreError> {
+        let key = self.key(session)?;
+        Ok(self
+            .connection
+            .prepare_cached("SELECT process, started, boot, token FROM leases WHERE session = ?1")?
+            .query_row([key.0], holder)
+            .optional()?)
+    }
+}
+
+impl Tx<'_> {
+    /// Takes the session's lease for `holder`, unless a living process has it. `probe` says who lives:
+    /// [`probe`] outside tests.
+    pub fn take_lease(
+        &mut self,
+        session: SessionId,
+        holder: &Holder,
+        probe: impl Fn(&Holder) -> Life,
+    ) -> Result<LeaseOutcome, StoreError> {
+        let previous = match self.lease(session)? {
+            Some(current) if current.token == holder.token => return Ok(LeaseOutcome::Taken),
+            Some(current) if probe(&current) == Life::Alive => return Ok(LeaseOutcome::HeldBy(current)),
+            previous => previous,
+        };
+        let key = self.key(session)?;
+        let started = i64::try_from(holder.started).unwrap_or(i64::MAX);
+        self.connection
+            .prepare_cached(
+                "INSERT INTO leases (session, process, started, boot, token) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (session) DO UPDATE SET
+                   process = excluded.process, started = excluded.started, boot = excluded.boot, token = excluded.token",
+            )?
+            .execute(params![key.0, holder.process, started, holder.boot, holder.token])?;
+        Ok(previous.map_or(LeaseOutcome::Taken, LeaseOutcome::TakenOver))
+    }
+
+    /// Gives the session's lease back, if `token` has it.
+    pub fn release_lease(&mut self, session: SessionId, token: &str) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        self.connection
+            .prepare_cached("DELETE FROM leases WHERE session = ?1 AND token = ?2")?
+            .execute(params![key.0, token])?;
+        Ok(())
+    }
+
+    /// Gives back every lease `token` has.
+    pub fn release_all(&mut self, token: &str) -> Result<(), StoreError> {
+        self.connection.prepare_cached("DELETE FROM leases WHERE token = ?1")?.execute([token])?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command, Stdio};
+
+    fn holder_of(process: u32) -> Holder {
+        Holder { process, started: system::started(process).unwrap_or(0), ..Holder::of_this_process() }
+    }
+
+    /// A process that waits for its input to end.
+    fn waiting() -> Child {
+        Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
+    }
+
+    #[test]
+    fn this_process_lives_and_has_a_start() {
+        let me = Holder::of_this_process();
+        assert!(me.started > 0);
+        assert_eq!(probe(&me), Life::Alive);
+        assert_ne!(me.token, Holder::of_this_process().token);
+    }
+
+    #[test]
+    fn a_holder_is_dead_after_another_boot_when_gone_and_when_its_number_is_used_anew() {
+        let mut child = waiting();
+        let alive = holder_of(child.id());
+        assert_eq!(probe(&alive), Life::Alive);
+        let reused = Holder { started: alive.started + 1, ..alive.clone() };
+        assert_eq!(probe(&reused), Life::Dead);
+        #[cfg(target_os = "linux")]
+        assert_eq!(probe(&Holder { boot: "another".to_owned(), ..alive.clone() }), Life::Dead);
+        assert_eq!(probe(&Holder { boot: String::new(), ..alive.clone() }), Life::Alive);
+        assert_eq!(probe(&Holder { started: 0, ..alive.clone() }), Life::Alive);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(probe(&alive), Life::Dead);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_ended_and_was_not_reaped_is_dead() {
+        let mut child = waiting();
+        let alive = holder_of(child.id());
+        drop(child.stdin.take());
+        // It ends by itself now; until it is reaped below it is a zombie.
+        while probe(&alive) == Life::Alive {
+            std::thread::yield_now();
+        }
+        assert!(std::path::Path::new(&format!("/proc/{}", child.id())).exists());
+        child.wait().unwrap();
+    }
+}

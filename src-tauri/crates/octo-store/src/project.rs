@@ -1,0 +1,96 @@
+//! What each event changes in the tables.
+//!
+//! Who computes what: an event carries totals, never differences. The usage of a turn is what
+//! [`Event::TurnEnded`] says, the usage of a session what [`Event::SessionChanged`] says; the core keeps
+//! the sums. [`Event::MessageEnded`] changes its message and the size of the context, nothing else.
+
+use crate::{StoreError, Tx, key::SessionKey, tables::transcript::MessageState};
+use octo_protocol::{Event, Millis, SessionId, SessionInfo, Topic};
+
+/// Changes the tables as the event says. `number` is the topic's.
+pub(crate) fn project(
+    tx: &mut Tx<'_>,
+    topic: &Topic,
+    number: SessionKey,
+    at: Millis,
+    event: &Event,
+) -> Result<(), StoreError> {
+    match (topic, domain(event)) {
+        (Topic::Session { id }, Domain::Session) => same_session(*id, event)?,
+        (Topic::Sessions, Domain::Sessions) | (Topic::Settings, Domain::Settings) => {}
+        _ => return Err(StoreError::Failed(format!("an event does not belong to {topic}"))),
+    }
+    match event {
+        Event::SessionChanged { info } => tx.project_head(number, info),
+        Event::TurnStarted { turn } => tx.project_turn_started(number, turn),
+        Event::MessageAdded { message } => tx.project_message(number, message, MessageState::Whole),
+        Event::MessageStarted { message } => tx.project_message(number, message, MessageState::Open),
+        Event::BlockAdded { message, index, block } => tx.project_block(number, *message, *index, block),
+        Event::MessageEnded { message, end, usage } => {
+            tx.project_message_ended(number, *message, *end, usage.as_ref())
+        }
+        Event::MessageDiscarded { message } => tx.project_message_discarded(number, *message),
+        Event::CallChanged { call } => tx.project_call(number, call),
+        Event::QuestionAsked { question } => tx.project_question_asked(number, question),
+        Event::QuestionClosed { question, answer: _ } => tx.project_question_closed(number, *question),
+        Event::TodosChanged { todos } => tx.project_todos(number, todos),
+        Event::QueueChanged { queue } => tx.project_queue(number, queue),
+        Event::RetryScheduled { retry } => tx.project_retry(number, Some(retry)),
+        Event::RetryStarted => tx.project_retry(number, None),
+        Event::TurnEnded { turn } => {
+            tx.project_turn_ended(number, turn)?;
+            // A stop may end a turn that was waiting for its next try.
+            tx.project_retry(number, None)
+        }
+        // Shown once, by whoever is there; part of no state.
+        Event::CommandAnswered { note: _ } => Ok(()),
+        Event::SessionListed { info } => {
+            let session = tx.key(info.id)?;
+            tx.project_head(session, info)
+        }
+        Event::SessionRemoved { id } => {
+            let session = tx.key(*id)?;
+            tx.project_removed(session, at)
+        }
+        Event::SettingsChanged { snapshot } => tx.project_settings(snapshot),
+    }
+}
+
+/// The kind of topic an event belongs to.
+enum Domain {
+    Session,
+    Sessions,
+    Settings,
+}
+
+fn domain(event: &Event) -> Domain {
+    match event {
+        Event::SessionChanged { .. }
+        | Event::TurnStarted { .. }
+        | Event::MessageAdded { .. }
+        | Event::MessageStarted { .. }
+        | Event::BlockAdded { .. }
+        | Event::MessageEnded { .. }
+        | Event::MessageDiscarded { .. }
+        | Event::CallChanged { .. }
+        | Event::QuestionAsked { .. }
+        | Event::QuestionClosed { .. }
+        | Event::TodosChanged { .. }
+        | Event::QueueChanged { .. }
+        | Event::RetryScheduled { .. }
+        | Event::RetryStarted
+        | Event::TurnEnded { .. }
+        | Event::CommandAnswered { .. } => Domain::Session,
+        Event::SessionListed { .. } | Event::SessionRemoved { .. } => Domain::Sessions,
+        Event::SettingsChanged { .. } => Domain::Settings,
+    }
+}
+
+fn same_session(topic: SessionId, event: &Event) -> Result<(), StoreError> {
+    match event {
+        Event::SessionChanged { info: SessionInfo { id, .. } } if *id != topic => {
+            Err(StoreError::Failed("a head does not belong to its topic".to_owned()))
+        }
+        _ => Ok(()),
+    }
+}

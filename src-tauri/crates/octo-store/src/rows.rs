@@ -1,0 +1,124 @@
+//! What goes in and comes out of the store beyond the protocol's own types.
+
+use octo_protocol::{
+    CallView, Message, MessageId, Millis, ModelEntry, ModelId, Question, Queued, Retry, SessionId,
+    SessionInfo, Settings, Todo, ToolResult, TurnId, TurnView, Usage,
+};
+
+/// A session to be created.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewSession {
+    /// Its head.
+    pub info: SessionInfo,
+    /// Its frozen system prompt.
+    pub system: String,
+    /// Its frozen tools.
+    pub toolset: ToolsetRow,
+}
+
+/// A frozen set of tools, kept once however many sessions use it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolsetRow {
+    /// The hash of `tools_json`; the same hash always means the same bytes.
+    pub hash: String,
+    /// The version of the registry that made it.
+    pub version: u32,
+    /// The tools as the provider is told them, byte for byte.
+    pub tools_json: String,
+}
+
+/// A line of the usage ledger: one model call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageRow {
+    /// The session.
+    pub session: SessionId,
+    /// The turn.
+    pub turn: TurnId,
+    /// The message the call made, kept or discarded.
+    pub message: MessageId,
+    /// The model entry that was asked.
+    pub model: Option<ModelId>,
+    /// What the provider billed.
+    pub usage: Usage,
+    /// When the call ended.
+    pub at: Millis,
+    /// How many tokens should have come from the provider's cache, where that could be known.
+    pub expected_cache_read: Option<u64>,
+}
+
+/// The list of sessions as of `seq`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListSnapshot {
+    /// The number of the last event of the list's topic.
+    pub seq: u64,
+    /// Pinned first, then the most recently used.
+    pub sessions: Vec<SessionInfo>,
+    /// How many there are in all.
+    pub total: u64,
+}
+
+/// Settings and models as of `seq`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SettingsState {
+    /// The number of the last event of the settings' topic.
+    pub seq: u64,
+    /// The settings; defaults where none were stored.
+    pub settings: Settings,
+    /// The models in the order they were added.
+    pub models: Vec<ModelEntry>,
+}
+
+/// Everything an actor needs to go on with a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredSession {
+    /// Its head.
+    pub info: SessionInfo,
+    /// Its frozen system prompt.
+    pub system: String,
+    /// Its frozen tools.
+    pub toolset: ToolsetRow,
+    /// The number of the session's last event.
+    pub seq: u64,
+    /// What the model sees, in order: the current generation of the context.
+    pub context: Vec<Message>,
+    /// The turn that has not ended, if any.
+    pub unfinished: Option<StoredTurn>,
+    /// The newest turn, ended or not.
+    pub last_turn: Option<TurnView>,
+    /// Questions that wait, oldest first.
+    pub questions: Vec<Question>,
+    /// Messages that wait, oldest first.
+    pub queue: Vec<Queued>,
+    /// The plan.
+    pub todos: Vec<Todo>,
+    /// The highest number a plan item ever had, 0 when there never was one.
+    pub todo_last_id: u32,
+    /// Set while a failed model call waits for its next try.
+    pub retry: Option<Retry>,
+    /// What the person had typed but not sent.
+    pub draft: String,
+    /// How many input tokens the last model call sent.
+    pub context_tokens: u64,
+}
+
+/// A turn that has not ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredTurn {
+    /// The turn.
+    pub turn: TurnView,
+    /// Its messages, oldest first.
+    pub messages: Vec<MessageId>,
+    /// Its calls, in the order they were first heard of.
+    pub calls: Vec<StoredCall>,
+    /// The model's message that was begun and has not ended, if any.
+    pub open_message: Option<MessageId>,
+}
+
+/// A call of an unfinished turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredCall {
+    /// The call.
+    pub view: CallView,
+    /// Its result, stored when it ended, possibly before the message that carries it.
+    pub result: Option<ToolResult>,
+}

@@ -1,0 +1,219 @@
+//! The handle: one writer thread, a few read-only connections beside it.
+
+use crate::{
+    OpenError, Reader, StoreError, Tx,
+    open::{self, Home},
+    reader::Known,
+};
+use octo_protocol::Envelope;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+    thread::JoinHandle,
+};
+use tokio::sync::{Semaphore, broadcast, oneshot};
+
+/// Reads that may run at the same time. Each is short; more connections would only hold more cache.
+const READERS: usize = 4;
+
+/// Envelopes a slow receiver of [`Store::published`] may fall behind before it is told that it lagged.
+const PUBLISHED_BACKLOG: usize = 4096;
+
+/// The open database. Cheap to clone; all clones are one. It closes when the last clone is dropped, or
+/// earlier by [`Store::close`].
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    home: Home,
+    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    readers: Mutex<Readers>,
+    permits: Semaphore,
+    published: broadcast::Sender<Arc<Envelope>>,
+}
+
+#[derive(Default)]
+struct Readers {
+    idle: Vec<Desk>,
+    closed: bool,
+}
+
+type Job = Box<dyn FnOnce(&Desk) + Send>;
+
+/// A connection with what is remembered beside it.
+pub(crate) struct Desk {
+    pub(crate) connection: Connection,
+    pub(crate) known: Known,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What the locks guard is whole at every moment, also when a thread panicked meanwhile.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Store {
+    /// Opens `<home>/octo.db`, creating the home and the file where there are none, and brings the file to
+    /// this Octo's schema after a backup. Blocking: call it before the runtime is busy, or from
+    /// `spawn_blocking`.
+    ///
+    /// # Errors
+    /// See [`OpenError`]. Nothing that exists is ever reset or overwritten.
+    pub fn open(home: &Path) -> Result<Self, OpenError> {
+        Self::over(open::open(home)?)
+    }
+
+    pub(crate) fn over((home, connection): (Home, Connection)) -> Result<Self, OpenError> {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let writer = std::thread::Builder::new()
+            .name("octo-store".to_owned())
+            .spawn(move || write_all(Desk::new(connection), &queue))
+            .map_err(|error| home.unavailable(error))?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                home,
+                jobs: Mutex::new(Some(jobs)),
+                writer: Mutex::new(Some(writer)),
+                readers: Mutex::default(),
+                permits: Semaphore::new(READERS),
+                published: broadcast::channel(PUBLISHED_BACKLOG).0,
+            }),
+        })
+    }
+
+    /// Runs `work` in one transaction on the writer thread: all of it happens or, when it fails, nothing.
+    /// Writes happen in the order in which they were asked for. The events it emitted are published right
+    /// after the commit. A write that was asked for is finished even when this future is dropped.
+    pub async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let published = self.inner.published.clone();
+        let job: Job = Box::new(move |desk| {
+            let outcome = transact(desk, work).map(|(value, envelopes)| {
+                for envelope in envelopes {
+                    // Nobody listening is no error.
+                    let _ = published.send(envelope);
+                }
+                value
+            });
+            // Whoever asked may have gone; the write stands.
+            let _ = reply.send(outcome);
+        });
+        match &*lock(&self.inner.jobs) {
+            Some(jobs) => jobs.send(job).map_err(|_| StoreError::Closed)?,
+            None => return Err(StoreError::Closed),
+        }
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Runs `work` on a read-only connection; all it reads is of one moment, and holds everything written
+    /// before the call.
+    pub async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let _permit = self.inner.permits.acquire().await.map_err(|_| StoreError::Closed)?;
+        let inner = Arc::clone(&self.inner);
+        tokio::task::spawn_blocking(move || {
+            let desk = inner.reader()?;
+            let outcome = {
+                let transaction = desk.connection.unchecked_transaction()?;
+                work(&Reader::new(&transaction, &desk.known))
+            };
+            inner.put_back(desk);
+            outcome
+        })
+        .await
+        .map_err(|error| StoreError::Failed(format!("a read ended early: {error}")))?
+    }
+
+    /// All events from now on, of all topics, in the order in which they were committed by this process.
+    pub fn published(&self) -> broadcast::Receiver<Arc<Envelope>> {
+        self.inner.published.subscribe()
+    }
+
+    /// Finishes the writes that were asked for, moves the write-ahead log into the database and lets go of
+    /// the file. Blocks until that is done. Later reads and writes fail with [`StoreError::Closed`].
+    pub fn close(&self) {
+        drop(lock(&self.inner.jobs).take());
+        self.inner.permits.close();
+        {
+            let mut readers = lock(&self.inner.readers);
+            readers.closed = true;
+            readers.idle.clear();
+        }
+        if let Some(writer) = lock(&self.inner.writer).take()
+            && writer.join().is_err()
+        {
+            tracing::error!("the writer thread panicked");
+        }
+    }
+}
+
+impl Inner {
+    fn reader(&self) -> Result<Desk, StoreError> {
+        let mut readers = lock(&self.readers);
+        if readers.closed {
+            return Err(StoreError::Closed);
+        }
+        match readers.idle.pop() {
+            Some(desk) => Ok(desk),
+            None => Ok(Desk::new(open::read_only(&self.home.file())?)),
+        }
+    }
+
+    fn put_back(&self, desk: Desk) {
+        let mut readers = lock(&self.readers);
+        if !readers.closed {
+            readers.idle.push(desk);
+        }
+    }
+}
+
+impl Desk {
+    fn new(connection: Connection) -> Self {
+        // One slot per distinct statement of this crate, so that none is ever compiled twice.
+        connection.set_prepared_statement_cache_capacity(128);
+        Self { connection, known: Known::default() }
+    }
+}
+
+fn write_all(desk: Desk, queue: &mpsc::Receiver<Job>) {
+    while let Ok(job) = queue.recv() {
+        job(&desk);
+    }
+    if let Err(error) = desk.connection.pragma_update(None, "wal_checkpoint", "TRUNCATE") {
+        // The log stays beside the file and is read at the next start: nothing is lost.
+        tracing::warn!(%error, "the write-ahead log could not be moved into the database");
+    }
+}
+
+type Committed<T> = (T, Vec<Arc<Envelope>>);
+
+fn transact<T>(
+    desk: &Desk,
+    work: impl FnOnce(&mut Tx<'_>) -> Result<T, StoreError>,
+) -> Result<Committed<T>, StoreError> {
+    let outcome = catch_unwind(AssertUnwindSafe(|| -> Result<Committed<T>, StoreError> {
+        let transaction = Transaction::new_unchecked(&desk.connection, TransactionBehavior::Immediate)?;
+        let mut tx = Tx::new(&transaction, &desk.known);
+        let value = work(&mut tx)?;
+        let envelopes = tx.into_envelopes();
+        transaction.commit()?;
+        Ok((value, envelopes))
+    }))
+    .unwrap_or_else(|_| Err(StoreError::Failed("a write panicked".to_owned())));
+    if outcome.is_err() {
+        // A session that was created by what is undone must not be remembered.
+        desk.known.forget();
+    }
+    outcome
+}

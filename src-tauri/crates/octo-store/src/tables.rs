@@ -1,0 +1,58 @@
+//! The tables: reading and writing of each beside its row type.
+
+pub(crate) mod calls;
+pub(crate) mod context;
+pub(crate) mod events;
+pub(crate) mod pending;
+pub(crate) mod resume;
+pub(crate) mod search;
+pub(crate) mod sessions;
+pub(crate) mod settings;
+pub(crate) mod transcript;
+pub(crate) mod turns;
+pub(crate) mod usage;
+
+use crate::{Reader, StoreError};
+use rusqlite::{OptionalExtension, Params, Row};
+
+impl Reader<'_> {
+    /// All rows of a statement, each read by `read`.
+    pub(crate) fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(params)?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next()? {
+            all.push(read(row)?);
+        }
+        Ok(all)
+    }
+
+    /// The one row of a statement, if there is one.
+    pub(crate) fn row<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        statement.query_row(params, |row| Ok(read(row))).optional()?.transpose()
+    }
+
+    /// Runs a statement that changes something; how many rows it changed.
+    pub(crate) fn change(&self, sql: &str, params: impl Params) -> Result<usize, StoreError> {
+        Ok(self.connection.prepare_cached(sql)?.execute(params)?)
+    }
+
+    /// Runs a statement that must change exactly one row; `what` names what is missing otherwise.
+    pub(crate) fn change_one(&self, what: &str, sql: &str, params: impl Params) -> Result<(), StoreError> {
+        match self.change(sql, params)? {
+            1 => Ok(()),
+            _ => Err(StoreError::Failed(format!("{what} is not there"))),
+        }
+    }
+}

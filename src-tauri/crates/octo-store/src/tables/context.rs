@@ -1,0 +1,88 @@
+//! `context`: what the model sees, apart from what is stored.
+
+use crate::{
+    Reader, StoreError, Tx,
+    key::SessionKey,
+    tables::transcript::{attach, block, message, message_columns},
+};
+use octo_protocol::{Message, MessageId, SessionId};
+use rusqlite::params;
+
+impl Reader<'_> {
+    /// The messages of the current generation, in order.
+    pub(crate) fn context(&self, session: SessionKey) -> Result<Vec<Message>, StoreError> {
+        let mut messages = self.rows(
+            concat!(
+                "SELECT ",
+                message_columns!(),
+                " FROM context CROSS JOIN messages ON messages.key = context.message
+                 WHERE context.session = ?1
+                   AND context.generation = (SELECT generation FROM sessions WHERE key = ?1)
+                 ORDER BY context.position"
+            ),
+            [session.0],
+            message,
+        )?;
+        let blocks = self.rows(
+            "SELECT blocks.key, text, block_json FROM context
+             CROSS JOIN blocks ON blocks.key BETWEEN context.message AND context.message | 65535
+             WHERE context.session = ?1
+               AND context.generation = (SELECT generation FROM sessions WHERE key = ?1)
+             ORDER BY context.position, blocks.key",
+            [session.0],
+            block,
+        )?;
+        attach(&mut messages, blocks);
+        Ok(messages.into_iter().map(|(_, message)| message).collect())
+    }
+}
+
+impl Tx<'_> {
+    /// Adds a message to the end of what the model sees.
+    pub fn append_context(&mut self, session: SessionId, message: MessageId) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        let message = self.message_key(key, message)?;
+        self.change_one(
+            "the session",
+            "INSERT INTO context (session, generation, position, message)
+             SELECT key, generation,
+               coalesce((SELECT max(position) FROM context
+                         WHERE session = sessions.key AND context.generation = sessions.generation), -1) + 1,
+               ?2
+             FROM sessions WHERE key = ?1",
+            [key.0, message],
+        )
+    }
+
+    /// Replaces what the model sees. The earlier generations stay.
+    pub fn new_generation(&mut self, session: SessionId, messages: &[MessageId]) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        self.change_one(
+            "the session",
+            "UPDATE sessions SET generation = generation + 1 WHERE key = ?1",
+            [key.0],
+        )?;
+        for (position, message) in (0_i64..).zip(messages) {
+            let message = self.message_key(key, *message)?;
+            self.change_one(
+                "the session",
+                "INSERT INTO context (session, generation, position, message)
+                 SELECT key, generation, ?2, ?3 FROM sessions WHERE key = ?1",
+                params![key.0, position, message],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Takes a message out of what the model sees. It stays in the transcript.
+    pub fn drop_from_context(&mut self, session: SessionId, message: MessageId) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        let message = self.message_key(key, message)?;
+        self.change(
+            "DELETE FROM context WHERE message = ?2
+               AND generation = (SELECT generation FROM sessions WHERE key = ?1)",
+            [key.0, message],
+        )?;
+        Ok(())
+    }
+}

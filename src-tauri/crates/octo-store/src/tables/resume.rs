@@ -1,0 +1,50 @@
+//! What an actor needs to go on with a session.
+
+use crate::{Reader, StoreError, StoredSession, StoredTurn, column::id, key::SessionKey};
+use octo_protocol::{MessageId, SessionId, Topic, TurnView};
+
+impl Reader<'_> {
+    /// Everything an actor needs to go on with a session; none when there is no such session or it was
+    /// deleted.
+    pub fn resume(&self, session: SessionId) -> Result<Option<StoredSession>, StoreError> {
+        let Some(info) = self.session(session)? else { return Ok(None) };
+        let key = self.key(session)?;
+        let (system, toolset) = self.frozen(key)?.ok_or(StoreError::UnknownSession(session))?;
+        let (retry, context_tokens) = self.retry_and_context_tokens(key)?;
+        Ok(Some(StoredSession {
+            info,
+            system,
+            toolset,
+            seq: self.topic_seq(&Topic::Session { id: session })?,
+            context: self.context(key)?,
+            unfinished: self.unfinished_turn(key)?.map(|turn| self.stored_turn(key, turn)).transpose()?,
+            last_turn: self.last_turn(key)?,
+            questions: self.questions(key)?,
+            queue: self.queue(key)?,
+            todos: self.todos(key)?,
+            todo_last_id: self.todo_last_id(key)?,
+            retry,
+            draft: self.draft(key)?,
+            context_tokens,
+        }))
+    }
+
+    fn stored_turn(&self, session: SessionKey, turn: TurnView) -> Result<StoredTurn, StoreError> {
+        let messages: Vec<(MessageId, bool)> = self
+            .rows(
+                "SELECT id, open, key FROM messages WHERE turn = ?1 ORDER BY key",
+                [turn.id.to_string()],
+                |row| Ok((id(row, 0)?, row.get(1)?, row.get(2)?)),
+            )?
+            .into_iter()
+            .filter(|(_, _, key)| session.rows().contains(key))
+            .map(|(id, open, _): (MessageId, bool, i64)| (id, open))
+            .collect();
+        Ok(StoredTurn {
+            calls: self.calls_of_turn(turn.id)?,
+            open_message: messages.iter().rev().find(|(_, open)| *open).map(|(id, _)| *id),
+            messages: messages.into_iter().map(|(id, _)| id).collect(),
+            turn,
+        })
+    }
+}

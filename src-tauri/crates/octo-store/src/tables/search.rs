@@ -1,0 +1,293 @@
+//! Finding sessions by their words.
+
+use crate::{
+    Reader, StoreError,
+    column::id,
+    key::{self, SessionKey},
+    tables::sessions::{head, head_columns},
+};
+use octo_protocol::{MessageId, SessionHit, SessionInfo};
+use rusqlite::params;
+use std::collections::{HashMap, HashSet};
+
+/// The trigram index knows nothing shorter.
+const SHORTEST_INDEXED: usize = 3;
+/// How many of the newest texts are looked through for a word the index does not have as a whole.
+const NEWEST: u32 = 4_000;
+/// Characters shown before a match.
+const BEFORE: usize = 40;
+/// Characters shown from the match on.
+const FROM: usize = 120;
+
+/// Words to look for. All must be there, in any order; letter case does not matter.
+pub(crate) struct Needle {
+    /// Long enough for the index.
+    long: Vec<String>,
+    /// Too short for it.
+    short: Vec<String>,
+}
+
+impl Needle {
+    /// Looks for the text as a whole.
+    pub(crate) fn new(text: &str) -> Self {
+        Self::of(std::iter::once(text))
+    }
+
+    /// Looks for the text's words.
+    fn words(text: &str) -> Self {
+        Self::of(text.split_whitespace())
+    }
+
+    fn of<'a>(words: impl Iterator<Item = &'a str>) -> Self {
+        // The query language of the index ends at a NUL.
+        let words = words.map(|word| word.replace('\0', "")).filter(|word| !word.is_empty());
+        let (long, short) = words.partition(|word| word.chars().count() >= SHORTEST_INDEXED);
+        Self { long, short }
+    }
+
+    /// The long words in the index's query language, each as a quoted phrase; none when there are none.
+    pub(crate) fn phrase(&self) -> Option<String> {
+        if self.long.is_empty() {
+            return None;
+        }
+        let quoted: Vec<String> =
+            self.long.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
+        Some(quoted.join(" AND "))
+    }
+
+    /// Whether the short words are there too; the index or LIKE vouches for the rest.
+    fn fits(&self, text: &str) -> bool {
+        self.short.iter().all(|word| find(text, word).is_some())
+    }
+
+    /// The text around the first word that is found.
+    fn snippet(&self, text: &str) -> String {
+        let place = self.long.iter().chain(&self.short).find_map(|word| find(text, word)).unwrap_or(0);
+        let chars: Vec<char> = text.chars().collect();
+        let start = place.saturating_sub(BEFORE);
+        let end = (place + FROM).min(chars.len());
+        let cut: String = chars.get(start..end).unwrap_or_default().iter().collect();
+        let mut snippet = cut.split_whitespace().collect::<Vec<_>>().join(" ");
+        if start > 0 {
+            snippet.insert(0, '…');
+        }
+        if end < chars.len() {
+            snippet.push('…');
+        }
+        snippet
+    }
+}
+
+/// Where `word` begins in `text`, counted in characters, without regard to case.
+fn find(text: &str, word: &str) -> Option<usize> {
+    let text: Vec<char> = text.chars().map(fold).collect();
+    let word: Vec<char> = word.chars().map(fold).collect();
+    text.windows(word.len().max(1)).position(|part| part == word)
+}
+
+/// A character without its case, as the index has it.
+fn fold(c: char) -> char {
+    c.to_lowercase().next().unwrap_or(c)
+}
+
+/// A LIKE pattern (with `\` as its escape) for a text anywhere.
+pub(crate) fn like(text: &str) -> String {
+    let mut pattern = String::from("%");
+    for c in text.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern.push('%');
+    pattern
+}
+
+impl Reader<'_> {
+    /// Sessions in which all words of `query` occur: in the title, then in one text of the person or the
+    /// model, newest session first; each session once. Deleted sessions are left out.
+    pub fn search(&self, query: &str, limit: u32) -> Result<Vec<SessionHit>, StoreError> {
+        let needle = Needle::words(query);
+        let limit = limit as usize;
+        let mut hits = self.search_titles(&needle, limit)?;
+        let mut seen = Seen::default();
+        for hit in &hits {
+            seen.hit.insert(self.key(hit.info.id)?);
+        }
+        if hits.len() < limit {
+            self.search_texts(&needle, limit, &mut seen, &mut hits)?;
+        }
+        Ok(hits)
+    }
+
+    fn search_titles(&self, needle: &Needle, limit: usize) -> Result<Vec<SessionHit>, StoreError> {
+        let mut hits = Vec::new();
+        let (sql, pattern) = match (needle.phrase(), needle.short.first()) {
+            (Some(phrase), _) => (
+                concat!(
+                    "SELECT ",
+                    head_columns!(),
+                    " FROM sessions WHERE deleted_at IS NULL
+                     AND +key IN (SELECT rowid FROM titles_fts WHERE titles_fts MATCH ?1)
+                     ORDER BY pinned DESC, updated_at DESC, key DESC"
+                ),
+                phrase,
+            ),
+            (None, Some(word)) => (
+                concat!(
+                    "SELECT ",
+                    head_columns!(),
+                    " FROM sessions WHERE deleted_at IS NULL
+                     AND title LIKE ?1 ESCAPE '\\' ORDER BY pinned DESC, updated_at DESC, key DESC"
+                ),
+                like(word),
+            ),
+            (None, None) => return Ok(hits),
+        };
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([pattern])?;
+        while hits.len() < limit
+            && let Some(row) = rows.next()?
+        {
+            let info = head(row)?;
+            if needle.fits(&info.title) {
+                hits.push(SessionHit { snippet: needle.snippet(&info.title), info, message: None });
+            }
+        }
+        Ok(hits)
+    }
+
+    fn search_texts(
+        &self,
+        needle: &Needle,
+        limit: usize,
+        seen: &mut Seen,
+        hits: &mut Vec<SessionHit>,
+    ) -> Result<(), StoreError> {
+        if let Some(phrase) = needle.phrase() {
+            // Only row numbers, newest first: rows of sessions that were met cost nothing more.
+            let mut statement = self.connection.prepare_cached(
+                "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH ?1 ORDER BY rowid DESC",
+            )?;
+            let mut rows = statement.query([phrase])?;
+            while hits.len() < limit
+                && let Some(row) = rows.next()?
+            {
+                let block: i64 = row.get(0)?;
+                if let Some(info) = self.session_to_search(block, seen)? {
+                    hits.extend(self.hit(block, info, needle, seen)?);
+                }
+            }
+        } else if let Some(word) = needle.short.first() {
+            // Words that are common are found among the newest texts; looking those that are rare up in the
+            // index is quick because they are rare.
+            let oldest = self.search_newest(&like(word), needle, limit, seen, hits)?;
+            if let (Some(oldest), true) = (oldest, hits.len() < limit) {
+                self.search_older(word, oldest, needle, limit, seen, hits)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks through the newest texts one by one. The last one looked at, if there are older ones.
+    fn search_newest(
+        &self,
+        pattern: &str,
+        needle: &Needle,
+        limit: usize,
+        seen: &mut Seen,
+        hits: &mut Vec<SessionHit>,
+    ) -> Result<Option<i64>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT key, text LIKE ?1 ESCAPE '\\' FROM blocks WHERE key > 0 AND text IS NOT NULL
+             ORDER BY key DESC LIMIT ?2",
+        )?;
+        let mut rows = statement.query(params![pattern, NEWEST])?;
+        let (mut looked_at, mut last) = (0, None);
+        while hits.len() < limit {
+            let Some(row) = rows.next()? else { break };
+            let block: i64 = row.get(0)?;
+            looked_at += 1;
+            last = Some(block);
+            if row.get(1)?
+                && let Some(info) = self.session_to_search(block, seen)?
+            {
+                hits.extend(self.hit(block, info, needle, seen)?);
+            }
+        }
+        Ok(last.filter(|_| looked_at == NEWEST))
+    }
+
+    /// Looks texts older than a block up by the trigrams that begin with a short word.
+    fn search_older(
+        &self,
+        word: &str,
+        oldest: i64,
+        needle: &Needle,
+        limit: usize,
+        seen: &mut Seen,
+        hits: &mut Vec<SessionHit>,
+    ) -> Result<(), StoreError> {
+        let first: String = word.chars().map(fold).collect();
+        let last = format!("{first}{}{}", char::MAX, char::MAX);
+        let mut blocks = self.rows(
+            "SELECT DISTINCT doc FROM blocks_vocab WHERE term >= ?1 AND term <= ?2 AND doc < ?3",
+            params![first, last, oldest],
+            |row| Ok(row.get::<_, i64>(0)?),
+        )?;
+        blocks.sort_unstable_by(|a, b| b.cmp(a));
+        for block in blocks {
+            if hits.len() >= limit {
+                break;
+            }
+            if let Some(info) = self.session_to_search(block, seen)? {
+                hits.extend(self.hit(block, info, needle, seen)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The block's session, unless it was hit already or is deleted.
+    fn session_to_search(&self, block: i64, seen: &mut Seen) -> Result<Option<SessionInfo>, StoreError> {
+        let session = key::session_of(block);
+        if seen.hit.contains(&session) {
+            return Ok(None);
+        }
+        if let Some(info) = seen.met.get(&session) {
+            return Ok(info.clone());
+        }
+        let info = self.row(
+            concat!("SELECT ", head_columns!(), " FROM sessions WHERE key = ?1 AND deleted_at IS NULL"),
+            [session.0],
+            head,
+        )?;
+        seen.met.insert(session, info.clone());
+        Ok(info)
+    }
+
+    fn hit(
+        &self,
+        block: i64,
+        info: SessionInfo,
+        needle: &Needle,
+        seen: &mut Seen,
+    ) -> Result<Option<SessionHit>, StoreError> {
+        let found = self.row(
+            "SELECT messages.id, blocks.text FROM blocks, messages WHERE blocks.key = ?1 AND messages.key = ?2",
+            [block, key::message_of(block)],
+            |row| Ok((id::<MessageId>(row, 0)?, row.get::<_, String>(1)?)),
+        )?;
+        Ok(found.filter(|(_, text)| needle.fits(text)).map(|(message, text)| {
+            seen.hit.insert(key::session_of(block));
+            SessionHit { info, message: Some(message), snippet: needle.snippet(&text) }
+        }))
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    /// Sessions that have their hit.
+    hit: HashSet<SessionKey>,
+    /// Sessions that were looked up; none for deleted ones.
+    met: HashMap<SessionKey, Option<SessionInfo>>,
+}

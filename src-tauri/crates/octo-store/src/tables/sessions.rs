@@ -1,0 +1,339 @@
+//! `sessions`, `prompts`, `toolsets`, `drafts`.
+
+use crate::{
+    ListSnapshot, NewSession, Reader, StoreError, ToolsetRow, Tx,
+    column::{count, from_word, id, id_or_null, read_count, word},
+    key::{self, SessionKey},
+    tables::search::{Needle, like},
+};
+use octo_protocol::{Event, Millis, SessionId, SessionInfo, Source, Topic, Usage};
+use rusqlite::{Row, named_params, params};
+
+/// The columns [`head`] reads, in its order.
+macro_rules! head_columns {
+    () => {
+        "id, title, folder, profile, mode, model, source, pinned, status, created_at, updated_at, \
+         usage_input, usage_cache_read, usage_cache_write, usage_output"
+    };
+}
+pub(crate) use head_columns;
+
+/// Reads a session's line from [`head_columns`].
+pub(crate) fn head(row: &Row<'_>) -> Result<SessionInfo, StoreError> {
+    Ok(SessionInfo {
+        id: id(row, 0)?,
+        title: row.get(1)?,
+        folder: row.get(2)?,
+        profile: from_word(row.get(3)?)?,
+        mode: from_word(row.get(4)?)?,
+        model: id_or_null(row, 5)?,
+        source: from_word(row.get(6)?)?,
+        pinned: row.get(7)?,
+        status: from_word(row.get(8)?)?,
+        created_at: row.get(9)?,
+        updated_at: row.get(10)?,
+        usage: Usage {
+            input: read_count(row, 11)?,
+            cache_read: read_count(row, 12)?,
+            cache_write: read_count(row, 13)?,
+            output: read_count(row, 14)?,
+        },
+    })
+}
+
+/// The order of the list, as the index `sessions_list` has it.
+macro_rules! list_order {
+    () => {
+        " ORDER BY pinned DESC, updated_at DESC, key DESC"
+    };
+}
+
+impl Reader<'_> {
+    /// A session's head; none when there is no such session or it was deleted.
+    pub fn session(&self, session: SessionId) -> Result<Option<SessionInfo>, StoreError> {
+        self.row(
+            concat!("SELECT ", head_columns!(), " FROM sessions WHERE id = ?1"),
+            [session.to_string()],
+            head,
+        )
+    }
+
+    /// The number of a session that was not deleted.
+    pub(crate) fn live_key(&self, session: SessionId) -> Result<Option<SessionKey>, StoreError> {
+        self.row(
+            "SELECT key FROM sessions WHERE id = ?1 AND deleted_at IS NULL",
+            [session.to_string()],
+            |row| Ok(SessionKey(row.get(0)?)),
+        )
+    }
+
+    /// A page of the list, and how many sessions match in all: those whose title contains `query` (all
+    /// for an empty one), pinned first, then the most recently used. Letter case does not matter.
+    pub fn sessions(
+        &self,
+        query: &str,
+        offset: u32,
+        limit: u32,
+    ) -> Result<(Vec<SessionInfo>, u64), StoreError> {
+        let query = query.trim();
+        let total = |row: &Row<'_>| read_count(row, 0);
+        let (page, total) =
+            if query.is_empty() {
+                (
+                    self.rows(
+                        concat!(
+                            "SELECT ",
+                            head_columns!(),
+                            " FROM sessions WHERE deleted_at IS NULL",
+                            list_order!(),
+                            " LIMIT ?1 OFFSET ?2"
+                        ),
+                        [limit, offset],
+                        head,
+                    )?,
+                    self.row("SELECT count(*) FROM sessions WHERE deleted_at IS NULL", [], total)?,
+                )
+            } else if let Some(phrase) = Needle::new(query).phrase() {
+                (
+                // The plus keeps the walk in the list's order; without it the hits would be sorted.
+                self.rows(
+                    concat!(
+                        "SELECT ", head_columns!(), " FROM sessions WHERE deleted_at IS NULL
+                         AND +key IN (SELECT rowid FROM titles_fts WHERE titles_fts MATCH ?1)",
+                        list_order!(), " LIMIT ?2 OFFSET ?3"
+                    ),
+                    params![phrase, limit, offset],
+                    head,
+                )?,
+                self.row(
+                    "SELECT count(*) FROM titles_fts CROSS JOIN sessions ON sessions.key = titles_fts.rowid
+                     WHERE titles_fts MATCH ?1 AND deleted_at IS NULL",
+                    [phrase],
+                    total,
+                )?,
+            )
+            } else {
+                let pattern = like(query);
+                (
+                self.rows(
+                    concat!(
+                        "SELECT ", head_columns!(), " FROM sessions WHERE deleted_at IS NULL
+                         AND title LIKE ?1 ESCAPE '\\'",
+                        list_order!(), " LIMIT ?2 OFFSET ?3"
+                    ),
+                    params![pattern, limit, offset],
+                    head,
+                )?,
+                self.row(
+                    "SELECT count(*) FROM sessions WHERE deleted_at IS NULL AND title LIKE ?1 ESCAPE '\\'",
+                    [pattern],
+                    total,
+                )?,
+            )
+            };
+        Ok((page, total.unwrap_or(0)))
+    }
+
+    /// The most recently used session of a folder; the demo's never count.
+    pub fn newest_session_in(&self, folder: &str) -> Result<Option<SessionInfo>, StoreError> {
+        self.row(
+            concat!(
+                "SELECT ",
+                head_columns!(),
+                " FROM sessions
+                 WHERE folder = ?1 AND deleted_at IS NULL AND source <> ?2
+                 ORDER BY updated_at DESC, key DESC LIMIT 1"
+            ),
+            params![folder, word(&Source::Demo)?],
+            head,
+        )
+    }
+
+    /// The list's first `limit` lines with the number of the last event they include.
+    pub fn list_snapshot(&self, limit: u32) -> Result<ListSnapshot, StoreError> {
+        let (sessions, total) = self.sessions("", 0, limit)?;
+        Ok(ListSnapshot { seq: self.last_seq(key::LIST_TOPIC)?, sessions, total })
+    }
+
+    /// Sessions with a turn that has not ended, started by `source`. Deleted ones do not count.
+    pub fn unfinished_sessions(&self, source: Source) -> Result<Vec<SessionId>, StoreError> {
+        self.rows(
+            "SELECT DISTINCT sessions.id FROM turns CROSS JOIN sessions ON sessions.key = turns.session
+             WHERE turns.ended_at IS NULL AND sessions.deleted_at IS NULL AND sessions.source = ?1",
+            [word(&source)?],
+            |row| id(row, 0),
+        )
+    }
+
+    /// What the person had typed but not sent.
+    pub(crate) fn draft(&self, session: SessionKey) -> Result<String, StoreError> {
+        let draft =
+            self.row("SELECT text FROM drafts WHERE session = ?1", [session.0], |row| Ok(row.get(0)?))?;
+        Ok(draft.unwrap_or_default())
+    }
+
+    /// The frozen prompt and tools.
+    pub(crate) fn frozen(&self, session: SessionKey) -> Result<Option<(String, ToolsetRow)>, StoreError> {
+        self.row(
+            "SELECT prompts.text, toolsets.hash, toolsets.version, toolsets.tools_json FROM sessions
+             JOIN prompts ON prompts.hash = sessions.prompt JOIN toolsets ON toolsets.hash = sessions.toolset
+             WHERE sessions.key = ?1",
+            [session.0],
+            |row| {
+                let toolset = ToolsetRow { hash: row.get(1)?, version: row.get(2)?, tools_json: row.get(3)? };
+                Ok((row.get(0)?, toolset))
+            },
+        )
+    }
+}
+
+impl Tx<'_> {
+    /// Stores a new session and emits [`Event::SessionChanged`] on its topic and
+    /// [`Event::SessionListed`] on the list's.
+    pub fn create_session(&mut self, new: &NewSession) -> Result<(), StoreError> {
+        let prompt = self.freeze(&new.system, &new.toolset)?;
+        let info = &new.info;
+        self.change(
+            "INSERT INTO sessions (id, title, folder, profile, mode, model, source, pinned, status, created_at,
+               updated_at, usage_input, usage_cache_read, usage_cache_write, usage_output, prompt, toolset)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+            params![
+                info.id.to_string(),
+                info.title,
+                info.folder,
+                word(&info.profile)?,
+                word(&info.mode)?,
+                info.model.map(|id| id.to_string()),
+                word(&info.source)?,
+                info.pinned,
+                word(&info.status)?,
+                info.created_at,
+                info.updated_at,
+                count(info.usage.input),
+                count(info.usage.cache_read),
+                count(info.usage.cache_write),
+                count(info.usage.output),
+                prompt,
+                new.toolset.hash,
+            ],
+        )?;
+        self.emit(Topic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
+        self.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
+        Ok(())
+    }
+
+    /// Replaces the frozen prompt and tools of a session, as an update of the application does once.
+    pub fn refreeze(
+        &mut self,
+        session: SessionId,
+        system: &str,
+        toolset: &ToolsetRow,
+    ) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        let prompt = self.freeze(system, toolset)?;
+        self.change_one(
+            "the session",
+            "UPDATE sessions SET prompt = ?2, toolset = ?3 WHERE key = ?1",
+            params![key.0, prompt, toolset.hash],
+        )
+    }
+
+    /// Keeps a prompt and a toolset, each once; the prompt's hash.
+    fn freeze(&self, system: &str, toolset: &ToolsetRow) -> Result<String, StoreError> {
+        let hash = blake3::hash(system.as_bytes()).to_hex().to_string();
+        self.change(
+            "INSERT INTO prompts (hash, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            params![hash, system],
+        )?;
+        let added = self.change(
+            "INSERT INTO toolsets (hash, version, tools_json) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            params![toolset.hash, toolset.version, toolset.tools_json],
+        )?;
+        if added == 0 {
+            let same = self.row(
+                "SELECT tools_json = ?2 FROM toolsets WHERE hash = ?1",
+                [&toolset.hash, &toolset.tools_json],
+                |row| Ok(row.get::<_, bool>(0)?),
+            )?;
+            if same != Some(true) {
+                return Err(StoreError::Failed("two toolsets have the same hash".to_owned()));
+            }
+        }
+        Ok(hash)
+    }
+
+    /// Keeps what the person typed but has not sent; empty to forget it. No event: a draft is this
+    /// machine's, and a client that is open has it already.
+    pub fn set_draft(&mut self, session: SessionId, text: &str) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        if text.is_empty() {
+            self.change("DELETE FROM drafts WHERE session = ?1", [key.0])?;
+        } else {
+            self.change(
+                "INSERT INTO drafts (session, text) VALUES (?1, ?2)
+                 ON CONFLICT (session) DO UPDATE SET text = excluded.text",
+                params![key.0, text],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Takes a session out of every list and search, recoverably, and emits [`Event::SessionRemoved`].
+    pub fn soft_delete(&mut self, session: SessionId, at: Millis) -> Result<(), StoreError> {
+        let key = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?;
+        self.change("UPDATE sessions SET deleted_at = ?2 WHERE key = ?1", [key.0, at])?;
+        self.emit(Topic::Sessions, Event::SessionRemoved { id: session })?;
+        Ok(())
+    }
+
+    /// Brings a deleted session back and emits [`Event::SessionListed`]. Its head. A session that was not
+    /// deleted stays as it is.
+    pub fn undelete(&mut self, session: SessionId) -> Result<SessionInfo, StoreError> {
+        let key = self.key(session)?;
+        let changed = self.change(
+            "UPDATE sessions SET deleted_at = NULL WHERE key = ?1 AND deleted_at IS NOT NULL",
+            [key.0],
+        )?;
+        let info = self.session(session)?.ok_or(StoreError::UnknownSession(session))?;
+        if changed > 0 {
+            self.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
+        }
+        Ok(info)
+    }
+
+    pub(crate) fn project_head(&self, key: SessionKey, info: &SessionInfo) -> Result<(), StoreError> {
+        self.change_one(
+            "the session",
+            "UPDATE sessions SET title = :title, folder = :folder, profile = :profile, mode = :mode, model = :model,
+               source = :source, pinned = :pinned, status = :status, created_at = :created_at,
+               updated_at = :updated_at, usage_input = :input, usage_cache_read = :cache_read,
+               usage_cache_write = :cache_write, usage_output = :output
+             WHERE key = :key",
+            named_params! {
+                ":key": key.0,
+                ":title": info.title,
+                ":folder": info.folder,
+                ":profile": word(&info.profile)?,
+                ":mode": word(&info.mode)?,
+                ":model": info.model.map(|id| id.to_string()),
+                ":source": word(&info.source)?,
+                ":pinned": info.pinned,
+                ":status": word(&info.status)?,
+                ":created_at": info.created_at,
+                ":updated_at": info.updated_at,
+                ":input": count(info.usage.input),
+                ":cache_read": count(info.usage.cache_read),
+                ":cache_write": count(info.usage.cache_write),
+                ":output": count(info.usage.output),
+            },
+        )
+    }
+
+    pub(crate) fn project_removed(&self, key: SessionKey, at: Millis) -> Result<(), StoreError> {
+        self.change_one(
+            "the session",
+            "UPDATE sessions SET deleted_at = coalesce(deleted_at, ?2) WHERE key = ?1",
+            [key.0, at],
+        )
+    }
+}

@@ -1,0 +1,91 @@
+//! `settings`, `models`, `rules`.
+
+use crate::{
+    Reader, SettingsState, StoreError, Tx,
+    column::{from_json, json},
+    key,
+};
+use octo_protocol::{ModelEntry, ModelId, Rule, Settings, SettingsSnapshot};
+use rusqlite::params;
+
+impl Reader<'_> {
+    /// The settings; defaults where none were stored.
+    pub fn settings(&self) -> Result<Settings, StoreError> {
+        let stored =
+            self.row("SELECT settings_json FROM settings WHERE only = 1", [], |row| from_json(row, 0))?;
+        Ok(stored.unwrap_or_default())
+    }
+
+    /// The models, in the order they were added. An entry whose key is kept "for this run" was stored by
+    /// some run, not by every: only the keys' owner knows whether it is still there.
+    pub fn models(&self) -> Result<Vec<ModelEntry>, StoreError> {
+        self.rows("SELECT entry_json FROM models ORDER BY key", [], |row| from_json(row, 0))
+    }
+
+    /// Settings and models with the number of the last event they include.
+    pub fn settings_state(&self) -> Result<SettingsState, StoreError> {
+        Ok(SettingsState {
+            seq: self.last_seq(key::SETTINGS_TOPIC)?,
+            settings: self.settings()?,
+            models: self.models()?,
+        })
+    }
+
+    /// The standing permissions of a folder, oldest first.
+    pub fn rules(&self, folder: &str) -> Result<Vec<Rule>, StoreError> {
+        self.rows("SELECT rule_json FROM rules WHERE folder = ?1 ORDER BY key", [folder], |row| {
+            from_json(row, 0)
+        })
+    }
+}
+
+impl Tx<'_> {
+    /// Stores the settings. The caller emits [`octo_protocol::Event::SettingsChanged`] in the same write,
+    /// its snapshot made from the tables.
+    pub fn put_settings(&mut self, settings: &Settings) -> Result<(), StoreError> {
+        self.change(
+            "INSERT INTO settings (only, settings_json) VALUES (1, ?1)
+             ON CONFLICT (only) DO UPDATE SET settings_json = excluded.settings_json",
+            [json(settings)?],
+        )?;
+        Ok(())
+    }
+
+    /// Adds a model, or changes the one with its id. The caller emits the event, as for
+    /// [`Tx::put_settings`].
+    pub fn put_model(&mut self, model: &ModelEntry) -> Result<(), StoreError> {
+        self.change(
+            "INSERT INTO models (id, entry_json) VALUES (?1, ?2)
+             ON CONFLICT (id) DO UPDATE SET entry_json = excluded.entry_json",
+            params![model.id.to_string(), json(model)?],
+        )?;
+        Ok(())
+    }
+
+    /// Removes a model, if it is there. The caller emits the event, as for [`Tx::put_settings`].
+    pub fn remove_model(&mut self, model: ModelId) -> Result<(), StoreError> {
+        self.change("DELETE FROM models WHERE id = ?1", [model.to_string()])?;
+        Ok(())
+    }
+
+    /// Adds a standing permission to a folder; one that is there already stays.
+    pub fn add_rule(&mut self, folder: &str, rule: &Rule) -> Result<(), StoreError> {
+        self.change(
+            "INSERT INTO rules (folder, rule_json) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            params![folder, json(rule)?],
+        )?;
+        Ok(())
+    }
+
+    /// Makes the tables say what the event says, in case the caller did not.
+    pub(crate) fn project_settings(&mut self, snapshot: &SettingsSnapshot) -> Result<(), StoreError> {
+        self.put_settings(&snapshot.settings)?;
+        if self.models()? != snapshot.models {
+            self.change("DELETE FROM models", [])?;
+            for model in &snapshot.models {
+                self.put_model(model)?;
+            }
+        }
+        Ok(())
+    }
+}

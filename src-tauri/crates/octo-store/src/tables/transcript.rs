@@ -1,0 +1,257 @@
+//! `messages` and `blocks`: the conversation as it is stored.
+
+use crate::{
+    Reader, StoreError, Tx,
+    column::{from_json, from_json_or_null, from_word, id, id_or_null, json, word},
+    key::{self, SessionKey},
+};
+use octo_protocol::{
+    Block, Message, MessageEnd, MessageId, Meta, Origin, SessionId, SessionSnapshot, Topic, TranscriptPage,
+    Usage,
+};
+use rusqlite::{Row, params};
+use std::collections::{BTreeSet, HashMap};
+
+/// The columns [`message`] reads, in its order.
+macro_rules! message_columns {
+    () => {
+        "messages.key, messages.id, turn, role, origin, at, model, end, usage_json"
+    };
+}
+pub(crate) use message_columns;
+
+/// Reads a message without its blocks from [`message_columns`], with its key.
+pub(crate) fn message(row: &Row<'_>) -> Result<(i64, Message), StoreError> {
+    let meta = Meta {
+        origin: from_word(row.get(4)?)?,
+        at: row.get(5)?,
+        model: id_or_null(row, 6)?,
+        end: row.get::<_, Option<String>>(7)?.map(from_word).transpose()?,
+        usage: from_json_or_null(row, 8)?,
+    };
+    let message = Message {
+        id: id(row, 1)?,
+        turn: id(row, 2)?,
+        role: from_word(row.get(3)?)?,
+        blocks: Vec::new(),
+        meta,
+    };
+    Ok((row.get(0)?, message))
+}
+
+/// Reads `key, text, block_json`.
+pub(crate) fn block(row: &Row<'_>) -> Result<(i64, Block), StoreError> {
+    let block = match row.get::<_, Option<String>>(1)? {
+        Some(text) => Block::Text { text },
+        None => from_json(row, 2)?,
+    };
+    Ok((row.get(0)?, block))
+}
+
+/// A block's two columns: words a person may search for, or the block as JSON.
+fn columns(block: &Block, origin: Origin) -> Result<(Option<&str>, Option<String>), StoreError> {
+    match block {
+        // What Octo tells the model is not part of what a person reads or remembers.
+        Block::Text { text } if origin != Origin::Octo => Ok((Some(text), None)),
+        other => Ok((None, Some(json(other)?))),
+    }
+}
+
+impl Reader<'_> {
+    /// A message's key, if it is there and belongs to the session.
+    pub(crate) fn message_key(&self, session: SessionKey, message: MessageId) -> Result<i64, StoreError> {
+        self.row("SELECT key FROM messages WHERE id = ?1", [message.to_string()], |row| {
+            Ok(row.get::<_, i64>(0)?)
+        })?
+        .filter(|key| key::session_of(*key) == session)
+        .ok_or(StoreError::UnknownMessage(message))
+    }
+
+    /// A page of `limit` messages before `before`, or the newest page; with the turns and calls they
+    /// mention.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`], [`StoreError::UnknownMessage`].
+    pub fn page(
+        &self,
+        session: SessionId,
+        before: Option<MessageId>,
+        limit: u32,
+    ) -> Result<TranscriptPage, StoreError> {
+        let key = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?;
+        let rows = key.rows();
+        let end = match before {
+            Some(before) => self.message_key(key, before)? - 1,
+            None => *rows.end(),
+        };
+        let mut messages = self.rows(
+            concat!(
+                "SELECT ",
+                message_columns!(),
+                " FROM messages
+                 WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT ?3"
+            ),
+            params![rows.start(), end, i64::from(limit) + 1],
+            message,
+        )?;
+        let earlier = messages.len() > limit as usize;
+        messages.truncate(limit as usize);
+        messages.reverse();
+        if let (Some((first, _)), Some((last, _))) = (messages.first(), messages.last()) {
+            let blocks = self.rows(
+                "SELECT key, text, block_json FROM blocks WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
+                [*first, *key::blocks(*last).end()],
+                block,
+            )?;
+            attach(&mut messages, blocks);
+        }
+        let messages: Vec<Message> = messages.into_iter().map(|(_, message)| message).collect();
+        let turns: BTreeSet<String> = messages.iter().map(|message| message.turn.to_string()).collect();
+        let calls = self.calls_of(&messages)?;
+        Ok(TranscriptPage { turns: self.turns(&json(&turns)?)?, calls, messages, earlier })
+    }
+
+    /// Everything a client needs to draw the session, with its newest `limit` messages. What streams
+    /// right now is not stored; whoever knows it adds it.
+    pub fn snapshot(&self, session: SessionId, limit: u32) -> Result<Option<SessionSnapshot>, StoreError> {
+        let Some(info) = self.session(session)? else { return Ok(None) };
+        let key = self.key(session)?;
+        let (retry, context_tokens) = self.retry_and_context_tokens(key)?;
+        Ok(Some(SessionSnapshot {
+            seq: self.topic_seq(&Topic::Session { id: session })?,
+            info,
+            page: self.page(session, None, limit)?,
+            questions: self.questions(key)?,
+            queue: self.queue(key)?,
+            todos: self.todos(key)?,
+            streaming: Vec::new(),
+            retry,
+            draft: self.draft(key)?,
+            context_tokens,
+        }))
+    }
+}
+
+/// Puts blocks (in order) into their messages (in order).
+pub(crate) fn attach(messages: &mut [(i64, Message)], blocks: Vec<(i64, Block)>) {
+    let places: HashMap<i64, usize> =
+        messages.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+    for (key, block) in blocks {
+        if let Some((_, message)) =
+            places.get(&key::message_of(key)).and_then(|place| messages.get_mut(*place))
+        {
+            message.blocks.push(block);
+        }
+    }
+}
+
+impl Tx<'_> {
+    /// Adds a message after all others of the session. `open` while its blocks are still to come.
+    pub(crate) fn project_message(
+        &self,
+        session: SessionKey,
+        message: &Message,
+        state: MessageState,
+    ) -> Result<(), StoreError> {
+        let rows = session.rows();
+        let last = self.row(
+            "SELECT max(key) FROM messages WHERE key BETWEEN ?1 AND ?2",
+            [rows.start(), rows.end()],
+            |row| Ok(row.get::<_, Option<i64>>(0)?),
+        )?;
+        let key = session.message(last.flatten().map_or(0, |last| key::position_of(last) + 1))?;
+        let meta = &message.meta;
+        self.change(
+            "INSERT INTO messages (key, id, turn, role, origin, at, model, end, usage_json, open)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                key,
+                message.id.to_string(),
+                message.turn.to_string(),
+                word(&message.role)?,
+                word(&meta.origin)?,
+                meta.at,
+                meta.model.map(|id| id.to_string()),
+                meta.end.as_ref().map(word).transpose()?,
+                meta.usage.as_ref().map(json).transpose()?,
+                state == MessageState::Open,
+            ],
+        )?;
+        for (index, block) in (0..).zip(&message.blocks) {
+            let (text, block_json) = columns(block, meta.origin)?;
+            self.change(
+                "INSERT INTO blocks (key, text, block_json) VALUES (?1, ?2, ?3)",
+                params![key::block(key, index)?, text, block_json],
+            )?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn project_block(
+        &self,
+        session: SessionKey,
+        message: MessageId,
+        index: u32,
+        block: &Block,
+    ) -> Result<(), StoreError> {
+        let message = self.message_key(session, message)?;
+        let (text, block_json) = columns(block, Origin::Model)?;
+        self.change(
+            "INSERT INTO blocks (key, text, block_json) VALUES (?1, ?2, ?3)",
+            params![key::block(message, index)?, text, block_json],
+        )?;
+        Ok(())
+    }
+
+    /// The sums of turn and session are not touched: they come with the turn's and the head's own events.
+    pub(crate) fn project_message_ended(
+        &self,
+        session: SessionKey,
+        message: MessageId,
+        end: MessageEnd,
+        usage: Option<&Usage>,
+    ) -> Result<(), StoreError> {
+        let message = self.message_key(session, message)?;
+        self.change(
+            "UPDATE messages SET end = ?2, usage_json = ?3, open = 0 WHERE key = ?1",
+            params![message, word(&end)?, usage.map(json).transpose()?],
+        )?;
+        if let Some(usage) = usage {
+            self.project_context_tokens(session, usage.total_input())?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn project_message_discarded(
+        &self,
+        session: SessionKey,
+        message: MessageId,
+    ) -> Result<(), StoreError> {
+        let message = self.message_key(session, message)?;
+        let range = key::blocks(message);
+        let range = [range.start(), range.end()];
+        let blocks =
+            self.rows("SELECT key, text, block_json FROM blocks WHERE key BETWEEN ?1 AND ?2", range, block)?;
+        let calls: Vec<String> = blocks
+            .iter()
+            .filter_map(|(_, block)| match block {
+                Block::ToolCall(call) => Some(call.id.to_string()),
+                _ => None,
+            })
+            .collect();
+        if !calls.is_empty() {
+            self.change("DELETE FROM calls WHERE id IN (SELECT value FROM json_each(?1))", [json(&calls)?])?;
+        }
+        self.change("DELETE FROM blocks WHERE key BETWEEN ?1 AND ?2", range)?;
+        self.change("DELETE FROM context WHERE message = ?1", [message])?;
+        self.change("DELETE FROM messages WHERE key = ?1", [message])?;
+        Ok(())
+    }
+}
+
+/// Whether a message's blocks are still to come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MessageState {
+    Whole,
+    Open,
+}

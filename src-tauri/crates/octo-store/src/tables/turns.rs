@@ -1,0 +1,119 @@
+//! `turns`.
+
+use crate::{
+    Reader, StoreError, Tx,
+    column::{count, from_json_or_null, id, json, read_count},
+    key::SessionKey,
+};
+use octo_protocol::{TurnView, Usage};
+use rusqlite::{Row, params};
+
+/// The columns [`turn`] reads, in its order.
+macro_rules! turn_columns {
+    () => {
+        "id, started_at, ended_at, end_json, usage_input, usage_cache_read, usage_cache_write, usage_output"
+    };
+}
+
+/// Reads a turn from [`turn_columns`].
+fn turn(row: &Row<'_>) -> Result<TurnView, StoreError> {
+    Ok(TurnView {
+        id: id(row, 0)?,
+        started_at: row.get(1)?,
+        ended_at: row.get(2)?,
+        end: from_json_or_null(row, 3)?,
+        usage: Usage {
+            input: read_count(row, 4)?,
+            cache_read: read_count(row, 5)?,
+            cache_write: read_count(row, 6)?,
+            output: read_count(row, 7)?,
+        },
+    })
+}
+
+impl Reader<'_> {
+    /// The turns of these ids (a JSON array), oldest first.
+    pub(crate) fn turns(&self, ids_json: &str) -> Result<Vec<TurnView>, StoreError> {
+        let mut turns = self.rows(
+            concat!(
+                "SELECT ",
+                turn_columns!(),
+                ", key FROM turns WHERE id IN (SELECT value FROM json_each(?1))"
+            ),
+            [ids_json],
+            |row| Ok((row.get::<_, i64>(8)?, turn(row)?)),
+        )?;
+        turns.sort_by_key(|(key, _)| *key);
+        Ok(turns.into_iter().map(|(_, turn)| turn).collect())
+    }
+
+    /// The session's newest turn that has not ended.
+    pub(crate) fn unfinished_turn(&self, session: SessionKey) -> Result<Option<TurnView>, StoreError> {
+        self.row(
+            concat!(
+                "SELECT ",
+                turn_columns!(),
+                " FROM turns
+                 WHERE session = ?1 AND ended_at IS NULL ORDER BY key DESC LIMIT 1"
+            ),
+            [session.0],
+            turn,
+        )
+    }
+
+    /// The session's newest turn.
+    pub(crate) fn last_turn(&self, session: SessionKey) -> Result<Option<TurnView>, StoreError> {
+        self.row(
+            concat!("SELECT ", turn_columns!(), " FROM turns WHERE session = ?1 ORDER BY key DESC LIMIT 1"),
+            [session.0],
+            turn,
+        )
+    }
+}
+
+impl Tx<'_> {
+    /// The turn goes on from the session's newest one: that is its parent.
+    pub(crate) fn project_turn_started(
+        &self,
+        session: SessionKey,
+        turn: &TurnView,
+    ) -> Result<(), StoreError> {
+        self.change(
+            "INSERT INTO turns (id, session, parent, started_at, ended_at, end_json,
+               usage_input, usage_cache_read, usage_cache_write, usage_output)
+             VALUES (?1, ?2, (SELECT max(key) FROM turns WHERE session = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![
+                turn.id.to_string(),
+                session.0,
+                turn.started_at,
+                turn.ended_at,
+                turn.end.as_ref().map(json).transpose()?,
+                count(turn.usage.input),
+                count(turn.usage.cache_read),
+                count(turn.usage.cache_write),
+                count(turn.usage.output),
+            ],
+        )?;
+        Ok(())
+    }
+
+    pub(crate) fn project_turn_ended(&self, session: SessionKey, turn: &TurnView) -> Result<(), StoreError> {
+        self.change_one(
+            "the turn",
+            "UPDATE turns SET started_at = ?3, ended_at = ?4, end_json = ?5,
+               usage_input = ?6, usage_cache_read = ?7, usage_cache_write = ?8, usage_output = ?9
+             WHERE id = ?1 AND session = ?2",
+            params![
+                turn.id.to_string(),
+                session.0,
+                turn.started_at,
+                turn.ended_at,
+                turn.end.as_ref().map(json).transpose()?,
+                count(turn.usage.input),
+                count(turn.usage.cache_read),
+                count(turn.usage.cache_write),
+                count(turn.usage.output),
+            ],
+        )
+    }
+}

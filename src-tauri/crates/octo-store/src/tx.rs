@@ -1,0 +1,84 @@
+//! A write in progress.
+
+use crate::{
+    Reader, StoreError,
+    key::{self, SessionKey},
+    project,
+    reader::Known,
+};
+use octo_protocol::{EVENT_VERSION, Envelope, Event, Millis, Topic};
+use rusqlite::{Connection, params};
+use std::{
+    ops::Deref,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// One transaction. It reads what it wrote, and is undone as a whole when its closure fails.
+pub struct Tx<'a> {
+    reader: Reader<'a>,
+    envelopes: Vec<Arc<Envelope>>,
+}
+
+impl<'a> Deref for Tx<'a> {
+    type Target = Reader<'a>;
+
+    fn deref(&self) -> &Reader<'a> {
+        &self.reader
+    }
+}
+
+impl<'a> Tx<'a> {
+    pub(crate) fn new(connection: &'a Connection, known: &'a Known) -> Self {
+        Self { reader: Reader::new(connection, known), envelopes: Vec::new() }
+    }
+
+    pub(crate) fn into_envelopes(self) -> Vec<Arc<Envelope>> {
+        self.envelopes
+    }
+
+    /// Appends an event to its topic, with the topic's next number, and changes the tables it describes.
+    /// It is published after the commit. Returns its number.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`] for a topic that is not there; [`StoreError::Failed`] for an event
+    /// that does not belong to the topic or contradicts what is stored (a message added twice, a block of
+    /// a message that is not there).
+    pub fn emit(&mut self, topic: Topic, event: Event) -> Result<u64, StoreError> {
+        let number = self.topic_key(&topic)?;
+        let at = now();
+        let seq = self.last_seq(number)? + 1;
+        self.connection
+            .prepare_cached("INSERT INTO events (key, at, v, event_json) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![number.event(seq)?, at, EVENT_VERSION, serde_json::to_string(&event)?])?;
+        project::project(self, &topic, number, at, &event)?;
+        self.envelopes.push(Arc::new(Envelope { topic, seq, at, v: EVENT_VERSION, event }));
+        Ok(seq)
+    }
+}
+
+impl Reader<'_> {
+    pub(crate) fn topic_key(&self, topic: &Topic) -> Result<SessionKey, StoreError> {
+        match topic {
+            Topic::Session { id } => self.key(*id),
+            Topic::Sessions => Ok(key::LIST_TOPIC),
+            Topic::Settings => Ok(key::SETTINGS_TOPIC),
+        }
+    }
+
+    pub(crate) fn last_seq(&self, topic: SessionKey) -> Result<u64, StoreError> {
+        let keys = topic.events();
+        let last: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT max(key) FROM events WHERE key BETWEEN ?1 AND ?2")?
+            .query_row([keys.start(), keys.end()], |row| row.get(0))?;
+        Ok(last.map_or(0, key::seq_of))
+    }
+}
+
+pub(crate) fn now() -> Millis {
+    // A clock before 1970 is a broken clock; such events stand at the epoch.
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |past| Millis::try_from(past.as_millis()).unwrap_or(Millis::MAX))
+}

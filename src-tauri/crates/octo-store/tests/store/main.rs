@@ -1,0 +1,37 @@
+//! The store against a real SQLite file, through its public face.
+
+mod crash;
+mod disk;
+mod fold;
+mod life;
+mod list;
+mod measure;
+mod open;
+mod resume;
+mod sample;
+
+use octo_protocol::{Event, SessionId, SessionInfo, Topic};
+use octo_store::{NewSession, Store, StoreError, ToolsetRow, Tx};
+use tempfile::TempDir;
+
+fn home() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn new(info: SessionInfo) -> NewSession {
+    let toolset = ToolsetRow { hash: "t1".to_owned(), version: 1, tools_json: "[]".to_owned() };
+    NewSession { info, system: "You are Octo.".to_owned(), toolset }
+}
+
+async fn create(store: &Store, info: &SessionInfo) {
+    let new = new(info.clone());
+    store.write(move |tx| tx.create_session(&new)).await.unwrap();
+}
+
+async fn emit(store: &Store, session: SessionId, events: Vec<Event>) -> Result<(), StoreError> {
+    store.write(move |tx| emit_all(tx, session, events)).await
+}
+
+fn emit_all(tx: &mut Tx<'_>, id: SessionId, events: Vec<Event>) -> Result<(), StoreError> {
+    events.into_iter().try_for_each(|event| tx.emit(Topic::Session { id }, event).map(drop))
+}

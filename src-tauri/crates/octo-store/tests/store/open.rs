@@ -1,0 +1,194 @@
+//! Opening: a new home, a home that cannot be used, a newer file, a damaged file.
+
+use crate::{create, emit, home, sample};
+use octo_protocol::*;
+use octo_store::{OpenError, Store};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn refused(home: &Path) -> OpenError {
+    match Store::open(home) {
+        Ok(_) => panic!("it opened"),
+        Err(error) => error,
+    }
+}
+
+/// A home with a closed database of a few hundred pages.
+async fn filled() -> (tempfile::TempDir, PathBuf) {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    for n in 0..20 {
+        let info = sample::head(&format!("session {n}"));
+        create(&store, &info).await;
+        let events = (0..40)
+            .map(|m| {
+                let words = format!(
+                    "message {m} of {n}, with some words to fill a page: {}",
+                    "lorem ipsum ".repeat(20)
+                );
+                Event::MessageAdded { message: sample::person(TurnId::new(), vec![sample::text(&words)]) }
+            })
+            .collect();
+        emit(&store, info.id, events).await.unwrap();
+    }
+    store.close();
+    let file = home.path().join("octo.db");
+    assert!(fs::metadata(&file).unwrap().len() > 500_000);
+    (home, file)
+}
+
+#[tokio::test]
+async fn a_home_is_made_where_there_is_none() {
+    let home = home();
+    let deep = home.path().join("a/b");
+    let store = Store::open(&deep).unwrap();
+    assert_eq!(store.read(|reader| reader.list_snapshot(1)).await.unwrap().total, 0);
+    store.close();
+    let mut files: Vec<String> =
+        fs::read_dir(&deep).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, ["octo.db", "octo.lock"]);
+}
+
+#[test]
+fn a_home_that_cannot_be_used_is_named() {
+    let home = home();
+    let file = home.path().join("file");
+    fs::write(&file, "mine").unwrap();
+    for place in [file.clone(), file.join("below")] {
+        let error = refused(&place);
+        assert!(matches!(&error, OpenError::Unavailable { path, .. } if *path == place), "{error}");
+        let api = ApiError::from(error);
+        assert_eq!((api.key.as_str(), api.retryable), ("store.unavailable", true));
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+}
+
+#[tokio::test]
+async fn a_file_from_a_newer_octo_is_left_alone() {
+    let (home, file) = filled().await;
+    let raw = rusqlite::Connection::open(&file).unwrap();
+    raw.pragma_update(None, "user_version", 4_000).unwrap();
+    raw.close().unwrap();
+    let before = fs::read(&file).unwrap();
+    let error = refused(home.path());
+    assert!(matches!(error, OpenError::Newer { found: 4_000, known, .. } if known < 4_000), "{error}");
+    assert_eq!(ApiError::from(error).key, "store.newer");
+    assert_eq!(fs::read(&file).unwrap(), before);
+    assert!(!home.path().join("backups").exists());
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_told_and_left_as_it_is() {
+    let (home, file) = filled().await;
+    let good = fs::read(&file).unwrap();
+    let garbage = |at: usize, length: usize| {
+        let mut bytes = good.clone();
+        bytes[at..at + length]
+            .iter_mut()
+            .zip((0..251u8).cycle())
+            .for_each(|(byte, value)| *byte = value ^ 0xa5);
+        bytes
+    };
+    let page = 4096;
+    let cases = [
+        ("empty", Vec::new()),
+        ("one byte", good[..1].to_vec()),
+        ("half a header", good[..60].to_vec()),
+        ("one page", good[..page].to_vec()),
+        ("half", good[..good.len() / 2 / page * page].to_vec()),
+        ("cut inside a page", good[..good.len() / 2 + 7].to_vec()),
+        ("last page missing", good[..good.len() - page].to_vec()),
+        ("garbage header", garbage(0, 16)),
+        ("garbage schema", garbage(100, page - 100)),
+        ("garbage page 3", garbage(2 * page, page)),
+        ("garbage in the middle", garbage(good.len() / 2 / page * page, 4 * page)),
+        ("garbage at the end", garbage(good.len() - page, page)),
+        ("text", b"This is no database, only a text of some length.".repeat(400)),
+        ("zeroes", vec![0; good.len()]),
+    ];
+    for (name, bytes) in cases {
+        fs::write(&file, &bytes).unwrap();
+        let error = refused(home.path());
+        assert!(
+            matches!(&error, OpenError::Damaged { path, backup: None, .. } if *path == file),
+            "{name}: {error:?}"
+        );
+        assert_eq!(ApiError::from(error).key, "store.damaged_no_backup", "{name}");
+        assert!(fs::read(&file).unwrap() == bytes, "{name}: the file was changed");
+    }
+
+    let backups = home.path().join("backups");
+    fs::create_dir(&backups).unwrap();
+    for name in
+        ["octo-1-1700000000000.db", "octo-1-1800000000000.db", "octo-1-1900000000000.part", "notes.txt"]
+    {
+        fs::write(backups.join(name), "").unwrap();
+    }
+    let error = refused(home.path());
+    let newest = backups.join("octo-1-1800000000000.db");
+    assert!(
+        matches!(&error, OpenError::Damaged { backup: Some(backup), .. } if *backup == newest),
+        "{error:?}"
+    );
+    let api = ApiError::from(error);
+    assert_eq!((api.key.as_str(), api.args["backup"].as_str()), ("store.damaged", newest.to_str().unwrap()));
+
+    fs::write(&file, &good).unwrap();
+    let store = Store::open(home.path()).unwrap();
+    assert_eq!(store.read(|reader| reader.list_snapshot(1)).await.unwrap().total, 20);
+    store.close();
+}
+
+#[tokio::test]
+async fn the_log_of_a_damaged_file_is_left_as_it_is_too() {
+    let (home, file) = filled().await;
+    let store = Store::open(home.path()).unwrap();
+    create(&store, &sample::head("only in the log")).await;
+    let crashed = crate::home();
+    let copies = ["octo.db", "octo.db-wal"].map(|name| crashed.path().join(name));
+    fs::copy(&file, &copies[0]).unwrap();
+    fs::copy(home.path().join("octo.db-wal"), &copies[1]).unwrap();
+    store.close();
+    let good = copies.each_ref().map(|copy| fs::read(copy).unwrap());
+    assert!(!good[1].is_empty());
+
+    let mut bad = good[0].clone();
+    let middle = bad.len() / 2 / 4096 * 4096;
+    bad[middle..middle + 8192].fill(0xee);
+    fs::write(&copies[0], &bad).unwrap();
+    assert!(matches!(refused(crashed.path()), OpenError::Damaged { .. }));
+    assert!(fs::read(&copies[0]).unwrap() == bad && fs::read(&copies[1]).unwrap() == good[1]);
+
+    fs::write(&copies[0], &good[0]).unwrap();
+    let store = Store::open(crashed.path()).unwrap();
+    assert_eq!(store.read(|reader| reader.list_snapshot(1)).await.unwrap().total, 21);
+    store.close();
+}
+
+#[test]
+fn a_database_of_another_program_is_not_ours() {
+    let home = home();
+    let file = home.path().join("octo.db");
+    let raw = rusqlite::Connection::open(&file).unwrap();
+    raw.execute_batch("CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('mine');").unwrap();
+    raw.close().unwrap();
+    let before = fs::read(&file).unwrap();
+    assert!(matches!(refused(home.path()), OpenError::Damaged { .. }));
+    assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn a_log_without_its_database_is_damage_and_half_a_creation_is_none() {
+    let home = home();
+    fs::write(home.path().join("octo.db-wal"), "frames").unwrap();
+    assert!(matches!(refused(home.path()), OpenError::Damaged { .. }));
+    assert!(!home.path().join("octo.db").exists());
+    fs::remove_file(home.path().join("octo.db-wal")).unwrap();
+
+    fs::write(home.path().join("octo.db.new"), "half").unwrap();
+    Store::open(home.path()).unwrap().close();
+    assert!(!home.path().join("octo.db.new").exists());
+}

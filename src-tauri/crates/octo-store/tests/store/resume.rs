@@ -1,0 +1,297 @@
+//! What stands beside the events: the context, results, drafts, settings, rules, leases.
+
+use crate::{create, emit, emit_all, home, new, sample};
+use octo_protocol::*;
+use octo_store::{Holder, LeaseOutcome, Life, NewSession, Store, StoreError, ToolsetRow, UsageRow};
+
+#[tokio::test]
+async fn a_turn_cut_in_the_middle_comes_back_with_its_calls_and_results() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let info = sample::head("cut");
+    let id = info.id;
+    create(&store, &info).await;
+    let turn = sample::turn();
+    let asked = sample::person(turn.id, vec![sample::text("go")]);
+    let answer = sample::model(turn.id);
+    let calls = [CallId::new(), CallId::new(), CallId::new()];
+    let states = [sample::ended(), CallState::Started { at: 5 }, CallState::Asking];
+    let question = Question {
+        id: QuestionId::new(),
+        call: calls[2],
+        tool: "terminal".to_owned(),
+        ask: Ask::Permission {
+            preview: ToolView::Plain { text: "rm x".to_owned() },
+            reason: AskReason::Unparsed,
+            rule: None,
+        },
+        at: 7,
+    };
+    let mut events = vec![
+        Event::TurnStarted { turn: turn.clone() },
+        Event::MessageAdded { message: asked.clone() },
+        Event::MessageStarted { message: answer.clone() },
+    ];
+    for (index, call) in (0..).zip(calls) {
+        events.push(Event::BlockAdded { message: answer.id, index, block: sample::tool_call(call) });
+        events.push(Event::CallChanged { call: sample::call(call, turn.id, CallState::Planned) });
+    }
+    for (call, state) in calls.into_iter().zip(states.clone()) {
+        events.push(Event::CallChanged { call: sample::call(call, turn.id, state) });
+    }
+    events.push(Event::QuestionAsked { question: question.clone() });
+    let (person, model) = (asked.id, answer.id);
+    store
+        .write(move |tx| {
+            emit_all(tx, id, events)?;
+            tx.append_context(id, person)?;
+            tx.append_context(id, model)?;
+            tx.set_call(calls[0], &sample::result(calls[0]))?;
+            tx.set_draft(id, "half a thought")
+        })
+        .await
+        .unwrap();
+    store.close();
+
+    let store = Store::open(home.path()).unwrap();
+    let unfinished = store.read(|reader| reader.unfinished_sessions(Source::Window)).await.unwrap();
+    assert_eq!(unfinished, [id]);
+    assert_eq!(store.read(|reader| reader.unfinished_sessions(Source::Headless)).await.unwrap(), []);
+    let resumed = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap();
+    let stored = resumed.unfinished.unwrap();
+    assert_eq!(stored.turn, turn);
+    assert_eq!(stored.messages, [asked.id, answer.id]);
+    assert_eq!(stored.open_message, Some(answer.id));
+    assert_eq!(stored.calls.iter().map(|call| call.view.id).collect::<Vec<_>>(), calls);
+    assert_eq!(stored.calls.iter().map(|call| call.view.state.clone()).collect::<Vec<_>>(), states);
+    assert_eq!(
+        stored.calls.into_iter().map(|call| call.result).collect::<Vec<_>>(),
+        [Some(sample::result(calls[0])), None, None]
+    );
+    assert_eq!(resumed.questions, [question]);
+    assert_eq!(resumed.draft, "half a thought");
+    assert_eq!(resumed.system, "You are Octo.");
+    assert_eq!(resumed.context.iter().map(|message| message.id).collect::<Vec<_>>(), [asked.id, answer.id]);
+    assert_eq!(resumed.context[1].calls().map(|call| call.id).collect::<Vec<_>>(), calls);
+
+    // The discarded message takes its calls, its place in the context and its blocks with it.
+    emit(&store, id, vec![Event::MessageDiscarded { message: answer.id }]).await.unwrap();
+    let resumed = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap();
+    let stored = resumed.unfinished.unwrap();
+    assert_eq!((stored.messages, stored.calls, stored.open_message), (vec![asked.id], vec![], None));
+    assert_eq!(resumed.context, [asked]);
+    store.close();
+}
+
+#[tokio::test]
+async fn the_context_has_generations_and_the_transcript_keeps_everything() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let info = sample::head("context");
+    let id = info.id;
+    create(&store, &info).await;
+    let messages: Vec<Message> =
+        (0..5).map(|n| sample::person(TurnId::new(), vec![sample::text(&n.to_string())])).collect();
+    let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
+    emit(&store, id, messages.into_iter().map(|message| Event::MessageAdded { message }).collect())
+        .await
+        .unwrap();
+
+    let context = async |expected: &[usize]| {
+        let (resumed, page) =
+            store.read(move |reader| Ok((reader.resume(id)?, reader.page(id, None, 9)?))).await.unwrap();
+        let seen: Vec<String> = resumed.unwrap().context.iter().map(Message::text).collect();
+        assert_eq!(seen, expected.iter().map(usize::to_string).collect::<Vec<_>>());
+        assert_eq!(page.messages.len(), 5);
+    };
+    context(&[]).await;
+    let order = [ids[0], ids[1], ids[2]];
+    store
+        .write(move |tx| order.into_iter().try_for_each(|message| tx.append_context(id, message)))
+        .await
+        .unwrap();
+    context(&[0, 1, 2]).await;
+    let dropped = ids[1];
+    store.write(move |tx| tx.drop_from_context(id, dropped)).await.unwrap();
+    context(&[0, 2]).await;
+    let next = vec![ids[4], ids[2]];
+    store.write(move |tx| tx.new_generation(id, &next)).await.unwrap();
+    context(&[4, 2]).await;
+    let last = ids[3];
+    store.write(move |tx| tx.append_context(id, last)).await.unwrap();
+    context(&[4, 2, 3]).await;
+    store.write(move |tx| tx.new_generation(id, &[])).await.unwrap();
+    context(&[]).await;
+    store.close();
+}
+
+#[tokio::test]
+async fn messages_of_another_session_cannot_be_touched() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let (mine, other) = (sample::head("mine"), sample::head("other"));
+    create(&store, &mine).await;
+    create(&store, &other).await;
+    let message = sample::model(TurnId::new());
+    let (id, theirs) = (mine.id, message.id);
+    emit(&store, other.id, vec![Event::MessageStarted { message }]).await.unwrap();
+    let attempts: Vec<Result<(), StoreError>> = vec![
+        store.write(move |tx| tx.append_context(id, theirs)).await,
+        store.write(move |tx| tx.new_generation(id, &[theirs])).await,
+        store.read(move |reader| reader.page(id, Some(theirs), 5).map(drop)).await,
+        emit(&store, id, vec![Event::MessageDiscarded { message: theirs }]).await,
+        emit(&store, id, vec![Event::BlockAdded { message: theirs, index: 0, block: sample::text("x") }])
+            .await,
+        emit(&store, id, vec![Event::MessageEnded { message: theirs, end: MessageEnd::Cut, usage: None }])
+            .await,
+    ];
+    for attempt in attempts {
+        assert!(matches!(attempt, Err(StoreError::UnknownMessage(_))), "{attempt:?}");
+    }
+    assert_eq!(store.read(move |reader| reader.topic_seq(&Topic::Session { id })).await.unwrap(), 1);
+    store.close();
+}
+
+#[tokio::test]
+async fn prompts_and_tools_are_frozen_until_refrozen() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let info = sample::head("frozen");
+    let id = info.id;
+    create(&store, &info).await;
+    let forged = ToolsetRow { hash: "t1".to_owned(), version: 1, tools_json: "[1]".to_owned() };
+    let other = NewSession { toolset: forged, ..new(sample::head("forged")) };
+    assert!(store.write(move |tx| tx.create_session(&other)).await.is_err());
+    let newer = ToolsetRow { hash: "t2".to_owned(), version: 2, tools_json: "[2]".to_owned() };
+    let kept = newer.clone();
+    store.write(move |tx| tx.refreeze(id, "You are Octo 2.", &newer)).await.unwrap();
+    let resumed = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap();
+    assert_eq!((resumed.system.as_str(), resumed.toolset), ("You are Octo 2.", kept));
+    store.close();
+}
+
+#[tokio::test]
+async fn settings_models_and_rules_are_kept_and_settings_events_win() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let settings =
+        Settings { language: Language::Zh, recent_folders: vec!["/a".to_owned()], ..Settings::default() };
+    let [a, mut b, c] = ["a", "b", "c"].map(entry);
+    let rule = |word: &str| Rule::Command { words: vec!["cargo".to_owned(), word.to_owned()] };
+    let (test, check) = (rule("test"), rule("check"));
+    assert_eq!(store.read(|reader| reader.settings()).await.unwrap(), Settings::default());
+    let values = (settings.clone(), a.clone(), b.clone(), c.clone(), test.clone(), check.clone());
+    store
+        .write(move |tx| {
+            let (settings, a, b, c, test, check) = values;
+            tx.put_settings(&settings)?;
+            tx.put_model(&a)?;
+            tx.put_model(&b)?;
+            tx.put_model(&c)?;
+            tx.remove_model(a.id)?;
+            for rule in [&test, &check, &test] {
+                tx.add_rule("/a", rule)?;
+            }
+            Ok(())
+        })
+        .await
+        .unwrap();
+    b.key = KeyState::ThisRun { last4: "abcd".to_owned() };
+    let changed = b.clone();
+    store.write(move |tx| tx.put_model(&changed)).await.unwrap();
+    let state = store.read(|reader| reader.settings_state()).await.unwrap();
+    assert_eq!((state.seq, &state.settings, &state.models), (0, &settings, &vec![b.clone(), c.clone()]));
+    assert_eq!(store.read(|reader| reader.rules("/a")).await.unwrap(), [test, check]);
+    assert_eq!(store.read(|reader| reader.rules("/a/b")).await.unwrap(), []);
+
+    let snapshot = SettingsSnapshot {
+        settings: Settings { welcomed: true, ..settings },
+        models: vec![c, a],
+        keychain: KeychainState::Available,
+    };
+    let emitted = snapshot.clone();
+    store
+        .write(move |tx| tx.emit(Topic::Settings, Event::SettingsChanged { snapshot: emitted }))
+        .await
+        .unwrap();
+    let state = store.read(|reader| reader.settings_state()).await.unwrap();
+    assert_eq!((state.seq, state.settings, state.models), (1, snapshot.settings, snapshot.models));
+    store.close();
+}
+
+#[tokio::test]
+async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let info = sample::head("ledger");
+    create(&store, &info).await;
+    let row = move |session| UsageRow {
+        session,
+        turn: TurnId::new(),
+        message: MessageId::new(),
+        model: None,
+        usage: sample::usage(3),
+        at: 9,
+        expected_cache_read: Some(6),
+    };
+    let (id, nobody) = (info.id, SessionId::new());
+    store.write(move |tx| tx.add_usage(row(id))).await.unwrap();
+    assert!(matches!(
+        store.write(move |tx| tx.add_usage(row(nobody))).await,
+        Err(StoreError::UnknownSession(_))
+    ));
+    for text in ["one", "two", ""] {
+        store.write(move |tx| tx.set_draft(id, text)).await.unwrap();
+        let draft = store.read(move |reader| reader.snapshot(id, 1)).await.unwrap().unwrap().draft;
+        assert_eq!(draft, text);
+    }
+    store.close();
+    let file = rusqlite::Connection::open(home.path().join("octo.db")).unwrap();
+    let ledger: (i64, i64, i64) = file
+        .query_row("SELECT input, output, expected_cache_read FROM usage", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .unwrap();
+    assert_eq!(ledger, (3, 12, 6));
+}
+
+fn entry(model: &str) -> ModelEntry {
+    ModelEntry {
+        id: ModelId::new(),
+        protocol: Protocol::Anthropic,
+        base_url: "https://models.example".to_owned(),
+        model: model.to_owned(),
+        context_window: 200_000,
+        max_output: 8_192,
+        vision: true,
+        key: KeyState::Stored { last4: "wxyz".to_owned() },
+    }
+}
+
+fn holder(token: &str) -> Holder {
+    Holder { process: 7, started: 70, boot: "b".to_owned(), token: token.to_owned() }
+}
+
+#[tokio::test]
+async fn a_lease_is_taken_kept_and_inherited_only_from_the_dead() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let info = sample::head("lease");
+    let id = info.id;
+    create(&store, &info).await;
+    let take = async |token: &'static str, others: Life| {
+        store.write(move |tx| tx.take_lease(id, &holder(token), |_| others)).await.unwrap()
+    };
+    assert_eq!(take("a", Life::Alive).await, LeaseOutcome::Taken);
+    assert_eq!(take("a", Life::Alive).await, LeaseOutcome::Taken);
+    assert_eq!(take("b", Life::Alive).await, LeaseOutcome::HeldBy(holder("a")));
+    assert_eq!(take("b", Life::Dead).await, LeaseOutcome::TakenOver(holder("a")));
+    assert_eq!(take("a", Life::Alive).await, LeaseOutcome::HeldBy(holder("b")));
+    store.write(move |tx| tx.release_lease(id, "a")).await.unwrap();
+    assert_eq!(store.read(move |reader| reader.lease(id)).await.unwrap(), Some(holder("b")));
+    store.write(move |tx| tx.release_lease(id, "b")).await.unwrap();
+    assert_eq!(take("a", Life::Alive).await, LeaseOutcome::Taken);
+    store.write(|tx| tx.release_all("a")).await.unwrap();
+    assert_eq!(store.read(move |reader| reader.lease(id)).await.unwrap(), None);
+    store.close();
+}

@@ -1,0 +1,81 @@
+//! Values for tests. Knows the protocol only, so that tests inside the crate share it.
+
+use octo_protocol::*;
+
+pub fn head(title: &str) -> SessionInfo {
+    SessionInfo {
+        id: SessionId::new(),
+        title: title.to_owned(),
+        folder: "/home/me/project".to_owned(),
+        profile: Profile::Coding,
+        mode: Mode::AskRisky,
+        model: Some(ModelId::new()),
+        source: Source::Window,
+        pinned: false,
+        status: SessionStatus::Idle,
+        created_at: 1_000,
+        updated_at: 1_000,
+        usage: Usage::default(),
+    }
+}
+
+pub fn turn() -> TurnView {
+    TurnView { id: TurnId::new(), started_at: 2_000, ended_at: None, end: None, usage: Usage::default() }
+}
+
+pub fn text(text: &str) -> Block {
+    Block::Text { text: text.to_owned() }
+}
+
+pub fn person(turn: TurnId, blocks: Vec<Block>) -> Message {
+    let meta = Meta { origin: Origin::Person, at: 3_000, model: None, usage: None, end: None };
+    Message { id: MessageId::new(), turn, role: Role::User, blocks, meta }
+}
+
+pub fn octo(turn: TurnId, blocks: Vec<Block>) -> Message {
+    let mut message = person(turn, blocks);
+    message.meta.origin = Origin::Octo;
+    message
+}
+
+pub fn model(turn: TurnId) -> Message {
+    let meta = Meta { origin: Origin::Model, at: 4_000, model: Some(ModelId::new()), usage: None, end: None };
+    Message { id: MessageId::new(), turn, role: Role::Assistant, blocks: Vec::new(), meta }
+}
+
+pub fn tool_call(id: CallId) -> Block {
+    Block::ToolCall(ToolCall {
+        id,
+        provider_id: "toolu_1".to_owned(),
+        name: "terminal".to_owned(),
+        arguments: "{\"command\":\"ls\"}".to_owned(),
+    })
+}
+
+pub fn result(call: CallId) -> ToolResult {
+    ToolResult {
+        call,
+        provider_id: "toolu_1".to_owned(),
+        status: CallStatus::Done,
+        text: "a\nb".to_owned(),
+        images: Vec::new(),
+    }
+}
+
+pub fn call(id: CallId, turn: TurnId, state: CallState) -> CallView {
+    CallView {
+        id,
+        turn,
+        tool: "terminal".to_owned(),
+        state,
+        view: Some(ToolView::Plain { text: "ls".to_owned() }),
+    }
+}
+
+pub fn ended() -> CallState {
+    CallState::Ended { status: CallStatus::Done, at: 6_000, duration_ms: 5 }
+}
+
+pub fn usage(n: u64) -> Usage {
+    Usage { input: n, cache_read: n * 2, cache_write: n * 3, output: n * 4 }
+}

@@ -1,0 +1,98 @@
+//! Replies as Anthropic Messages streams.
+
+use crate::reply::{End, Finish, Frame, Part, output_tokens, pieces};
+use octo_protocol::Usage;
+use serde_json::{Value, json};
+
+fn frame(data: &Value, is_piece: bool) -> Frame {
+    let name = data["type"].as_str().unwrap_or_default();
+    Frame { bytes: format!("event: {name}\ndata: {data}\n\n").into_bytes(), is_piece }
+}
+
+/// The stream of a message. `number` makes its ids its own.
+pub(crate) fn render(
+    number: usize,
+    model: &str,
+    parts: &[Part],
+    end: &End,
+    chunks: usize,
+    input: Usage,
+) -> Vec<Frame> {
+    let usage = json!({
+        "input_tokens": input.input,
+        "cache_creation_input_tokens": input.cache_write,
+        "cache_read_input_tokens": input.cache_read,
+        "output_tokens": 1,
+    });
+    let mut frames = vec![
+        frame(
+            &json!({ "type": "message_start", "message": {
+                "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": model,
+                "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage,
+            } }),
+            false,
+        ),
+        frame(&json!({ "type": "ping" }), false),
+    ];
+    for (index, part) in parts.iter().enumerate() {
+        let start = match part {
+            Part::Text(_) => json!({ "type": "text", "text": "" }),
+            Part::Reasoning { .. } => json!({ "type": "thinking", "thinking": "", "signature": "" }),
+            Part::Call { name, .. } => {
+                json!({ "type": "tool_use", "id": format!("toolu_{number}_{index}"), "name": name, "input": {} })
+            }
+        };
+        frames.push(frame(
+            &json!({ "type": "content_block_start", "index": index, "content_block": start }),
+            false,
+        ));
+        let delta = |delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
+        match part {
+            Part::Text(text) => frames.extend(
+                pieces(text, chunks)
+                    .into_iter()
+                    .map(|piece| frame(&delta(json!({ "type": "text_delta", "text": piece })), true)),
+            ),
+            Part::Reasoning { text, signature } => {
+                frames.extend(pieces(text, chunks).into_iter().map(|piece| {
+                    frame(&delta(json!({ "type": "thinking_delta", "thinking": piece })), true)
+                }));
+                frames
+                    .push(frame(&delta(json!({ "type": "signature_delta", "signature": signature })), false));
+            }
+            Part::Call { arguments, .. } => {
+                frames.extend(pieces(arguments, chunks).into_iter().map(|piece| {
+                    frame(&delta(json!({ "type": "input_json_delta", "partial_json": piece })), true)
+                }))
+            }
+        }
+        frames.push(frame(&json!({ "type": "content_block_stop", "index": index }), false));
+    }
+    match end {
+        End::Finish(finish) => {
+            let calls = parts.iter().any(|part| matches!(part, Part::Call { .. }));
+            let reason = match finish {
+                Finish::Stop if calls => "tool_use",
+                Finish::Stop => "end_turn",
+                Finish::Length => "max_tokens",
+                Finish::Refusal => "refusal",
+            };
+            frames.push(frame(
+                &json!({
+                    "type": "message_delta",
+                    "delta": { "stop_reason": reason, "stop_sequence": null },
+                    "usage": { "output_tokens": output_tokens(parts) },
+                }),
+                false,
+            ));
+            frames.push(frame(&json!({ "type": "message_stop" }), false));
+        }
+        End::Error { name, message } => frames.push(frame(&error(name, message), false)),
+    }
+    frames
+}
+
+/// An error, as a body and as an event.
+pub(crate) fn error(name: &str, message: &str) -> Value {
+    json!({ "type": "error", "error": { "type": name, "message": message }, "request_id": "req_test" })
+}

@@ -1,0 +1,60 @@
+//! Shared state that both blocking and async tests can wait on.
+
+use std::{
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+use tokio::sync::Notify;
+
+#[derive(Debug, Default)]
+pub(crate) struct Board<T> {
+    state: Mutex<T>,
+    changed: Condvar,
+    notify: Notify,
+}
+
+impl<T> Board<T> {
+    pub(crate) fn new(state: T) -> Self {
+        Self { state: Mutex::new(state), changed: Condvar::new(), notify: Notify::new() }
+    }
+
+    /// A panic elsewhere fails its own test; what it left is good enough to report on.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state and wakes everyone who waits.
+    pub(crate) fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
+        let result = change(&mut self.lock());
+        self.changed.notify_all();
+        self.notify.notify_waiters();
+        result
+    }
+
+    /// Blocks until `found` finds something, at most for `patience`.
+    pub(crate) fn wait<R>(&self, patience: Duration, mut found: impl FnMut(&T) -> Option<R>) -> Option<R> {
+        let deadline = Instant::now() + patience;
+        let mut state = self.lock();
+        loop {
+            if let Some(result) = found(&state) {
+                return Some(result);
+            }
+            let left = deadline.checked_duration_since(Instant::now())?;
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits until `found` finds something.
+    pub(crate) async fn until<R>(&self, mut found: impl FnMut(&T) -> Option<R>) -> R {
+        loop {
+            let notified = self.notify.notified();
+            tokio::pin!(notified);
+            notified.as_mut().enable();
+            let result = found(&self.lock());
+            if let Some(result) = result {
+                return result;
+            }
+            notified.await;
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Whether a request is a byte-wise continuation of an earlier one.
+
+use serde_json::Value;
+
+/// The parts of a request whose bytes must not change.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Prefix {
+    tools: String,
+    system: String,
+    messages: Vec<String>,
+    /// Whether the model has spoken in it.
+    answered: bool,
+}
+
+impl Prefix {
+    pub(crate) fn new(tools: &Value, system: &Value, messages: &[Value]) -> Self {
+        let answered = messages.iter().any(|message| crate::recorded::role(message) == "assistant");
+        let messages = messages.iter().map(bytes).collect();
+        Self { tools: bytes(tools), system: bytes(system), messages, answered }
+    }
+
+    fn continues(&self, earlier: &Prefix) -> bool {
+        self.tools == earlier.tools
+            && self.system == earlier.system
+            && self.messages.starts_with(&earlier.messages)
+    }
+}
+
+/// The bytes of a value without its cache markers. Fields keep their order, so a reordering shows.
+fn bytes(value: &Value) -> String {
+    let mut value = value.clone();
+    strip(&mut value);
+    value.to_string()
+}
+
+/// Takes the marker off every block, and blocks within blocks; a tool's own parameters are left alone.
+fn strip(value: &mut Value) {
+    match value {
+        Value::Array(blocks) => blocks.iter_mut().for_each(strip),
+        Value::Object(fields) => {
+            fields.shift_remove("cache_control");
+            if let Some(content) = fields.get_mut("content") {
+                strip(content);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// All conversations a server has seen.
+#[derive(Debug, Default)]
+pub(crate) struct Conversations {
+    heads: Vec<Prefix>,
+}
+
+impl Conversations {
+    /// Accepts a request that continues (or repeats) an earlier one, or begins a conversation. One that
+    /// shares its first message, or the model's first answer, with a conversation it does not continue is a
+    /// fault; the reason names the first part that changed.
+    pub(crate) fn accept(&mut self, request: Prefix) -> Result<(), String> {
+        if let Some(head) = self
+            .heads
+            .iter_mut()
+            .filter(|head| request.continues(head))
+            .max_by_key(|head| head.messages.len())
+        {
+            *head = request;
+            return Ok(());
+        }
+        // A call tried again after its predecessor got further, or a client that begins the same thing anew.
+        if !request.answered || self.heads.iter().any(|head| head.continues(&request)) {
+            self.heads.push(request);
+            return Ok(());
+        }
+        let related = |head: &&Prefix| {
+            let same = |place: usize| {
+                head.messages.get(place).is_some_and(|own| request.messages.get(place) == Some(own))
+            };
+            same(0) || same(1)
+        };
+        let common = |head: &Prefix| {
+            head.messages.iter().zip(&request.messages).take_while(|(own, other)| own == other).count()
+        };
+        match self.heads.iter().filter(related).max_by_key(|head| common(head)) {
+            Some(head) => Err(first_change(head, &request, common(head))),
+            // A conversation that began elsewhere.
+            None => {
+                self.heads.push(request);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn first_change(head: &Prefix, request: &Prefix, common: usize) -> String {
+    let show = |before: &str, after: &str| {
+        let place = before.bytes().zip(after.bytes()).take_while(|(before, after)| before == after).count();
+        let around = |text: &str| -> String {
+            String::from_utf8_lossy(text.as_bytes().get(place.saturating_sub(40)..).unwrap_or_default())
+                .chars()
+                .take(120)
+                .collect()
+        };
+        format!("was …{}… is …{}…", around(before), around(after))
+    };
+    if head.tools != request.tools {
+        return format!("tools_changed: {}", show(&head.tools, &request.tools));
+    }
+    if head.system != request.system {
+        return format!("system_changed: {}", show(&head.system, &request.system));
+    }
+    let before = head.messages.get(common).map_or("", String::as_str);
+    match request.messages.get(common) {
+        Some(after) => format!("messages_changed: message {common}: {}", show(before, after)),
+        None => format!("messages_changed: message {common} is gone: {}", show(before, "")),
+    }
+}

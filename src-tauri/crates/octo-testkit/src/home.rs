@@ -1,0 +1,163 @@
+//! A home folder for one test.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+use tempfile::TempDir;
+
+/// A home folder, an Octo home and a folder to work in, all of one test. When it is dropped, they go, and
+/// the test fails if anything was written to the real home's `.octo` meanwhile.
+#[derive(Debug)]
+pub struct TempHome {
+    folder: TempDir,
+    real: Option<PathBuf>,
+    before: BTreeMap<PathBuf, Trace>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Trace {
+    size: u64,
+    changed: Option<SystemTime>,
+}
+
+impl Default for TempHome {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TempHome {
+    /// Fresh, empty folders.
+    pub fn new() -> Self {
+        let real =
+            std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| home.join(".octo"));
+        Self::watching(real)
+    }
+
+    fn watching(real: Option<PathBuf>) -> Self {
+        let folder = tempfile::Builder::new().prefix("octo-test-").tempdir().expect("a temporary folder");
+        for name in ["home", "octo", "work"] {
+            std::fs::create_dir(folder.path().join(name)).expect("a folder of the temporary folder");
+        }
+        let before = real.as_deref().map(traces).unwrap_or_default();
+        Self { folder, real, before }
+    }
+
+    /// What `HOME` is set to.
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    /// What `OCTO_HOME` is set to.
+    pub fn octo(&self) -> PathBuf {
+        self.folder.path().join("octo")
+    }
+
+    /// The folder to work in.
+    pub fn work(&self) -> PathBuf {
+        self.folder.path().join("work")
+    }
+
+    /// The environment that keeps a child process inside.
+    pub fn env(&self) -> Vec<(OsString, OsString)> {
+        let home = self.home();
+        [
+            ("HOME", home.clone()),
+            ("OCTO_HOME", self.octo()),
+            ("XDG_CONFIG_HOME", home.join(".config")),
+            ("XDG_DATA_HOME", home.join(".local/share")),
+            ("XDG_STATE_HOME", home.join(".local/state")),
+            ("XDG_CACHE_HOME", home.join(".cache")),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.into(), value.into_os_string()))
+        .collect()
+    }
+
+    /// Writes a file below the folder to work in, folders above it included.
+    pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.work().join(path);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).expect("the folders above the file");
+        }
+        std::fs::write(&path, content).expect("a file in the folder to work in");
+        path
+    }
+
+    /// Reads a file below the folder to work in.
+    pub fn read(&self, path: impl AsRef<Path>) -> String {
+        let path = self.work().join(path);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+}
+
+impl Drop for TempHome {
+    fn drop(&mut self) {
+        let Some(real) = &self.real else { return };
+        let after = traces(real);
+        if after == self.before || std::thread::panicking() {
+            return;
+        }
+        let touched: Vec<&PathBuf> = after
+            .iter()
+            .filter(|(path, trace)| self.before.get(*path) != Some(trace))
+            .map(|(path, _)| path)
+            .chain(self.before.keys().filter(|path| !after.contains_key(*path)))
+            .collect();
+        panic!("the real home changed during a test (is another Octo running?): {touched:?}");
+    }
+}
+
+/// Every file below a folder with what tells a change; empty when there is no folder.
+fn traces(folder: &Path) -> BTreeMap<PathBuf, Trace> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let Ok(data) = entry.metadata() else { continue };
+            if data.is_dir() {
+                folders.push(entry.path());
+            }
+            let size = if data.is_dir() { 0 } else { data.len() };
+            found.insert(entry.path(), Trace { size, changed: data.modified().ok() });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_to_the_real_home_fails_the_test() {
+        let pretended = tempfile::tempdir().unwrap();
+        let real = pretended.path().join(".octo");
+        drop(TempHome::watching(Some(real.clone())));
+
+        let home = TempHome::watching(Some(real.clone()));
+        std::fs::create_dir_all(&real).unwrap();
+        std::fs::write(real.join("octo.db"), "x").unwrap();
+        let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(home)));
+        let words = *failed.unwrap_err().downcast::<String>().unwrap();
+        assert!(words.contains("octo.db"), "{words}");
+
+        // What was there before does not matter.
+        drop(TempHome::watching(Some(real)));
+    }
+
+    #[test]
+    fn the_environment_stays_inside() {
+        let home = TempHome::new();
+        let root = home.folder.path().to_path_buf();
+        assert!(home.env().iter().all(|(_, value)| Path::new(value).starts_with(&root)));
+        home.write("a/b.txt", "hello");
+        assert_eq!(home.read("a/b.txt"), "hello");
+        drop(home);
+        assert!(!root.exists());
+    }
+}

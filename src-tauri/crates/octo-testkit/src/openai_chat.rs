@@ -1,0 +1,87 @@
+//! Replies as OpenAI Chat Completions streams.
+
+use crate::reply::{End, Finish, Frame, Part, output_tokens, pieces};
+use octo_protocol::Usage;
+use serde_json::{Value, json};
+
+fn frame(data: &Value, is_piece: bool) -> Frame {
+    Frame { bytes: format!("data: {data}\n\n").into_bytes(), is_piece }
+}
+
+/// The stream of a message. `number` makes its ids its own.
+pub(crate) fn render(
+    number: usize,
+    model: &str,
+    parts: &[Part],
+    end: &End,
+    chunks: usize,
+    input: Usage,
+) -> Vec<Frame> {
+    let chunk = |delta: Value, finish: Option<&str>| {
+        json!({
+            "id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk", "created": 1_780_000_000,
+            "model": model, "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }],
+        })
+    };
+    let mut frames = vec![frame(&chunk(json!({ "role": "assistant", "content": "" }), None), false)];
+    let mut calls = 0_usize;
+    for part in parts {
+        match part {
+            Part::Text(text) => frames.extend(
+                pieces(text, chunks)
+                    .into_iter()
+                    .map(|piece| frame(&chunk(json!({ "content": piece }), None), true)),
+            ),
+            Part::Reasoning { text, .. } => frames.extend(
+                pieces(text, chunks)
+                    .into_iter()
+                    .map(|piece| frame(&chunk(json!({ "reasoning_content": piece }), None), true)),
+            ),
+            Part::Call { name, arguments } => {
+                let begin = json!({ "tool_calls": [{
+                    "index": calls, "id": format!("call_{number}_{calls}"), "type": "function",
+                    "function": { "name": name, "arguments": "" },
+                }] });
+                frames.push(frame(&chunk(begin, None), false));
+                frames.extend(pieces(arguments, chunks).into_iter().map(|piece| {
+                    let grow =
+                        json!({ "tool_calls": [{ "index": calls, "function": { "arguments": piece } }] });
+                    frame(&chunk(grow, None), true)
+                }));
+                calls += 1;
+            }
+        }
+    }
+    match end {
+        End::Finish(finish) => {
+            let reason = match finish {
+                Finish::Stop if calls > 0 => "tool_calls",
+                Finish::Stop => "stop",
+                Finish::Length => "length",
+                Finish::Refusal => "content_filter",
+            };
+            frames.push(frame(&chunk(json!({}), Some(reason)), false));
+            let output = output_tokens(parts);
+            frames.push(frame(
+                &json!({
+                    "id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk", "created": 1_780_000_000,
+                    "model": model, "choices": [],
+                    "usage": {
+                        "prompt_tokens": input.total_input(), "completion_tokens": output,
+                        "total_tokens": input.total_input() + output,
+                        "prompt_tokens_details": { "cached_tokens": input.cache_read },
+                    },
+                }),
+                false,
+            ));
+            frames.push(Frame { bytes: b"data: [DONE]\n\n".to_vec(), is_piece: false });
+        }
+        End::Error { name, message } => frames.push(frame(&error(name, message), false)),
+    }
+    frames
+}
+
+/// An error, as a body and in a stream.
+pub(crate) fn error(name: &str, message: &str) -> Value {
+    json!({ "error": { "message": message, "type": name, "param": null, "code": null } })
+}

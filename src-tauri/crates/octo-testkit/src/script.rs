@@ -1,0 +1,100 @@
+//! What the server answers, request by request.
+
+use crate::{RecordedRequest, Reply};
+use serde_json::Value;
+use std::{collections::VecDeque, fmt};
+
+type Answer = Box<dyn FnMut(&RecordedRequest) -> Reply + Send>;
+
+/// A queue of replies, or a function of the request.
+pub struct Script {
+    queue: VecDeque<Reply>,
+    /// Asked once the queue is empty.
+    answer: Option<Answer>,
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Script").field("queue", &self.queue).field("answer", &self.answer.is_some()).finish()
+    }
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Script {
+    /// No replies yet.
+    pub fn new() -> Self {
+        Self { queue: VecDeque::new(), answer: None }
+    }
+
+    /// Every reply is a function of its request. A function without memory (see [`RecordedRequest::answers`])
+    /// also serves a client that is killed and started again.
+    pub fn from_fn(answer: impl FnMut(&RecordedRequest) -> Reply + Send + 'static) -> Self {
+        Self::new().then_from_fn(answer)
+    }
+
+    /// Next reply: says `text`.
+    #[must_use]
+    pub fn text(self, text: impl Into<String>) -> Self {
+        self.reply(Reply::text(text))
+    }
+
+    /// Next reply: calls a tool.
+    #[must_use]
+    pub fn call(self, name: impl Into<String>, arguments: Value) -> Self {
+        self.reply(Reply::call(name, arguments))
+    }
+
+    /// Next reply: calls several tools at once.
+    #[must_use]
+    pub fn calls<'a>(self, calls: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
+        let reply = calls
+            .into_iter()
+            .fold(Reply::nothing(), |reply, (name, arguments)| reply.and_call(name, arguments));
+        self.reply(reply)
+    }
+
+    /// Next reply.
+    #[must_use]
+    pub fn reply(mut self, reply: Reply) -> Self {
+        self.queue.push_back(reply);
+        self
+    }
+
+    /// The same reply so many times.
+    #[must_use]
+    pub fn times(mut self, count: usize, reply: &Reply) -> Self {
+        self.queue.extend(std::iter::repeat_n(reply.clone(), count));
+        self
+    }
+
+    /// After the queued replies, a function of the request.
+    #[must_use]
+    pub fn then_from_fn(mut self, answer: impl FnMut(&RecordedRequest) -> Reply + Send + 'static) -> Self {
+        self.answer = Some(Box::new(answer));
+        self
+    }
+
+    pub(crate) fn push(&mut self, reply: Reply) {
+        self.queue.push_back(reply);
+    }
+
+    pub(crate) fn next(&mut self, request: &RecordedRequest) -> Option<Reply> {
+        self.queue.pop_front().or_else(|| self.answer.as_mut().map(|answer| answer(request)))
+    }
+
+    /// Replies not yet given.
+    pub(crate) fn left(&self) -> usize {
+        self.queue.len()
+    }
+}
+
+impl From<Reply> for Script {
+    fn from(reply: Reply) -> Self {
+        Self::new().reply(reply)
+    }
+}

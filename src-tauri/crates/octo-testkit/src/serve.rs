@@ -1,0 +1,342 @@
+//! A driver for a child process that speaks NDJSON: `octo-cli serve`.
+
+use crate::board::Board;
+use octo_protocol::{ApiError, Call, Envelope, Request, ServerLine};
+use serde_json::{Value, json};
+use std::{
+    collections::HashMap,
+    ffi::OsStr,
+    io::{BufRead, BufReader, Read, Write},
+    path::Path,
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long a reply may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long the last output of an ended child may take.
+const REST: Duration = Duration::from_secs(5);
+
+/// A running child process that speaks NDJSON. Dropping it kills it.
+#[derive(Debug)]
+pub struct Serve {
+    child: Child,
+    input: Option<ChildStdin>,
+    board: Arc<Board<Heard>>,
+    next: u64,
+}
+
+/// How a child process ended.
+#[derive(Debug)]
+pub struct ServeExit {
+    /// Its status.
+    pub status: ExitStatus,
+    /// All durable events it wrote.
+    pub events: Vec<Envelope>,
+    /// What it wrote to standard error.
+    pub stderr: String,
+}
+
+#[derive(Debug, Default)]
+struct Heard {
+    replies: HashMap<u64, Result<Value, ApiError>>,
+    /// Errors without an id.
+    complaints: Vec<ApiError>,
+    events: Vec<Envelope>,
+    /// Lines that are none of the protocol.
+    noise: Vec<String>,
+    stderr: String,
+    /// Standard output was closed.
+    ended: bool,
+    /// Standard error was closed.
+    silent: bool,
+}
+
+impl Serve {
+    /// Starts `binary` with `arguments` and `environment` added to (or put over) this process's own.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    pub fn start<A, K, V>(
+        binary: &Path,
+        arguments: impl IntoIterator<Item = A>,
+        environment: impl IntoIterator<Item = (K, V)>,
+    ) -> Self
+    where
+        A: AsRef<OsStr>,
+        K: AsRef<OsStr>,
+        V: AsRef<OsStr>,
+    {
+        let mut child = Command::new(binary)
+            .args(arguments)
+            .envs(environment)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{}: {error}", binary.display()));
+        let board = Arc::new(Board::new(Heard::default()));
+        let (output, errors) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        thread::spawn({
+            let board = board.clone();
+            move || {
+                // A killed child may leave half a line behind: it is kept as noise.
+                for line in BufReader::new(output).lines().map_while(Result::ok) {
+                    board.update(|heard| heard.take(line));
+                }
+                board.update(|heard| heard.ended = true);
+            }
+        });
+        thread::spawn({
+            let board = board.clone();
+            move || {
+                let mut errors = errors;
+                let mut bytes = [0; 4096];
+                while let Ok(count @ 1..) = errors.read(&mut bytes) {
+                    let text = String::from_utf8_lossy(bytes.get(..count).unwrap_or_default()).into_owned();
+                    board.update(|heard| heard.stderr.push_str(&text));
+                }
+                board.update(|heard| heard.silent = true);
+            }
+        });
+        let input = child.stdin.take();
+        Self { child, input, board, next: 1 }
+    }
+
+    /// Sends a request without waiting; gives its id.
+    pub fn send(&mut self, request: &Request) -> u64 {
+        self.send_raw(&serde_json::to_value(request).expect("a request as JSON"))
+    }
+
+    /// Sends any JSON as a request without waiting; gives its id. Needed also for requests that carry a
+    /// secret, which never becomes JSON by itself.
+    pub fn send_raw(&mut self, request: &Value) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        self.send_line(&json!({ "id": id, "request": request }).to_string());
+        id
+    }
+
+    /// Sends a line as it is. A child that has ended takes none; that shows when the reply is awaited.
+    pub fn send_line(&mut self, line: &str) {
+        if let Some(input) = &mut self.input {
+            let _ = input.write_all(format!("{line}\n").as_bytes()).and_then(|()| input.flush());
+        }
+    }
+
+    /// Blocks until the reply to `id` is there.
+    ///
+    /// # Panics
+    ///
+    /// When the child ends first, or answers too late.
+    pub fn reply(&self, id: u64) -> Result<Value, ApiError> {
+        let found = self.board.wait(PATIENCE, |heard| match heard.replies.get(&id) {
+            Some(reply) => Some(Some(reply.clone())),
+            None => heard.ended.then_some(None),
+        });
+        found.flatten().unwrap_or_else(|| self.fail(&format!("no reply to request {id}")))
+    }
+
+    /// Sends any JSON as a request and waits for the reply.
+    ///
+    /// # Errors
+    ///
+    /// What the child answered.
+    pub fn request(&mut self, request: &Value) -> Result<Value, ApiError> {
+        let id = self.send_raw(request);
+        self.reply(id)
+    }
+
+    /// Sends a typed request and waits for the reply.
+    ///
+    /// # Errors
+    ///
+    /// What the child answered.
+    pub fn call<C: Call>(&mut self, call: C) -> Result<C::Reply, ApiError> {
+        let id = self.send(&call.into());
+        self.reply(id).map(|reply| serde_json::from_value(reply).expect("a reply of the request's type"))
+    }
+
+    /// All durable events so far.
+    pub fn events(&self) -> Vec<Envelope> {
+        self.board.lock().events.clone()
+    }
+
+    /// Errors that answered no request.
+    pub fn complaints(&self) -> Vec<ApiError> {
+        self.board.lock().complaints.clone()
+    }
+
+    /// Lines on standard output that are none of the protocol.
+    pub fn noise(&self) -> Vec<String> {
+        self.board.lock().noise.clone()
+    }
+
+    /// What was written to standard error so far.
+    pub fn stderr(&self) -> String {
+        self.board.lock().stderr.clone()
+    }
+
+    /// Blocks until an event, old or new, fits; gives the first that does.
+    ///
+    /// # Panics
+    ///
+    /// When none comes within `patience`, or the child ends without it.
+    pub fn wait_for(&self, patience: Duration, fits: impl FnMut(&Envelope) -> bool) -> Envelope {
+        self.wait_after(0, patience, fits).1
+    }
+
+    /// As [`Serve::wait_for`], but only among events from the given place on; gives also the place after it.
+    ///
+    /// # Panics
+    ///
+    /// As [`Serve::wait_for`].
+    pub fn wait_after(
+        &self,
+        place: usize,
+        patience: Duration,
+        mut fits: impl FnMut(&Envelope) -> bool,
+    ) -> (usize, Envelope) {
+        let mut seen = place;
+        let found = self.board.wait(patience, |heard| {
+            while let Some(event) = heard.events.get(seen) {
+                seen += 1;
+                if fits(event) {
+                    return Some(Some((seen, event.clone())));
+                }
+            }
+            heard.ended.then_some(None)
+        });
+        found.flatten().unwrap_or_else(|| self.fail("the awaited event did not come"))
+    }
+
+    /// The child's process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills the child without warning (`SIGKILL`).
+    pub fn kill(mut self) -> ServeExit {
+        let _ = self.child.kill();
+        self.end()
+    }
+
+    /// Closes its input and waits until it ends by itself; kills it after `patience`.
+    ///
+    /// # Panics
+    ///
+    /// When it does not end.
+    pub fn close(mut self, patience: Duration) -> ServeExit {
+        self.input = None;
+        let deadline = Instant::now() + patience;
+        while self.child.try_wait().expect("the child's status").is_none() {
+            if Instant::now() > deadline {
+                let _ = self.child.kill();
+                self.fail::<()>("the child did not end after its input was closed");
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.end()
+    }
+
+    fn end(&mut self) -> ServeExit {
+        let status = self.child.wait().expect("the child's status");
+        // What it wrote last may still be on its way; a process it left behind may hold its output open.
+        self.board.wait(REST, |heard| (heard.ended && heard.silent).then_some(()));
+        let heard = std::mem::take(&mut *self.board.lock());
+        ServeExit { status, events: heard.events, stderr: heard.stderr }
+    }
+
+    fn fail<R>(&self, what: &str) -> R {
+        let heard = self.board.lock();
+        let last: Vec<String> =
+            heard.events.iter().rev().take(5).map(|event| format!("{:?}", event.event)).collect();
+        panic!(
+            "{what}\nended: {}\nlast events, newest first: {last:#?}\ncomplaints: {:?}\nnoise: {:?}\nstandard error:\n{}",
+            heard.ended, heard.complaints, heard.noise, heard.stderr
+        );
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Heard {
+    fn take(&mut self, line: String) {
+        match serde_json::from_str(&line) {
+            Ok(ServerLine::Response { id, response }) => {
+                self.replies.insert(id, Ok(response));
+            }
+            Ok(ServerLine::Error { id: Some(id), error }) => {
+                self.replies.insert(id, Err(error));
+            }
+            Ok(ServerLine::Error { id: None, error }) => self.complaints.push(error),
+            Ok(ServerLine::Event { event }) => self.events.push(event),
+            Err(_) => self.noise.push(line),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use octo_protocol::{Event, Topic};
+
+    /// A shell script in the child's place.
+    fn child(script: &str) -> Serve {
+        Serve::start(Path::new("/bin/sh"), ["-c", script], [("LC_ALL", "C")])
+    }
+
+    fn event(seq: u64) -> String {
+        let event = Envelope { topic: Topic::Settings, seq, at: 0, v: 1, event: Event::RetryStarted };
+        json!({ "event": event }).to_string()
+    }
+
+    #[test]
+    fn replies_find_their_requests_and_events_their_waiters() {
+        let script = format!(
+            r#"read -r a; read -r b; echo oops >&2; echo '{}'; echo 'half a li'
+            echo '{{"id":2,"response":{{"second":true}}}}'; echo '{}'
+            echo '{{"id":1,"error":{{"key":"gone","retryable":false}}}}'; read -r c; echo '{}'"#,
+            event(1),
+            event(2),
+            event(3),
+        );
+        let mut serve = child(&script);
+        let first = serve.send_raw(&json!("first"));
+        assert_eq!(serve.request(&json!("second")), Ok(json!({ "second": true })));
+        assert_eq!(serve.reply(first).unwrap_err().key, "gone");
+        assert_eq!(serve.noise(), ["half a li"]);
+        assert_eq!(serve.wait_for(PATIENCE, |_| true).seq, 1);
+        let (place, found) = serve.wait_after(1, PATIENCE, |_| true);
+        assert_eq!((place, found.seq), (2, 2));
+        let exit = serve.close(PATIENCE);
+        assert!(exit.status.success());
+        assert_eq!(exit.events.len(), 3);
+        assert_eq!(exit.stderr, "oops\n");
+    }
+
+    #[test]
+    fn a_killed_child_keeps_what_it_said() {
+        let serve = child(&format!("echo '{}'; exec sleep 1000", event(1)));
+        serve.wait_for(PATIENCE, |envelope| envelope.seq == 1);
+        let exit = serve.kill();
+        assert!(!exit.status.success());
+        assert_eq!(exit.events.len(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "no reply to request 1")]
+    fn a_child_that_ends_without_a_reply_fails_the_test_at_once() {
+        let mut serve = child("read -r a");
+        let _ = serve.request(&json!({}));
+    }
+}

@@ -1,0 +1,462 @@
+//! A scripted model server on loopback.
+
+use crate::{
+    RecordedRequest, Reply, Script, anthropic,
+    board::Board,
+    cache::{Cache, Writes},
+    frozen::{Conversations, Prefix},
+    openai_chat, pairing,
+    reply::{Cut, Frame, Kind},
+};
+use bytes::Bytes;
+use futures::StreamExt;
+use http_body_util::{BodyExt, StreamBody, combinators::BoxBody};
+use hyper::{Request, Response, body::Incoming, header, service::service_fn};
+use hyper_util::rt::TokioIo;
+use octo_protocol::{Protocol, Usage};
+use serde_json::Value;
+use std::{
+    convert::Infallible,
+    io,
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// How long blocking waits last before the test fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A scripted model server on loopback that speaks both protocols and refuses, as a strict provider does,
+/// whatever breaks their rules (see [`Fault`]). It runs on a thread of its own, so that async and blocking
+/// tests use it alike; dropping it ends it.
+#[derive(Debug)]
+pub struct ModelServer {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    stop: CancellationToken,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+/// What a server insists on.
+#[derive(Clone, Debug, Default)]
+pub struct ServerOptions {
+    /// The key every request must carry; none takes any.
+    pub key: Option<String>,
+    /// Whether earlier bytes of a conversation may change.
+    pub prefix: PrefixRule,
+}
+
+/// Whether earlier bytes of a conversation may change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PrefixRule {
+    /// A change is a fault.
+    #[default]
+    Frozen,
+    /// Changes are let through, for tests of what rewrites a conversation on purpose.
+    Free,
+}
+
+/// A request that no strict provider would take. It was answered with status 400.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The request's number.
+    pub request: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What became of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is not over.
+    Open,
+    /// All of it was handed over.
+    Sent,
+    /// The client left before it was over.
+    Dropped,
+}
+
+#[derive(Debug)]
+struct Shared {
+    board: Board<State>,
+    options: ServerOptions,
+}
+
+#[derive(Debug)]
+struct State {
+    script: Script,
+    requests: Vec<RecordedRequest>,
+    outcomes: Vec<Outcome>,
+    faults: Vec<Fault>,
+    conversations: Conversations,
+    cache: Cache,
+}
+
+impl ModelServer {
+    /// Starts a server; it is reachable when this returns.
+    pub fn start(script: impl Into<Script>) -> Self {
+        Self::start_with(script, ServerOptions::default())
+    }
+
+    /// Starts a server that insists on more.
+    pub fn start_with(script: impl Into<Script>, options: ServerOptions) -> Self {
+        let state = State {
+            script: script.into(),
+            requests: Vec::new(),
+            outcomes: Vec::new(),
+            faults: Vec::new(),
+            conversations: Conversations::default(),
+            cache: Cache::default(),
+        };
+        let shared = Arc::new(Shared { board: Board::new(state), options });
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port on loopback");
+        listener.set_nonblocking(true).expect("a socket without blocking");
+        let address = listener.local_addr().expect("the address of a bound socket");
+        let stop = CancellationToken::new();
+        let thread = thread::spawn({
+            let (shared, stop) = (shared.clone(), stop.clone());
+            move || {
+                let runtime =
+                    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+                runtime.block_on(async {
+                    let listener = tokio::net::TcpListener::from_std(listener).expect("the bound socket");
+                    tokio::select! { () = stop.cancelled() => {} () = serve(listener, shared) => {} }
+                });
+            }
+        });
+        Self { shared, address, stop, thread: Some(thread) }
+    }
+
+    /// The base address, good for both protocols: `http://127.0.0.1:PORT/v1`.
+    pub fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Adds a reply to the end of the script's queue.
+    pub fn push(&self, reply: Reply) {
+        self.shared.board.update(|state| state.script.push(reply));
+    }
+
+    /// How many queued replies were not given yet.
+    pub fn replies_left(&self) -> usize {
+        self.shared.board.lock().script.left()
+    }
+
+    /// All requests so far, refused ones too.
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.shared.board.lock().requests.clone()
+    }
+
+    /// Waits until so many requests came in all.
+    pub async fn received(&self, count: usize) {
+        self.shared.board.until(|state| (state.requests.len() >= count).then_some(())).await;
+    }
+
+    /// Blocks until so many requests came in all.
+    ///
+    /// # Panics
+    ///
+    /// When they do not come.
+    pub fn wait_received(&self, count: usize) {
+        let came = self.shared.board.wait(PATIENCE, |state| (state.requests.len() >= count).then_some(()));
+        assert!(came.is_some(), "only {} of {count} requests came", self.requests().len());
+    }
+
+    /// Waits until the answer to a request is over.
+    pub async fn outcome(&self, request: usize) -> Outcome {
+        self.shared.board.until(|state| ended(state, request)).await
+    }
+
+    /// Blocks until the answer to a request is over.
+    ///
+    /// # Panics
+    ///
+    /// When it does not end.
+    pub fn wait_outcome(&self, request: usize) -> Outcome {
+        self.shared.board.wait(PATIENCE, |state| ended(state, request)).expect("the answer did not end")
+    }
+
+    /// What was wrong so far.
+    pub fn faults(&self) -> Vec<Fault> {
+        self.shared.board.lock().faults.clone()
+    }
+
+    /// Fails the test if any request broke a rule.
+    ///
+    /// # Panics
+    ///
+    /// With the faults.
+    pub fn assert_clean(&self) {
+        let faults = self.faults();
+        assert!(faults.is_empty(), "requests no provider would take: {faults:#?}");
+    }
+
+    /// Moves the cache's clock; it never moves by itself.
+    pub fn advance(&self, time: Duration) {
+        self.shared.board.update(|state| state.cache.advance(time));
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            assert!(ended.is_ok() || thread::panicking(), "the model server panicked");
+        }
+    }
+}
+
+fn ended(state: &State, request: usize) -> Option<Outcome> {
+    state.outcomes.get(request).copied().filter(|outcome| *outcome != Outcome::Open)
+}
+
+type Body = BoxBody<Bytes, io::Error>;
+
+async fn serve(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        // Pieces must travel as they are written.
+        let _ = stream.set_nodelay(true);
+        let shared = shared.clone();
+        tokio::spawn(async move {
+            let service = service_fn(move |request| {
+                let shared = shared.clone();
+                async move { Ok::<_, Infallible>(answer(request, shared).await) }
+            });
+            // An aborted body ends the connection with an error: that is what the script asked for.
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
+        });
+    }
+}
+
+/// Notes that the client left, unless told otherwise before it goes.
+struct Watch {
+    shared: Arc<Shared>,
+    request: usize,
+    outcome: Outcome,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.shared.board.update(|state| {
+            if let Some(outcome) = state.outcomes.get_mut(self.request) {
+                *outcome = self.outcome;
+            }
+        });
+    }
+}
+
+async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let Ok(raw) = body.collect().await.map(|body| body.to_bytes().to_vec()) else {
+        return plain(400, "text/plain", b"no body".to_vec(), &[]);
+    };
+    let path = head.uri.path().to_owned();
+    let protocol = if path == "/v1/messages" {
+        Protocol::Anthropic
+    } else if path == "/v1/chat/completions" {
+        Protocol::OpenaiChat
+    } else {
+        return plain(
+            404,
+            "application/json",
+            openai_chat::error("not_found_error", "no such path").to_string().into(),
+            &[],
+        );
+    };
+    let text = |value: &header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = head.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+    let body = serde_json::from_slice(&raw).unwrap_or(Value::Null);
+    let (plan, watch) = shared.board.update(|state| {
+        let number = state.requests.len();
+        let request = RecordedRequest { number, protocol, path, headers, raw, body };
+        state.requests.push(request.clone());
+        state.outcomes.push(Outcome::Open);
+        let plan = plan(state, &shared.options, &request);
+        (plan, Watch { shared: shared.clone(), request: number, outcome: Outcome::Dropped })
+    });
+    let Plan { reply, usage, writes, model, number } = plan;
+    perform(reply, protocol, number, &model, usage, writes, watch).await
+}
+
+/// What will be answered, settled in one step so that parallel requests cannot mix.
+struct Plan {
+    reply: Reply,
+    usage: Usage,
+    writes: Writes,
+    model: String,
+    number: usize,
+}
+
+fn plan(state: &mut State, options: &ServerOptions, request: &RecordedRequest) -> Plan {
+    let (reply, usage, writes) = match admitted(state, options, request) {
+        Err(refusal) => (*refusal, Usage::default(), Writes::default()),
+        Ok((usage, writes)) => match state.script.next(request) {
+            Some(reply) => (reply, usage, writes),
+            None => (fault(state, request, "the script has no reply left"), usage, writes),
+        },
+    };
+    Plan { reply, usage, writes, model: request.model().to_owned(), number: request.number }
+}
+
+fn fault(state: &mut State, request: &RecordedRequest, reason: impl Into<String>) -> Reply {
+    let reason = reason.into();
+    state.faults.push(Fault { request: request.number, reason: reason.clone() });
+    Reply::error(400, "invalid_request_error", reason)
+}
+
+fn admitted(
+    state: &mut State,
+    options: &ServerOptions,
+    request: &RecordedRequest,
+) -> Result<(Usage, Writes), Box<Reply>> {
+    if let Some(key) = &options.key {
+        let carried = match request.protocol {
+            Protocol::Anthropic => request.header("x-api-key") == Some(key),
+            Protocol::OpenaiChat => request.header("authorization") == Some(&format!("Bearer {key}")),
+        };
+        if !carried {
+            return Err(Box::new(Reply::error(401, "authentication_error", "invalid x-api-key")));
+        }
+    }
+    let checked = check(request).and_then(|()| {
+        if options.prefix == PrefixRule::Free {
+            return Ok(());
+        }
+        let system = match request.protocol {
+            Protocol::Anthropic => request.body["system"].clone(),
+            Protocol::OpenaiChat => Value::String(request.system()),
+        };
+        state.conversations.accept(Prefix::new(&request.body["tools"], &system, request.messages()))
+    });
+    let counted = checked.and_then(|()| match request.protocol {
+        Protocol::Anthropic => state.cache.anthropic(&request.body),
+        Protocol::OpenaiChat => Ok(state.cache.openai_chat(&request.body)),
+    });
+    counted.map_err(|reason| Box::new(fault(state, request, reason)))
+}
+
+fn check(request: &RecordedRequest) -> Result<(), String> {
+    if !request.body.is_object() {
+        return Err("the body is no JSON object".to_owned());
+    }
+    if request.body["stream"] != true {
+        return Err("this server only streams".to_owned());
+    }
+    if request.model().is_empty() {
+        return Err("no model".to_owned());
+    }
+    let limit =
+        ["max_tokens", "max_completion_tokens"].iter().find_map(|field| request.body[*field].as_u64());
+    if limit.unwrap_or(0) == 0 {
+        return Err("no limit of output tokens".to_owned());
+    }
+    pairing::check(request.protocol, request.messages())
+}
+
+async fn perform(
+    reply: Reply,
+    protocol: Protocol,
+    number: usize,
+    model: &str,
+    usage: Usage,
+    writes: Writes,
+    mut watch: Watch,
+) -> Response<Body> {
+    match reply.kind {
+        // The client's leaving drops this future, and the watch with it.
+        Kind::Hang => std::future::pending().await,
+        Kind::Error { status, name, message } => {
+            let body = match protocol {
+                Protocol::Anthropic => anthropic::error(&name, &message),
+                Protocol::OpenaiChat => openai_chat::error(&name, &message),
+            };
+            watch.outcome = Outcome::Sent;
+            plain(status, "application/json", body.to_string().into_bytes(), &reply.headers)
+        }
+        Kind::Raw { status, content_type, body } => {
+            watch.outcome = Outcome::Sent;
+            plain(status, &content_type, body, &reply.headers)
+        }
+        Kind::Message { parts, end } => {
+            let frames = match protocol {
+                Protocol::Anthropic => anthropic::render(number, model, &parts, &end, reply.chunks, usage),
+                Protocol::OpenaiChat => openai_chat::render(number, model, &parts, &end, reply.chunks, usage),
+            };
+            watch.shared.board.update(|state| state.cache.commit(writes));
+            let (sender, receiver) = mpsc::channel(1);
+            tokio::spawn(send(frames, reply.holds, reply.cut, sender, watch));
+            let pieces = futures::stream::unfold(receiver, |mut receiver| async {
+                Some((receiver.recv().await?, receiver))
+            });
+            let body =
+                StreamBody::new(pieces.map(|piece: io::Result<Bytes>| piece.map(hyper::body::Frame::data)));
+            respond(200, "text/event-stream; charset=utf-8", BodyExt::boxed(body), &reply.headers)
+        }
+    }
+}
+
+async fn send(
+    frames: Vec<Frame>,
+    holds: Vec<(usize, crate::Gate)>,
+    cut: Option<(usize, Cut)>,
+    sender: mpsc::Sender<io::Result<Bytes>>,
+    mut watch: Watch,
+) {
+    let last = frames.len().saturating_sub(terminal_frames(&frames));
+    let mut pieces = 0;
+    let mut sent = 0;
+    for (index, Frame { bytes, is_piece }) in frames.into_iter().enumerate() {
+        for (after, gate) in &holds {
+            let due = (is_piece && *after == pieces) || (index == last && *after >= pieces);
+            if due {
+                tokio::select! { () = gate.pass() => {} () = sender.closed() => return }
+            }
+        }
+        pieces += usize::from(is_piece);
+        if let Some((place, cut)) = cut
+            && sent + bytes.len() >= place
+        {
+            let head = bytes.get(..place - sent).unwrap_or_default().to_vec();
+            if !head.is_empty() && sender.send(Ok(head.into())).await.is_err() {
+                return;
+            }
+            if cut == Cut::Abort {
+                // The head must be on its way before the connection is dropped.
+                let _ = sender.reserve().await;
+                let _ = sender.send(Err(io::Error::other("the script cuts here"))).await;
+            }
+            watch.outcome = Outcome::Sent;
+            return;
+        }
+        sent += bytes.len();
+        if sender.send(Ok(bytes.into())).await.is_err() {
+            return;
+        }
+    }
+    watch.outcome = Outcome::Sent;
+}
+
+/// The frames after the last piece of content.
+fn terminal_frames(frames: &[Frame]) -> usize {
+    frames.iter().rev().take_while(|frame| !frame.is_piece).count()
+}
+
+fn plain(status: u16, content_type: &str, body: Vec<u8>, headers: &[(String, String)]) -> Response<Body> {
+    let body = http_body_util::Full::new(Bytes::from(body)).map_err(|never| match never {});
+    respond(status, content_type, BodyExt::boxed(body), headers)
+}
+
+fn respond(status: u16, content_type: &str, body: Body, headers: &[(String, String)]) -> Response<Body> {
+    let mut response = Response::builder().status(status).header(header::CONTENT_TYPE, content_type);
+    for (name, value) in headers {
+        response = response.header(name, value);
+    }
+    response.body(body).expect("a header the script gave is no header")
+}

@@ -1,0 +1,84 @@
+//! A call's arguments: from the text a model wrote to values that fit the tool's schema.
+//!
+//! Repair is for slips that leave no doubt about what was meant. It never completes anything: arguments
+//! that end too early are refused, whatever the tool, because a cut-off `write` would write half a file.
+
+mod conform;
+mod lenient;
+
+use crate::ToolError;
+use lenient::Flaw;
+use serde_json::{Map, Value};
+
+/// Arguments that fit the schema.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Arguments {
+    /// The values, by name.
+    pub values: Map<String, Value>,
+    /// What was changed or left out that the model should know.
+    pub notes: Vec<String>,
+}
+
+/// Whether the text was JSON as it stood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spelling {
+    Strict,
+    Repaired,
+}
+
+/// Reads the arguments of a call of `tool`.
+pub(crate) fn read(tool: &str, text: &str, schema: &Value) -> Result<Arguments, ToolError> {
+    let (values, spelling) = parse(text).map_err(|flaw| refuse(tool, text, schema, &flaw))?;
+    conform::conform(values, schema, spelling)
+        .map_err(|problem| ToolError::new(format!("{problem} Nothing was done. {}", usage(tool, schema))))
+}
+
+fn parse(text: &str) -> Result<(Map<String, Value>, Spelling), Flaw> {
+    // Some providers send nothing at all for a call without arguments.
+    if text.trim().is_empty() {
+        return Ok((Map::new(), Spelling::Strict));
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(values)) => Ok((values, Spelling::Strict)),
+        Ok(Value::Null) => Ok((Map::new(), Spelling::Strict)),
+        // Encoded twice.
+        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
+            Ok(Value::Object(values)) => Ok((values, Spelling::Repaired)),
+            _ => Err(Flaw::NotAnObject),
+        },
+        Ok(_) => Err(Flaw::NotAnObject),
+        Err(_) => lenient::object(text).map(|values| (values, Spelling::Repaired)),
+    }
+}
+
+fn refuse(tool: &str, text: &str, schema: &Value, flaw: &Flaw) -> ToolError {
+    let words = match flaw {
+        Flaw::CutOff => format!(
+            "The arguments of {tool} were cut off before their end ({} bytes arrived), so nothing was done. Send \
+             the call again, complete. If it is very large, split it: write the first part of a file, then add \
+             the rest with edit.",
+            text.len()
+        ),
+        Flaw::NotAnObject => format!("The arguments of {tool} must be one JSON object. Nothing was done."),
+        Flaw::At { what, before } => {
+            format!("The arguments of {tool} are not valid JSON: {what}, after `{before}`. Nothing was done.")
+        }
+    };
+    ToolError::new(format!("{words} {}", usage(tool, schema)))
+}
+
+/// The tool's parameters in one line.
+fn usage(tool: &str, schema: &Value) -> String {
+    let Some(Value::Object(properties)) = schema.get("properties") else { return String::new() };
+    let names: Vec<String> = properties
+        .iter()
+        .map(|(name, property)| {
+            let optional = if conform::is_required(schema, name) { "" } else { ", optional" };
+            format!("{name} ({}{optional})", conform::expected(property))
+        })
+        .collect();
+    format!("Parameters of {tool}: {}.", names.join("; "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! A JSON reader for what models write when they slip.
+//!
+//! It takes what [`serde_json`] refuses and what cannot be misread: raw line breaks and tabs inside strings,
+//! unknown escapes (`\d`, kept as they are), stray commas, `True`, and remnants of another call format
+//! between values (`</parameter>`, `<parameter name="k">`). Every string, array and object must be closed by
+//! the model itself, and nothing may follow the last brace, so no beginning of a text is taken for all of it.
+
+use serde_json::{Map, Number, Value};
+
+/// Why a text is not an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Flaw {
+    /// It ends before the object does.
+    CutOff,
+    /// It is something else than an object.
+    NotAnObject,
+    /// Something else stands where it should not.
+    At {
+        /// What is wrong.
+        what: String,
+        /// The last characters before it.
+        before: String,
+    },
+}
+
+/// Deeper nesting is no arguments of ours; it would only exhaust the stack.
+const MAX_DEPTH: usize = 64;
+
+/// Reads one object.
+pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
+    let mut reader = Reader { text, rest: text, depth: 0 };
+    reader.skip_blank();
+    if !reader.take('{') {
+        return Err(if reader.rest.is_empty() { Flaw::CutOff } else { Flaw::NotAnObject });
+    }
+    let values = reader.members()?;
+    reader.skip_blank();
+    if reader.rest.is_empty() {
+        Ok(values)
+    } else {
+        Err(reader.flaw("there is more after the closing brace"))
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    rest: &'a str,
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn flaw(&self, what: impl Into<String>) -> Flaw {
+        if self.rest.is_empty() {
+            return Flaw::CutOff;
+        }
+        let read = self.text.strip_suffix(self.rest).unwrap_or_default();
+        let mut before: Vec<char> = read.chars().rev().take(30).collect();
+        before.reverse();
+        Flaw::At { what: what.into(), before: before.into_iter().collect() }
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        match self.rest.strip_prefix(wanted) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn next(&mut self) -> Result<char, Flaw> {
+        let mut chars = self.rest.chars();
+        let next = chars.next().ok_or(Flaw::CutOff)?;
+        self.rest = chars.as_str();
+        Ok(next)
+    }
+
+    /// Skips white space and closing tags.
+    fn skip_blank(&mut self) {
+        loop {
+            self.rest = self.rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+            let tag = self.rest.strip_prefix("</").and_then(|tag| tag.split_once('>'));
+            match tag {
+                Some((name, rest)) if is_tag_name(name) => self.rest = rest,
+                _ => return,
+            }
+        }
+    }
+
+    fn skip_commas(&mut self) -> bool {
+        let mut any = false;
+        loop {
+            self.skip_blank();
+            if !self.take(',') {
+                return any;
+            }
+            any = true;
+        }
+    }
+
+    /// The name in `<parameter name="k">`.
+    fn parameter_tag(&mut self) -> Option<String> {
+        let rest = self.rest.strip_prefix("<parameter name=\"")?;
+        let (name, rest) = rest.split_once("\">")?;
+        self.rest = rest;
+        Some(name.to_owned())
+    }
+
+    fn members(&mut self) -> Result<Map<String, Value>, Flaw> {
+        self.deeper()?;
+        let mut members = Map::new();
+        let mut is_separated = true;
+        loop {
+            is_separated |= self.skip_commas();
+            if self.take('}') {
+                self.depth -= 1;
+                return Ok(members);
+            }
+            let name = match self.parameter_tag() {
+                Some(name) => name,
+                None if !is_separated => return Err(self.flaw("a comma or a brace is missing")),
+                None => {
+                    if !self.take('"') {
+                        return Err(self.flaw("a name in double quotes is missing"));
+                    }
+                    let name = self.string()?;
+                    self.skip_blank();
+                    if !self.take(':') {
+                        return Err(self.flaw("a colon is missing"));
+                    }
+                    name
+                }
+            };
+            let value = self.value()?;
+            if name.contains(['<', '>']) {
+                return Err(self.flaw(format!("`{name}` cannot be a name")));
+            }
+            if members.insert(name, value).is_some() {
+                return Err(self.flaw("a name occurs twice"));
+            }
+            is_separated = false;
+        }
+    }
+
+    fn elements(&mut self) -> Result<Value, Flaw> {
+        self.deeper()?;
+        let mut elements = Vec::new();
+        let mut is_separated = true;
+        loop {
+            is_separated |= self.skip_commas();
+            if self.take(']') {
+                self.depth -= 1;
+                return Ok(Value::Array(elements));
+            }
+            if !is_separated {
+                return Err(self.flaw("a comma or a bracket is missing"));
+            }
+            elements.push(self.value()?);
+            is_separated = false;
+        }
+    }
+
+    fn deeper(&mut self) -> Result<(), Flaw> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH { Err(self.flaw("it is nested too deeply")) } else { Ok(()) }
+    }
+
+    fn value(&mut self) -> Result<Value, Flaw> {
+        self.skip_blank();
+        if self.take('"') {
+            return self.string().map(Value::String);
+        }
+        if self.take('{') {
+            return self.members().map(Value::Object);
+        }
+        if self.take('[') {
+            return self.elements();
+        }
+        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '+' | '.'));
+        // A word at the very end may be the beginning of a longer one.
+        let (word, rest) = self.rest.split_at_checked(end.ok_or(Flaw::CutOff)?).ok_or(Flaw::CutOff)?;
+        let value = match word {
+            "true" | "True" => Value::Bool(true),
+            "false" | "False" => Value::Bool(false),
+            "null" | "None" => Value::Null,
+            number => match serde_json::from_str::<Number>(number) {
+                Ok(number) => Value::Number(number),
+                Err(_) => return Err(self.flaw("a value is missing or not in quotes")),
+            },
+        };
+        self.rest = rest;
+        Ok(value)
+    }
+
+    /// The rest of a string, after its opening quote.
+    fn string(&mut self) -> Result<String, Flaw> {
+        let mut string = String::new();
+        loop {
+            match self.next()? {
+                '"' => return Ok(string),
+                '\\' => self.escape(&mut string)?,
+                other => string.push(other),
+            }
+        }
+    }
+
+    fn escape(&mut self, string: &mut String) -> Result<(), Flaw> {
+        match self.next()? {
+            plain @ ('"' | '\\' | '/') => string.push(plain),
+            'b' => string.push('\u{8}'),
+            'f' => string.push('\u{c}'),
+            'n' => string.push('\n'),
+            'r' => string.push('\r'),
+            't' => string.push('\t'),
+            'u' => {
+                let first = self.hex()?;
+                let second = if (0xD800..0xDC00).contains(&first) {
+                    if !(self.take('\\') && self.take('u')) {
+                        return Err(self.flaw("half a character (a lone surrogate)"));
+                    }
+                    Some(self.hex()?)
+                } else {
+                    None
+                };
+                let units = std::iter::once(first).chain(second);
+                for unit in char::decode_utf16(units) {
+                    string.push(unit.map_err(|_| self.flaw("half a character (a lone surrogate)"))?);
+                }
+            }
+            // `\d` of a regular expression: the backslash was meant.
+            unknown => string.extend(['\\', unknown]),
+        }
+        Ok(())
+    }
+
+    fn hex(&mut self) -> Result<u16, Flaw> {
+        let mut unit = 0;
+        for _ in 0..4 {
+            let digit =
+                self.next()?.to_digit(16).ok_or_else(|| self.flaw("a \\u escape without four digits"))?;
+            unit = unit << 4 | digit as u16;
+        }
+        Ok(unit)
+    }
+}
+
+fn is_tag_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':' | '-'))
+}

@@ -1,0 +1,12 @@
+//! Work on files, away from the threads that carry conversations.
+
+use crate::ToolError;
+
+/// Runs `work` where it may block.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(ToolError::new(format!("The tool failed inside: {error}"))))
+}

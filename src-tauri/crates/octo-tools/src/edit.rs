@@ -1,0 +1,147 @@
+//! `edit`: part of a file.
+
+mod indent;
+mod matching;
+mod nearest;
+
+use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking};
+use matching::{Found, How, Search};
+use octo_protocol::ToolView;
+use octo_workspace::{diff, resolve, shown};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::path::Path;
+
+/// Larger files are no place for edits of a few lines, and are read whole.
+const MAX_FILE: u64 = 64 << 20;
+/// Line numbers named when a text occurs too often.
+const MAX_NAMED: usize = 10;
+
+pub(crate) struct EditTool;
+
+#[derive(Clone, Deserialize, JsonSchema)]
+pub(crate) struct EditInput {
+    /// File to change.
+    path: String,
+    /// Text to replace, exactly as in the file, without line numbers.
+    old_string: String,
+    /// Text to put in its place, used literally.
+    new_string: String,
+    /// Replace every occurrence. Default false.
+    replace_all: Option<bool>,
+}
+
+impl Tool for EditTool {
+    const NAME: &'static str = "edit";
+    const DESCRIPTION: &'static str = "Replaces text in a file. old_string must occur exactly once unless \
+        replace_all is true; include enough surrounding lines. Read the file first.";
+    type Input = EditInput;
+
+    fn effects(&self, input: &EditInput, cwd: &Path) -> Effects {
+        resolve(&input.path, cwd).map_or_else(|_| Effects::none(), |path| Effects::writes(vec![path]))
+    }
+
+    async fn preview(&self, input: &EditInput, context: &ToolContext) -> Result<ToolView, ToolError> {
+        let (input, context) = (input.clone(), context.clone());
+        blocking(move || {
+            let path = resolve(&input.path, &context.cwd)?;
+            let may_read = context.files.check_read(&path).is_ok();
+            let content = context.files.for_person().read_to_change(&path, MAX_FILE).map_err(ToolError::from);
+            let view = content.and_then(|content| {
+                let after = change(&content, &input, &shown(&path, &context.cwd))?.after;
+                Ok(diff(&path, Some(&content), &after))
+            });
+            match view {
+                Ok(view) => Ok(ToolView::Diff(view)),
+                // What is wrong would tell the model what is in a file it may not read yet: the person is
+                // asked with what the model wants, and the run says the rest.
+                Err(_) if !may_read => Ok(ToolView::Diff(diff(
+                    &path,
+                    Some(input.old_string.as_bytes()),
+                    input.new_string.as_bytes(),
+                ))),
+                Err(error) => Err(error),
+            }
+        })
+        .await
+    }
+
+    async fn run(&self, input: EditInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        blocking(move || {
+            let path = resolve(&input.path, &context.cwd)?;
+            context.files.check_write(&path)?;
+            let content = context.files.read_to_change(&path, MAX_FILE)?;
+            let name = shown(&path, &context.cwd);
+            let change = change(&content, &input, &name)?;
+            context.files.write(&path, &change.after)?;
+            let how = match change.how {
+                How::Exact => "",
+                How::Trimmed => " (matched without its outer white space)",
+                How::Unescaped => " (matched after undoing its escapes; new_string was used as it is)",
+                How::Lines => " (matched ignoring white space; new_string was indented like the file)",
+            };
+            let text = match change.lines.as_slice() {
+                [line] => format!("Replaced 1 occurrence in {name}, line {line}{how}."),
+                lines => {
+                    format!("Replaced {} occurrences in {name}, lines {}{how}.", lines.len(), named(lines))
+                }
+            };
+            let view = ToolView::Diff(diff(&path, Some(&content), &change.after));
+            Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
+        })
+        .await
+    }
+}
+
+struct Change {
+    after: Vec<u8>,
+    lines: Vec<usize>,
+    how: How,
+}
+
+/// What the edit makes of the content, or why it cannot be made.
+fn change(content: &[u8], input: &EditInput, name: &str) -> Result<Change, ToolError> {
+    let (old, new) = (&input.old_string, &input.new_string);
+    if old.is_empty() {
+        return Err(ToolError::new(
+            "old_string is empty: say which text to replace. To create a file or replace all of it use write.",
+        ));
+    }
+    if old == new {
+        return Err(ToolError::new("old_string and new_string are identical: nothing would change."));
+    }
+    let Found { spans, how } = match matching::find(content, old, new) {
+        Search::Found(found) => found,
+        Search::Refused(reason) => return Err(ToolError::new(reason)),
+        Search::Nothing => return Err(ToolError::new(nearest::explain(content, old, name))),
+    };
+    let lines: Vec<usize> = spans.iter().map(|span| line_of(content, span.start)).collect();
+    if spans.len() > 1 && input.replace_all != Some(true) {
+        return Err(ToolError::new(format!(
+            "old_string appears {} times in {name}, on lines {}. Add surrounding lines to make it unique, or set \
+             replace_all to true. Nothing was changed.",
+            spans.len(),
+            named(&lines)
+        )));
+    }
+    let after = matching::replace(content, &spans);
+    if after == content {
+        return Err(ToolError::new(format!(
+            "The edit would leave {name} exactly as it is. Nothing was changed."
+        )));
+    }
+    Ok(Change { after, lines, how })
+}
+
+fn line_of(content: &[u8], at: usize) -> usize {
+    1 + content.iter().take(at).filter(|byte| **byte == b'\n').count()
+}
+
+fn named(lines: &[usize]) -> String {
+    let named: Vec<String> = lines.iter().take(MAX_NAMED).map(usize::to_string).collect();
+    let more = if lines.len() > MAX_NAMED { ", …" } else { "" };
+    format!("{}{more}", named.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,297 @@
+//! Where a text is in a file, first exactly, then with growing tolerance for how models quote. Works on
+//! bytes: what is not matched is never touched, whatever it is.
+//!
+//! Every span carries its own replacement, in the line ends of its place, so a CRLF file keeps its CRLF and
+//! the same edit fits places with different indents.
+
+use super::indent::{Indents, split_indent};
+use memchr::memmem;
+
+/// A place in the file and what goes there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub start: usize,
+    pub end: usize,
+    pub replacement: Vec<u8>,
+}
+
+/// How the text was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    Exact,
+    Trimmed,
+    Unescaped,
+    Lines,
+}
+
+/// The places of the first way that found any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub spans: Vec<Span>,
+    pub how: How,
+}
+
+/// How a search ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    Found(Found),
+    /// It is there, but what should replace it is in doubt.
+    Refused(String),
+    Nothing,
+}
+
+const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// Looks for `old` in growing tolerance; the first way that finds it anywhere decides.
+pub(super) fn find(content: &[u8], old: &str, new: &str) -> Search {
+    let found = |spans, how| Search::Found(Found { spans, how });
+    let spans = literal(content, old, new);
+    if !spans.is_empty() {
+        return found(spans, How::Exact);
+    }
+    let spans = trimmed(content, old, new);
+    if !spans.is_empty() {
+        return found(spans, How::Trimmed);
+    }
+    let unescaped = unescape(old);
+    if unescaped != old {
+        let mut spans = literal(content, &unescaped, new);
+        if spans.is_empty() {
+            spans = trimmed(content, &unescaped, new);
+        }
+        if !spans.is_empty() {
+            // Line breaks were written as \n in both: taken literally, lines would become one.
+            if old.contains("\\n") && !old.contains('\n') && new.contains("\\n") && unescaped.contains('\n') {
+                return Search::Refused(
+                    "old_string only matches when its \\n are taken as line breaks, and new_string has \\n too. \
+                     Send both with real line breaks. Nothing was changed."
+                        .to_owned(),
+                );
+            }
+            return found(spans, How::Unescaped);
+        }
+    }
+    let spans = windows(content, old, new);
+    if !spans.is_empty() {
+        return found(spans, How::Lines);
+    }
+    let spans = windows(content, without_outer_blank_lines(old), without_outer_blank_lines(new));
+    if spans.is_empty() { Search::Nothing } else { found(spans, How::Lines) }
+}
+
+/// The content with every span replaced; spans are in order and do not overlap.
+pub(super) fn replace(content: &[u8], spans: &[Span]) -> Vec<u8> {
+    let mut after = Vec::with_capacity(content.len());
+    let mut from = 0;
+    for span in spans {
+        after.extend_from_slice(content.get(from..span.start).unwrap_or_default());
+        after.extend_from_slice(&span.replacement);
+        from = span.end;
+    }
+    after.extend_from_slice(content.get(from..).unwrap_or_default());
+    after
+}
+
+fn literal(content: &[u8], old: &str, new: &str) -> Vec<Span> {
+    places(content, old)
+        .into_iter()
+        .map(|(start, end)| Span { start, end, replacement: with_line_ends(new, content, start, end) })
+        .collect()
+}
+
+/// Where the text is, without overlaps: as it is, else with its line breaks as CRLF.
+fn places(content: &[u8], text: &str) -> Vec<(usize, usize)> {
+    let all = |text: &[u8]| -> Vec<(usize, usize)> {
+        memmem::find_iter(content, text).map(|start| (start, start + text.len())).collect()
+    };
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let places = all(text.as_bytes());
+    if places.is_empty() && text.contains('\n') { all(&as_crlf(text)) } else { places }
+}
+
+fn as_crlf(text: &str) -> Vec<u8> {
+    text.replace("\r\n", "\n").replace('\n', "\r\n").into_bytes()
+}
+
+/// `new` with the line ends of the place it goes to: those within the place, else of its line, else of the
+/// line before.
+fn with_line_ends(new: &str, content: &[u8], start: usize, end: usize) -> Vec<u8> {
+    if !new.contains('\n') {
+        return new.as_bytes().to_vec();
+    }
+    let break_in = |from: usize, to: usize| {
+        let bytes = content.get(from..to).unwrap_or_default();
+        memchr::memchr(b'\n', bytes).map(|at| from + at)
+    };
+    let before = || memchr::memrchr(b'\n', content.get(..start).unwrap_or_default());
+    let line_end = break_in(start, end).or_else(|| break_in(end, content.len())).or_else(before);
+    let is_crlf = line_end.and_then(|at| at.checked_sub(1)).is_some_and(|at| content.get(at) == Some(&b'\r'));
+    if is_crlf { as_crlf(new) } else { new.as_bytes().to_vec() }
+}
+
+/// `old` without its outer white space, where the file has only white space there too: up to the start of
+/// the line for what was cut before, up to its end for what was cut after. So a cut text is never found
+/// inside a longer word. What was cut stays in the file as it is, and `new` is cut in the same way.
+fn trimmed(content: &[u8], old: &str, new: &str) -> Vec<Span> {
+    let core = old.trim_matches(BLANK);
+    if core.is_empty() || core.len() == old.len() {
+        return Vec::new();
+    }
+    let lead = old.len() - old.trim_start_matches(BLANK).len();
+    let trail = old.len() - old.trim_end_matches(BLANK).len();
+    let mut new = new;
+    if lead > 0 {
+        let indent = |text: &str| {
+            let blank = text.len() - text.trim_start_matches(BLANK).len();
+            let blank = text.get(..blank).unwrap_or_default();
+            blank.rsplit('\n').next().unwrap_or_default().to_owned()
+        };
+        let new_core = new.trim_start_matches(BLANK);
+        // Another indent than before was meant to change it: that is for the comparison by lines.
+        if !new_core.is_empty() && indent(new) != indent(old) {
+            return Vec::new();
+        }
+        new = new_core;
+    }
+    if trail > 0 {
+        new = new.trim_end_matches(BLANK);
+    }
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
+    let starts_line = |at: usize| {
+        let before = content.get(..at).unwrap_or_default();
+        before.iter().rev().find(|byte| !is_blank(byte)).is_none_or(|byte| *byte == b'\n')
+    };
+    let ends_line = |at: usize| {
+        let after = content.get(at..).unwrap_or_default();
+        after.iter().find(|byte| !is_blank(byte)).is_none_or(|byte| *byte == b'\n')
+    };
+    places(content, core)
+        .into_iter()
+        .filter(|(start, end)| (lead == 0 || starts_line(*start)) && (trail == 0 || ends_line(*end)))
+        .map(|(start, end)| Span { start, end, replacement: with_line_ends(new, content, start, end) })
+        .collect()
+}
+
+/// The text with escapes a model may have written one time too often taken as what they stand for.
+fn unescape(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        plain.push_str(before);
+        let mut chars = after.chars();
+        let character = match chars.next() {
+            Some('n') => Some('\n'),
+            Some('t') => Some('\t'),
+            Some('r') => Some('\r'),
+            Some('f') => Some('\u{c}'),
+            Some('b') => Some('\u{8}'),
+            Some('v') => Some('\u{b}'),
+            Some('"') => Some('"'),
+            Some('\\') => Some('\\'),
+            Some('u') => {
+                let digits: String = chars.by_ref().take(4).collect();
+                let is_hex = digits.len() == 4 && digits.chars().all(|c| c.is_ascii_hexdigit());
+                if is_hex { u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32) } else { None }
+            }
+            _ => None,
+        };
+        match character {
+            Some(character) => {
+                plain.push(character);
+                rest = chars.as_str();
+            }
+            None => {
+                plain.push('\\');
+                rest = after;
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+fn without_outer_blank_lines(text: &str) -> &str {
+    let mut text = text.trim_end_matches(BLANK);
+    while let Some((line, rest)) = text.split_once('\n')
+        && line.trim_matches(BLANK).is_empty()
+    {
+        text = rest;
+    }
+    text
+}
+
+/// A line of the file.
+struct Line<'a> {
+    start: usize,
+    /// Without its line end.
+    text: &'a [u8],
+    /// Where the next line starts.
+    next: usize,
+}
+
+fn lines(content: &[u8]) -> Vec<Line<'_>> {
+    let mut start = 0;
+    content
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(|line| {
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            let line =
+                Line { start, text: text.strip_suffix(b"\r").unwrap_or(text), next: start + line.len() };
+            start = line.next;
+            line
+        })
+        .collect()
+}
+
+/// Runs of whole lines equal to those of `old` but for white space at either end of each line, where the
+/// indents of the one can be turned into those of the other by one rule. `new` is indented by that rule.
+fn windows(content: &[u8], old: &str, new: &str) -> Vec<Span> {
+    let (whole_lines, new) = match old.strip_suffix('\n') {
+        // The lines are deleted, and their last line end with them.
+        Some(_) if new.is_empty() => (true, new),
+        // The file's own line end stays, also where `new` has none: whole lines are replaced by whole lines.
+        Some(_) => (false, new.strip_suffix('\n').unwrap_or(new)),
+        None => (false, new),
+    };
+    let wanted: Vec<&str> =
+        old.strip_suffix('\n').unwrap_or(old).split('\n').map(|line| line.trim_end_matches('\r')).collect();
+    if wanted.iter().all(|line| line.trim_matches(BLANK).is_empty()) {
+        return Vec::new();
+    }
+    let lines = lines(content);
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while let Some(window) = lines.get(at..at + wanted.len()) {
+        let (Some(indents), Some(first), Some(last)) =
+            (compare(window, &wanted), window.first(), window.last())
+        else {
+            at += 1;
+            continue;
+        };
+        let (start, end) = (first.start, if whole_lines { last.next } else { last.start + last.text.len() });
+        let indented = indents.apply(new);
+        spans.push(Span { start, end, replacement: with_line_ends(&indented, content, start, end) });
+        at += wanted.len();
+    }
+    spans
+}
+
+/// The rule that turns the indents of `wanted` into those of the window; none where the lines differ in
+/// more than white space at their ends, or no one rule does.
+fn compare(window: &[Line<'_>], wanted: &[&str]) -> Option<Indents> {
+    let mut indents = Indents::default();
+    for (line, wanted) in window.iter().zip(wanted) {
+        let (file_indent, file_text) = split_indent(line.text);
+        let (wanted_indent, wanted_text) = split_indent(wanted.as_bytes());
+        let file_text = file_text.trim_ascii_end();
+        let wanted_text = wanted_text.trim_ascii_end();
+        let is_same = file_text == wanted_text
+            || std::str::from_utf8(wanted_text).is_ok_and(|text| unescape(text).as_bytes() == file_text);
+        if !is_same || (!file_text.is_empty() && !indents.learn(wanted_indent, file_indent)) {
+            return None;
+        }
+    }
+    Some(indents)
+}

@@ -1,0 +1,77 @@
+//! What to tell a model whose text is not in the file.
+
+use std::collections::HashSet;
+
+/// Lines compared; beyond, an edit that does not match is not worth more time.
+const MAX_LINES: usize = 50_000;
+/// Lines shown before and from the nearest one on.
+const BEFORE: usize = 2;
+const AFTER: usize = 3;
+/// Characters shown of a line.
+const MAX_SHOWN: usize = 200;
+/// Below this two lines have nothing to do with each other.
+const MIN_LIKENESS: f64 = 0.5;
+
+/// The error: that it is not there, what comes nearest, and what to do.
+pub(super) fn explain(content: &[u8], old: &str, name: &str) -> String {
+    let lines: Vec<String> = content
+        .split(|byte| *byte == b'\n')
+        .take(MAX_LINES)
+        .map(|line| String::from_utf8_lossy(line).into_owned())
+        .collect();
+    let nearest = match nearest(&lines, old) {
+        Some(at) => {
+            let from = at.saturating_sub(BEFORE);
+            let shown: Vec<String> = lines
+                .iter()
+                .enumerate()
+                .skip(from)
+                .take(at - from + AFTER)
+                .map(|(number, line)| {
+                    let text: String = line.trim_end_matches('\r').chars().take(MAX_SHOWN).collect();
+                    format!("{:>6}\t{text}", number + 1)
+                })
+                .collect();
+            format!(
+                " The nearest is line {}:\n{}\nCompare white space and quotes exactly.",
+                at + 1,
+                shown.join("\n")
+            )
+        }
+        None => String::new(),
+    };
+    format!(
+        "old_string was not found in {name}.{nearest} Read the file again with file_reader. Nothing was changed."
+    )
+}
+
+/// The line that is most like one of `old`'s lines: equal but for white space, else the most alike.
+fn nearest(lines: &[String], old: &str) -> Option<usize> {
+    let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let first = wanted.first()?;
+    if let Some(at) = lines.iter().position(|line| line.trim() == *first) {
+        return Some(at);
+    }
+    let longest = wanted.iter().max_by_key(|line| line.len())?;
+    let pairs = pairs(longest);
+    let mut best = (MIN_LIKENESS, None);
+    for (at, line) in lines.iter().enumerate() {
+        let likeness = likeness(&pairs, line.trim());
+        if likeness > best.0 {
+            best = (likeness, Some(at));
+        }
+    }
+    best.1
+}
+
+fn pairs(text: &str) -> HashSet<(char, char)> {
+    text.chars().zip(text.chars().skip(1)).take(1_000).collect()
+}
+
+/// The share of neighbouring characters two lines have in common (Dice's coefficient), 0 to 1.
+fn likeness(one: &HashSet<(char, char)>, other: &str) -> f64 {
+    let other = pairs(other);
+    let all = one.len() + other.len();
+    let shared = other.iter().filter(|pair| one.contains(pair)).count();
+    if all == 0 { 0.0 } else { 2.0 * shared as f64 / all as f64 }
+}

@@ -1,0 +1,316 @@
+use super::{matching, *};
+use crate::testing::Bench;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn input(old: &str, new: &str, all: bool) -> EditInput {
+    EditInput { path: String::new(), old_string: old.into(), new_string: new.into(), replace_all: Some(all) }
+}
+
+/// The content after an edit, or the words of its refusal.
+fn edit(content: &str, old: &str, new: &str) -> Result<String, String> {
+    bytes(content.as_bytes(), &input(old, new, false)).map(|after| String::from_utf8(after).unwrap())
+}
+
+fn edit_all(content: &str, old: &str, new: &str) -> Result<String, String> {
+    bytes(content.as_bytes(), &input(old, new, true)).map(|after| String::from_utf8(after).unwrap())
+}
+
+fn bytes(content: &[u8], input: &EditInput) -> Result<Vec<u8>, String> {
+    change(content, input, "f").map(|change| change.after).map_err(|error| error.text)
+}
+
+#[test]
+fn exact_text_is_replaced_literally() {
+    for (content, old, new, after) in [
+        ("a b c", "b", "x", "a x c"),
+        ("a b c", "b", r"\0 \1 \\ $1 ${x} \n &", r"a \0 \1 \\ $1 ${x} \n & c"),
+        ("a\nb\n", "b\n", "", "a\n"),
+        ("a\nb", "b", "b\n", "a\nb\n"),
+        ("a\n", "a\n", "a", "a"),
+        ("x", "x", "", ""),
+        ("日本", "本", "木", "日木"),
+        ("a\r\nb\r\nc\r\n", "a\nb", "1\n2\n3", "1\r\n2\r\n3\r\nc\r\n"),
+        ("a\r\nb\r\n", "a\r\nb", "1\r\n2", "1\r\n2\r\n"),
+        ("a\r\nb\r\n", "b", "b\nc", "a\r\nb\r\nc\r\n"),
+        ("a\r\nb", "b", "b\nc", "a\r\nb\r\nc"),
+        ("a\r\nb\nc\nd\r\n", "b\nc", "1\n2", "a\r\n1\n2\nd\r\n"),
+        ("a\nb\n", "a", "1\r\n2", "1\r\n2\nb\n"),
+    ] {
+        assert_eq!(edit(content, old, new), Ok(after.to_owned()), "{content:?} {old:?} {new:?}");
+    }
+}
+
+#[test]
+fn outer_white_space_of_a_quote_is_forgiven() {
+    for (content, old, new, after) in [
+        ("puts 'hello'\n", "puts 'hello'\n\n", "puts 'world'\n\n", "puts 'world'\n"),
+        ("puts 'hello'", "puts 'hello'\n\n", "puts 'world'", "puts 'world'"),
+        ("a\n  b\nc\n", "\n\n  b  \n", "\n\n  x  \n", "a\n  x\nc\n"),
+        ("a\nb\n", "\nb ", "", "a\n\n"),
+    ] {
+        assert_eq!(edit(content, old, new), Ok(after.to_owned()), "{content:?} {old:?} {new:?}");
+    }
+    assert!(edit("max = 10\n", " x = 1", "y").is_err(), "not inside a longer word");
+    assert!(edit("max = 10\n", "x = 1 ", "y").is_err());
+    assert!(edit("a\n", " \n ", "y").is_err(), "white space alone names nothing");
+}
+
+#[test]
+fn escapes_written_once_too_often_are_forgiven() {
+    assert_eq!(edit("x = '\u{c}'\n", r"x = '\u000C'", r"x = '\f'"), Ok("x = '\\f'\n".into()));
+    assert_eq!(edit("x = '\u{c}'\n", "\nx = '\\u000C'", "x = 1"), Ok("x = 1\n".into()));
+    assert_eq!(edit("say \"hi\"\n", r#"say \"hi\""#, "say it"), Ok("say it\n".into()));
+    assert_eq!(edit("a\nb\n", r"a\nb", "x"), Ok("x\n".into()));
+    let error = edit("a\nb\n", r"a\nb", r"x\ny").unwrap_err();
+    assert!(error.contains("real line breaks"), "{error}");
+    // An escape that is in the file as it is written needs no forgiving.
+    assert_eq!(edit(r#"print("a\n")"#, r#""a\n""#, r#""b\n""#), Ok(r#"print("b\n")"#.into()));
+}
+
+#[test]
+fn lines_are_matched_without_their_indent_and_indented_like_the_file() {
+    for (content, old, new, after) in [
+        // A tab for four blanks.
+        (
+            "def test\n    puts 'hello'\nend",
+            "def test\n\tputs 'hello'\nend",
+            "def test\n\tputs 'world'\nend",
+            "def test\n    puts 'world'\nend",
+        ),
+        // All of it at another depth, with a deeper line that is new.
+        (
+            "x {\n    if a {\n        b();\n    }\n}\n",
+            "if a {\n    b();\n}",
+            "if a {\n    if c {\n        b();\n    }\n}",
+            "x {\n    if a {\n        if c {\n            b();\n        }\n    }\n}\n",
+        ),
+        // Blanks for tabs.
+        (
+            "\tif a:\n\t\tb\n",
+            "    if a:\n        b\n",
+            "    if a:\n        c\n            d\n",
+            "\tif a:\n\t\tc\n\t\t\td\n",
+        ),
+        // Two blanks for four.
+        (
+            "a:\n    b:\n        c\n",
+            "a:\n  b:\n    c",
+            "a:\n  b:\n    c\n      d",
+            "a:\n    b:\n        c\n            d\n",
+        ),
+        // White space at the ends of lines, and CRLF.
+        ("a  \r\nb\t\r\nc\r\n", "a\nb\n", "x\ny\n", "x\r\ny\r\nc\r\n"),
+        // Blank lines are equal whatever is in them, and stay.
+        ("a\n   \nb\n", "a \n\nb", "a\n\nc", "a\n\nc\n"),
+        // The line end of the last line is not swallowed, and goes only with the lines themselves.
+        ("  a\n  b\n  c\n", "a\nb\n", "x", "  x\n  c\n"),
+        ("  a\n  b\n  c\n", "a\nb\n", "", "  c\n"),
+        ("  a\n  b", "a\nb\n", "x\ny\n", "  x\n  y"),
+    ] {
+        assert_eq!(edit(content, old, new), Ok(after.to_owned()), "{content:?} {old:?} {new:?}");
+    }
+    // One indent cannot stand for two.
+    assert!(edit("if a:\n    b\nc\n", "if a:\nb\nc", "x").is_err());
+    assert!(edit("a\nb\n", "a\nc", "x").is_err());
+}
+
+#[test]
+fn a_shallower_line_loses_its_share() {
+    let content = "\t\tdeep();\n\t\tdeeper();\n";
+    let edited = edit(content, "        deep();\n        deeper();", "    shallow();\n        deeper();");
+    assert_eq!(edited, Ok("\tshallow();\n\t\tdeeper();\n".into()));
+}
+
+#[test]
+fn several_places_need_to_be_meant() {
+    let error = edit("foo foo foo", "foo", "bar").unwrap_err();
+    assert!(error.contains("appears 3 times") && error.contains("lines 1, 1, 1"), "{error}");
+    let error = edit("foo\nx\nfoo\n", "foo", "bar").unwrap_err();
+    assert!(error.contains("appears 2 times in f, on lines 1, 3."), "{error}");
+    assert_eq!(edit_all("foo foo foo", "foo", "bar"), Ok("bar bar bar".into()));
+    assert_eq!(edit_all("aaa", "aa", "b"), Ok("ba".into()), "without overlaps");
+    let twice = "  if a\n  end\n    if a\n    end\n";
+    assert!(edit(twice, "\tif a \n\tend", "x").unwrap_err().contains("on lines 1, 3."));
+    assert_eq!(
+        edit_all(twice, "\tif a \n\tend", "\tif b\n\tend"),
+        Ok("  if b\n  end\n    if b\n    end\n".into()),
+        "each place keeps its own indent"
+    );
+    let many = "x\n".repeat(30);
+    assert!(edit(&many, "x", "y").unwrap_err().contains("10, …."));
+}
+
+#[test]
+fn edits_that_cannot_be_meant_are_refused() {
+    assert!(edit("a", "", "x").unwrap_err().contains("old_string is empty"));
+    assert!(edit("a", "a", "a").unwrap_err().contains("identical"));
+    assert!(edit("    a\n", "a \n", "a\n").unwrap_err().contains("exactly as it is"));
+    let error = edit("one\ntwo = 1\nthree\nfour\n", "two  = 1\nelse", "x").unwrap_err();
+    assert!(
+        error.contains("not found in f. The nearest is line 2:\n     1\tone\n     2\ttwo = 1\n     3\tthree"),
+        "{error}"
+    );
+    let error = edit("  two = 1\n", "two = 1\nthree\n", "x").unwrap_err();
+    assert!(error.contains("nearest is line 1"), "{error}");
+    let error = edit("alpha\n", "zzzz", "x").unwrap_err();
+    assert!(error.contains("not found in f. Read the file again"), "{error}");
+}
+
+#[test]
+fn other_bytes_are_not_touched() {
+    let content = b"\xff\xfe needle \x80\n\0\n".to_vec();
+    assert_eq!(bytes(&content, &input("needle", "pin", false)), Ok(b"\xff\xfe pin \x80\n\0\n".to_vec()));
+    let fuzzy = b"\xff\n\tneedle\n\xfe".to_vec();
+    assert_eq!(bytes(&fuzzy, &input("  needle \n", "  pin\n", false)), Ok(b"\xff\n\tpin\n\xfe".to_vec()));
+}
+
+#[test]
+fn the_tool_edits_files_and_says_how() {
+    let bench = Bench::new();
+    bench.put("a.rs", "fn a() {\n    b();\n}\n");
+    let output =
+        bench.call("edit", json!({"path": "a.rs", "old_string": "b()", "new_string": "c()"})).unwrap();
+    assert_eq!(output.text, "Replaced 1 occurrence in a.rs, line 2.");
+    let ToolView::Diff(view) = output.view else { panic!("a diff") };
+    assert_eq!((view.added, view.removed), (1, 1));
+    let output = bench.text("edit", json!({"path": "a.rs", "old_str": "\tc();\n}", "new_str": "\td();\n}"}));
+    assert!(output.contains("line 2 (matched without its outer white space"), "{output}");
+    assert_eq!(bench.get("a.rs"), b"fn a() {\n    d();\n}\n");
+    bench.put("many", "x\nx\n");
+    let output = bench
+        .text("edit", json!({"path": "many", "old_string": "x", "new_string": "y", "replace_all": "true"}));
+    assert_eq!(output, "Replaced 2 occurrences in many, lines 1, 2.");
+
+    bench.put("dir/x", "");
+    for (arguments, words) in [
+        (json!({"path": "none", "old_string": "a", "new_string": "b"}), "does not exist"),
+        (json!({"path": "dir", "old_string": "a", "new_string": "b"}), "is a folder"),
+        (json!({"path": "a.rs", "old_string": "a"}), "Missing required parameters: new_string."),
+        (json!({"path": "a.rs", "old_string": "d", "new_string": ""}), ""),
+    ] {
+        let result = bench.call("edit", arguments.clone());
+        match words {
+            "" => assert!(result.is_ok(), "an empty new_string deletes"),
+            words => {
+                assert!(result.clone().is_err_and(|error| error.contains(words)), "{arguments}: {result:?}")
+            }
+        }
+    }
+    bench.text("file_reader", json!({"path": "many"}));
+    bench.put("many", "y\nz\n");
+    let error = bench.error("edit", json!({"path": "many", "old_string": "z", "new_string": "w"}));
+    assert!(error.contains("changed on disk since you read it"), "{error}");
+    assert_eq!(bench.get("many"), b"y\nz\n");
+}
+
+#[test]
+fn previews_fail_where_the_edit_would_and_tell_nothing_of_other_files() {
+    let bench = Bench::new();
+    bench.put("a", "one\n");
+    let arguments = json!({"path": "a", "old_string": "one", "new_string": "two"});
+    assert!(matches!(bench.preview("edit", arguments), Ok(ToolView::Diff(view)) if view.added == 1));
+    assert_eq!(bench.get("a"), b"one\n");
+    let error =
+        bench.preview("edit", json!({"path": "a", "old_string": "none", "new_string": "two"})).unwrap_err();
+    assert!(error.contains("not found"));
+
+    std::fs::write(bench.out.join("b"), "PASSWORD=1\n").unwrap();
+    let arguments = json!({"path": "../out/b", "old_string": "PASSWORD=2", "new_string": "x"});
+    let view = bench.preview("edit", arguments.clone());
+    let Ok(ToolView::Diff(view)) = view else { panic!("the person is asked with what is wanted: {view:?}") };
+    assert_eq!((view.added, view.removed), (1, 1));
+    assert!(bench.error("edit", arguments).contains("outside what this call may write"));
+}
+
+/// Text in which the ways of matching meet: few letters, much white space, both line ends.
+fn tangled() -> impl Strategy<Value = String> {
+    let piece =
+        prop::sample::select(vec!["a", "b", "ab", " ", "  ", "\t", "\n", "\n", "\r\n", "\\n", "\\t", "\""]);
+    prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+fn without_blanks(text: &[u8]) -> Vec<u8> {
+    text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    /// The bytes before, between and after the spans are those of the file; what is replaced differs from
+    /// what was quoted in white space and escapes only; a line end after a fuzzy match stays.
+    #[test]
+    fn only_spans_change(content in tangled(), old in tangled(), new in tangled()) {
+        prop_assume!(!old.is_empty());
+        let content = content.as_bytes();
+        let matching::Search::Found(found) = matching::find(content, &old, &new) else { return Ok(()) };
+        let after = matching::replace(content, &found.spans);
+        let (mut from, mut rest) = (0, after.as_slice());
+        for span in &found.spans {
+            prop_assert!(from <= span.start && span.start <= span.end && span.end <= content.len());
+            for kept in [&content[from..span.start], &span.replacement] {
+                prop_assert!(rest.starts_with(kept));
+                rest = &rest[kept.len()..];
+            }
+            from = span.end;
+            let replaced = &content[span.start..span.end];
+            match found.how {
+                How::Exact => prop_assert_eq!(String::from_utf8_lossy(replaced).replace("\r\n", "\n"), old.replace("\r\n", "\n")),
+                How::Trimmed => prop_assert_eq!(without_blanks(replaced), without_blanks(old.as_bytes())),
+                How::Unescaped | How::Lines => {}
+            }
+            if found.how == How::Lines && !new.is_empty() {
+                prop_assert!(matches!(content.get(span.end), None | Some(b'\n' | b'\r')));
+                prop_assert!(span.start == 0 || content[span.start - 1] == b'\n', "whole lines");
+            }
+            if found.how == How::Trimmed {
+                let is_word = |at: Option<&u8>| at.is_some_and(u8::is_ascii_alphabetic);
+                let begins = old.starts_with([' ', '\t', '\n', '\r']) && span.start > 0;
+                prop_assert!(!(begins && is_word(content.get(span.start - 1))));
+                let ends = old.ends_with([' ', '\t', '\n', '\r']);
+                prop_assert!(!(ends && is_word(content.get(span.end))));
+            }
+        }
+        prop_assert_eq!(rest, &content[from..]);
+    }
+
+    /// In a file of arbitrary bytes a text that is there once becomes the new one, byte for byte.
+    #[test]
+    fn one_place_in_any_bytes(
+        before in prop::collection::vec(any::<u8>(), 0..80),
+        old in "[a-z ]{1,6}",
+        new in "[\\PC\\\\$0-9]{0,12}",
+        after in prop::collection::vec(any::<u8>(), 0..80),
+    ) {
+        prop_assume!(old != new);
+        let content = [before.as_slice(), old.as_bytes(), &after].concat();
+        prop_assume!(content.windows(old.len()).filter(|window| *window == old.as_bytes()).count() == 1);
+        let edited = bytes(&content, &input(&old, &new, false)).unwrap();
+        prop_assert_eq!(&edited, &[before.as_slice(), new.as_bytes(), &after].concat());
+        // And back, where the new text is there once.
+        if !new.is_empty() && edited.windows(new.len()).filter(|window| *window == new.as_bytes()).count() == 1 {
+            prop_assert_eq!(bytes(&edited, &input(&new, &old, false)).unwrap(), content);
+        }
+    }
+
+    /// An edit of several lines leaves a file with one kind of line end with that kind.
+    #[test]
+    fn line_ends_stay_of_one_kind(
+        lines in prop::collection::vec("[a-c]{1,3}", 3..12),
+        at in 0_usize..10,
+        new in prop::collection::vec("[d-f]{1,3}", 1..4),
+        crlf in any::<bool>(),
+    ) {
+        let end = if crlf { "\r\n" } else { "\n" };
+        let at = at % (lines.len() - 1);
+        let content: String = lines.iter().map(|line| format!("{line}{end}")).collect();
+        let old = format!("{}\n{}", lines[at], lines[at + 1]);
+        if let Ok(after) = edit_all(&content, &old, &new.join("\n")) {
+            prop_assert_eq!(after.matches('\n').count(), after.matches(end).count());
+            prop_assert_eq!(after.contains('\r'), crlf);
+            prop_assert!(after.ends_with(end));
+        } else {
+            prop_assert!(false, "a text of the file is found");
+        }
+    }
+}

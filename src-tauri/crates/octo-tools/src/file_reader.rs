@@ -1,0 +1,189 @@
+//! `file_reader`: text with line numbers, folders, pictures.
+
+mod picture;
+mod text;
+
+use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking};
+use octo_protocol::ToolView;
+use octo_workspace::{FileKind, FilesError, resolve, shown};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::{
+    io::{Cursor, Read, Seek},
+    path::Path,
+};
+use text::Range;
+
+const DEFAULT_MAX_LINES: u32 = 1_000;
+/// Entries of a folder that are listed.
+const MAX_ENTRIES: usize = 500;
+/// Files up to here are read at once, so that a later change is noticed by content; larger ones are streamed.
+const MAX_WHOLE: u64 = 8 << 20;
+/// Bytes looked at to tell text from anything else; the same as git's.
+const HEAD: u64 = 8_000;
+
+pub(crate) struct FileReaderTool;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct FileReaderInput {
+    /// File or folder to read.
+    path: String,
+    /// Default 1000.
+    max_lines: Option<u32>,
+    /// First line, from 1.
+    start_line: Option<u32>,
+    /// Last line.
+    end_line: Option<u32>,
+}
+
+impl Tool for FileReaderTool {
+    const NAME: &'static str = "file_reader";
+    const DESCRIPTION: &'static str = "Reads a text file (each line as number, tab, text), lists a folder, or \
+        shows a picture (png, jpeg, gif, webp). Large files: read ranges.";
+    type Input = FileReaderInput;
+
+    fn effects(&self, input: &FileReaderInput, cwd: &Path) -> Effects {
+        resolve(&input.path, cwd)
+            .map_or_else(|_| Effects::reads(Vec::new()), |path| Effects::reads(vec![path]))
+    }
+
+    async fn preview(&self, input: &FileReaderInput, context: &ToolContext) -> Result<ToolView, ToolError> {
+        let path = resolve(&input.path, &context.cwd)?;
+        Ok(ToolView::Plain { text: path.to_string_lossy().into_owned() })
+    }
+
+    async fn run(&self, input: FileReaderInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        blocking(move || {
+            let path = resolve(&input.path, &context.cwd)?;
+            match context.files.stat(&path)?.kind {
+                FileKind::Folder => list(&path, &context),
+                FileKind::File => read(&path, &input, &context),
+                FileKind::Special => Err(FilesError::Special { path }.into()),
+            }
+        })
+        .await
+    }
+}
+
+fn list(path: &Path, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+    let listing = context.files.list(path, MAX_ENTRIES)?;
+    let total = listing.folders + listing.files;
+    let entries: Vec<String> = listing
+        .entries
+        .iter()
+        .map(|entry| match entry.kind {
+            FileKind::Folder => format!("{}/", entry.name),
+            FileKind::File | FileKind::Special => entry.name.clone(),
+        })
+        .collect();
+    let mut text = format!(
+        "Folder: {} ({} folders, {} files)\n",
+        shown(path, &context.cwd),
+        listing.folders,
+        listing.files
+    );
+    for entry in &entries {
+        text.push_str("\n  ");
+        text.push_str(entry);
+    }
+    if total > entries.len() {
+        text.push_str(&format!("\n({} of {total} entries; use glob to find others)", entries.len()));
+    }
+    let view = ToolView::Folder {
+        path: path.to_string_lossy().into_owned(),
+        entries,
+        total: u32::try_from(total).unwrap_or(u32::MAX),
+    };
+    Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
+}
+
+fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+    let range = Range::new(input.start_line, input.end_line, input.max_lines.unwrap_or(DEFAULT_MAX_LINES))?;
+    let len = context.files.stat(path)?.len;
+    if len > MAX_WHOLE {
+        let (mut file, _) = context.files.open(path)?;
+        let failed =
+            |error: std::io::Error| ToolError::new(format!("{} cannot be read: {error}.", path.display()));
+        let mut head = Vec::new();
+        file.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
+        return match content(&head) {
+            Content::Text => {
+                file.rewind().map_err(failed)?;
+                text::read(std::io::BufReader::with_capacity(1 << 16, file), &range, path, context)
+            }
+            Content::Utf16 | Content::Picture => {
+                let whole = context.files.read(path, picture::MAX_FILE)?;
+                read_whole(whole, &range, path, context)
+            }
+            Content::Binary(what) => Err(binary(path, len, what)),
+        };
+    }
+    let whole = context.files.read(path, MAX_WHOLE)?;
+    read_whole(whole, &range, path, context)
+}
+
+fn read_whole(
+    whole: Vec<u8>,
+    range: &Range,
+    path: &Path,
+    context: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
+    let head = whole.get(..HEAD as usize).unwrap_or(&whole);
+    match content(head) {
+        Content::Text => text::read(Cursor::new(whole), range, path, context),
+        Content::Utf16 => text::read(Cursor::new(text::from_utf16(&whole)), range, path, context),
+        Content::Picture => picture::read(whole, path, context),
+        Content::Binary(what) => Err(binary(path, whole.len() as u64, what)),
+    }
+}
+
+/// What a file holds, found from its first bytes.
+enum Content {
+    Text,
+    Utf16,
+    Picture,
+    Binary(&'static str),
+}
+
+fn content(head: &[u8]) -> Content {
+    if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) {
+        return Content::Utf16;
+    }
+    if head.starts_with(b"%PDF-") {
+        return Content::Binary("a PDF document");
+    }
+    // A character may be cut at the end of the head.
+    let is_text = match std::str::from_utf8(head) {
+        Ok(_) => !head.contains(&0),
+        Err(error) => error.error_len().is_none() && !head.contains(&0),
+    };
+    if is_text {
+        return Content::Text;
+    }
+    let Some(kind) = infer::get(head) else {
+        return if head.contains(&0) { Content::Binary("binary data") } else { Content::Text };
+    };
+    match (kind.matcher_type(), kind.mime_type()) {
+        (_, "image/png" | "image/jpeg" | "image/gif" | "image/webp") => Content::Picture,
+        (infer::MatcherType::Image, _) => Content::Binary("a picture of a format that cannot be shown"),
+        (infer::MatcherType::Archive, _) => Content::Binary("an archive or a compressed file"),
+        (infer::MatcherType::Doc | infer::MatcherType::Book, _) => Content::Binary("an office document"),
+        (infer::MatcherType::Audio, _) => Content::Binary("a sound file"),
+        (infer::MatcherType::Video, _) => Content::Binary("a video"),
+        (infer::MatcherType::Font, _) => Content::Binary("a font"),
+        (infer::MatcherType::App, _) => Content::Binary("a program"),
+        _ if head.contains(&0) => Content::Binary("binary data"),
+        _ => Content::Text,
+    }
+}
+
+fn binary(path: &Path, len: u64, what: &str) -> ToolError {
+    ToolError::new(format!(
+        "Binary file detected: {} is {what} ({len} bytes), which file_reader cannot show as text. If you need \
+         what is in it, use a program for its format in the terminal.",
+        path.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! Ranges of lines, read in a stream.
+
+use crate::{Outcome, ToolContext, ToolError, ToolOutput};
+use octo_protocol::ToolView;
+use octo_workspace::shown;
+use std::{
+    borrow::Cow,
+    fmt::Write,
+    io::{BufRead, Read},
+    path::Path,
+};
+
+/// Characters of one line that are shown.
+const MAX_LINE: usize = 1_000;
+/// Bytes kept of one line; a character has at most four.
+const MAX_LINE_BYTES: u64 = 4 * MAX_LINE as u64;
+/// Bytes of lines in one result, about 15,000 tokens.
+const MAX_BYTES: usize = 60_000;
+/// Bytes read after the range to learn how many lines the file has.
+const MAX_COUNTED: u64 = 16 << 20;
+/// Lines between two looks at whether the call was stopped.
+const STOP_EVERY: u64 = 4_096;
+
+/// Lines to read, from 1, both ends included.
+#[derive(Debug)]
+pub(super) struct Range {
+    first: u64,
+    last: u64,
+}
+
+impl Range {
+    pub(super) fn new(start: Option<u32>, end: Option<u32>, max_lines: u32) -> Result<Self, ToolError> {
+        let first = u64::from(start.unwrap_or(1).max(1));
+        if let (Some(start), Some(end)) = (start, end)
+            && start > end
+        {
+            return Err(ToolError::new(format!("start_line {start} > end_line {end}: no such range.")));
+        }
+        let most = first + u64::from(max_lines.max(1)) - 1;
+        // An end asked for counts as it is: `max_lines` only has a default there.
+        let last = end.map_or(most, |end| u64::from(end.max(1)));
+        Ok(Self { first, last })
+    }
+}
+
+/// UTF-16 with its byte order mark, as UTF-8.
+pub(super) fn from_utf16(bytes: &[u8]) -> Vec<u8> {
+    let is_big = bytes.starts_with(&[0xFE, 0xFF]);
+    let units = bytes.get(2..).unwrap_or_default().chunks_exact(2).map(|pair| match pair {
+        [one, two] if is_big => u16::from_be_bytes([*one, *two]),
+        [one, two] => u16::from_le_bytes([*one, *two]),
+        _ => 0xFFFD,
+    });
+    let text: String =
+        char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    text.into_bytes()
+}
+
+/// The lines of the range, numbered. Memory is bounded by what is shown, however long the file or its lines.
+pub(super) fn read(
+    mut source: impl BufRead,
+    range: &Range,
+    path: &Path,
+    context: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
+    let failed =
+        |error: std::io::Error| ToolError::new(format!("{} cannot be read: {error}.", path.display()));
+    let mut lines = Lines { source: &mut source, read: 0 };
+    while lines.read + 1 < range.first {
+        stop_if_asked(lines.read, context)?;
+        if lines.skip().map_err(failed)? == 0 {
+            return Err(beyond(range, lines.read));
+        }
+    }
+    let (mut numbered, mut plain) = (String::new(), String::new());
+    let (mut invalid, mut is_full, mut is_end) = (0_u64, false, false);
+    while lines.read < range.last {
+        stop_if_asked(lines.read, context)?;
+        let Some(line) = lines.next().map_err(failed)? else {
+            is_end = true;
+            break;
+        };
+        let bytes = if lines.read == 1 {
+            line.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line.bytes)
+        } else {
+            &line.bytes
+        };
+        let text = String::from_utf8_lossy(bytes);
+        invalid += u64::from(matches!(text, Cow::Owned(_)));
+        let mut text: Cow<'_, str> = match text.char_indices().nth(MAX_LINE) {
+            Some((end, _)) => Cow::Owned(text.get(..end).unwrap_or_default().to_owned()),
+            None => text,
+        };
+        if (text.len() as u64) < line.len && text.chars().count() >= MAX_LINE {
+            text.to_mut().push_str(&format!("… [line cut: {} bytes]", line.len));
+        }
+        // Writing to a string does not fail.
+        let _ = writeln!(numbered, "{:>6}\t{text}", lines.read);
+        plain.push_str(&text);
+        plain.push('\n');
+        if numbered.len() >= MAX_BYTES {
+            is_full = lines.read < range.last;
+            break;
+        }
+    }
+    let last = lines.read;
+    if is_end && last < range.first && last > 0 {
+        return Err(beyond(range, last));
+    }
+    let total = lines.count_rest(is_end, context).map_err(failed)?;
+
+    let shown_path = shown(path, &context.cwd);
+    let of = total.map_or_else(|| "many".to_owned(), |total| total.to_string());
+    let mut text = match (last, total) {
+        (0, _) => format!("File: {shown_path} (empty)\n"),
+        (last, Some(total)) if range.first == 1 && last == total => {
+            format!("File: {shown_path} ({total} lines)\n\n{numbered}")
+        }
+        (last, _) => format!("File: {shown_path} (lines {}-{last} of {of})\n\n{numbered}", range.first),
+    };
+    if is_full {
+        text.push_str(&format!(
+            "[TRUNCATED: a result holds {MAX_BYTES} bytes. Go on with start_line {}.]\n",
+            last + 1
+        ));
+    } else if total.is_none_or(|total| last < total) {
+        text.push_str(&format!("[More follows: start_line {}.]\n", last + 1));
+    }
+    if invalid > 0 {
+        text.push_str(&format!(
+            "[{invalid} of these lines are not valid UTF-8; bad bytes are shown as \u{FFFD}.]\n"
+        ));
+    }
+    let line = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    let view = ToolView::Text {
+        path: path.to_string_lossy().into_owned(),
+        first_line: line(range.first.min(last.max(1))),
+        last_line: line(last),
+        total_lines: total.map(line),
+        text: plain,
+    };
+    Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
+}
+
+fn beyond(range: &Range, total: u64) -> ToolError {
+    ToolError::new(format!("start_line {} exceeds total lines ({total}).", range.first))
+}
+
+fn stop_if_asked(lines: u64, context: &ToolContext) -> Result<(), ToolError> {
+    if lines.is_multiple_of(STOP_EVERY) && context.cancel.is_cancelled() {
+        return Err(ToolError::new("Reading was stopped."));
+    }
+    Ok(())
+}
+
+struct Lines<'a, R> {
+    source: &'a mut R,
+    read: u64,
+}
+
+struct Line {
+    /// Its first bytes, without the line end.
+    bytes: Vec<u8>,
+    /// Its length in bytes.
+    len: u64,
+}
+
+impl<R: BufRead> Lines<'_, R> {
+    /// Skips a line; its bytes, 0 at the end.
+    fn skip(&mut self) -> std::io::Result<usize> {
+        let bytes = self.source.skip_until(b'\n')?;
+        self.read += u64::from(bytes > 0);
+        Ok(bytes)
+    }
+
+    fn next(&mut self) -> std::io::Result<Option<Line>> {
+        let mut bytes = Vec::new();
+        let mut len = self.source.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes)? as u64;
+        if len == 0 {
+            return Ok(None);
+        }
+        self.read += 1;
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+            len -= 1;
+            if bytes.last() == Some(&b'\r') {
+                bytes.pop();
+                len -= 1;
+            }
+        } else if len == MAX_LINE_BYTES {
+            len += self.skip_rest()?;
+        }
+        Ok(Some(Line { bytes, len }))
+    }
+
+    /// Skips the rest of a line; its bytes without the line end.
+    fn skip_rest(&mut self) -> std::io::Result<u64> {
+        let mut skipped = 0;
+        loop {
+            let buffer = self.source.fill_buf()?;
+            if buffer.is_empty() {
+                return Ok(skipped);
+            }
+            let (bytes, end) = match memchr::memchr(b'\n', buffer) {
+                Some(at) => (at, 1),
+                None => (buffer.len(), 0),
+            };
+            self.source.consume(bytes + end);
+            skipped += bytes as u64;
+            if end == 1 {
+                return Ok(skipped);
+            }
+        }
+    }
+
+    /// The lines of the whole file, unless counting them would take long.
+    fn count_rest(&mut self, is_end: bool, context: &ToolContext) -> std::io::Result<Option<u64>> {
+        let mut counted = 0;
+        while !is_end && counted < MAX_COUNTED && !context.cancel.is_cancelled() {
+            match self.skip()? {
+                0 => return Ok(Some(self.read)),
+                bytes => counted += bytes as u64,
+            }
+        }
+        Ok(is_end.then_some(self.read))
+    }
+}

@@ -1,0 +1,190 @@
+//! The tools in their fixed order, and the way from a model's call to one of them.
+
+use crate::{
+    DynTool, Effects, PreparedCall, ToolContext, ToolError, ToolOutput, arguments, edit::EditTool,
+    file_reader::FileReaderTool, glob::GlobTool, grep::GrepTool,
+    request_user_feedback::RequestUserFeedbackTool, todo_manager::TodoManagerTool, write::WriteTool,
+};
+use futures::future::BoxFuture;
+use octo_protocol::ToolView;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{path::Path, sync::Arc};
+
+/// Goes up when a name, a description, a schema or the order changes: sessions are frozen with a version.
+const VERSION: u32 = 1;
+
+/// Names models know from elsewhere. A name is looked up here after it was tried as it is.
+const ALIASES: &[(&str, &[&str])] = &[
+    ("terminal", &["shell", "bash", "exec", "execute", "run_command", "run", "command"]),
+    ("file_reader", &["read", "read_file", "filereader", "file_read", "cat"]),
+    ("write", &["write_file", "create_file", "file_write"]),
+    ("edit", &["file_edit", "replace", "replace_in_file", "str_replace"]),
+    ("glob", &["find_files", "list_files", "file_glob", "search_filenames"]),
+    ("grep", &["search_files", "search_in_files", "find_in_files", "search_code"]),
+    ("web_search", &["search", "websearch", "internet_search", "online_search"]),
+    ("web_fetch", &["fetch", "webfetch", "browse", "url_fetch", "http_get"]),
+    ("todo_manager", &["todo", "task_manager"]),
+    ("request_user_feedback", &["ask_user", "user_feedback", "ask"]),
+    ("invoke_skill", &["skill", "run_skill"]),
+    ("undo_task", &["undo"]),
+    ("redo_task", &["redo"]),
+    ("list_tasks", &["tasks", "task_history"]),
+    ("trash_manager", &["rm", "delete", "trash", "remove"]),
+];
+
+/// A tool as a model is told of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Its parameters, a JSON Schema object.
+    pub parameters: Value,
+}
+
+/// The tools of a session, in their fixed order. Cheap to clone.
+#[derive(Clone)]
+pub struct Toolset {
+    tools: Arc<[Arc<dyn DynTool>]>,
+    definitions: Arc<[ToolDefinition]>,
+}
+
+/// A call whose tool was found and whose arguments were read.
+pub struct ReadCall {
+    /// The tool's own name, whatever the model called it.
+    pub name: &'static str,
+    /// The call.
+    pub call: Box<dyn PreparedCall>,
+}
+
+impl Toolset {
+    /// All tools there are.
+    pub fn standard() -> Self {
+        let tools: Vec<Arc<dyn DynTool>> = vec![
+            Arc::new(FileReaderTool),
+            Arc::new(WriteTool),
+            Arc::new(EditTool),
+            Arc::new(GlobTool),
+            Arc::new(GrepTool),
+            Arc::new(TodoManagerTool),
+            Arc::new(RequestUserFeedbackTool),
+        ];
+        let definitions = tools
+            .iter()
+            .map(|tool| ToolDefinition {
+                name: tool.name().to_owned(),
+                description: tool.description().to_owned(),
+                parameters: tool.schema(),
+            })
+            .collect();
+        Self { tools: tools.into(), definitions }
+    }
+
+    /// The definitions, in order: part of every session's frozen prefix.
+    pub fn definitions(&self) -> Arc<[ToolDefinition]> {
+        Arc::clone(&self.definitions)
+    }
+
+    /// The version of this set of definitions.
+    pub fn version(&self) -> u32 {
+        VERSION
+    }
+
+    /// The BLAKE3 hash of the definitions' JSON, in hex: tells two sets of one version apart.
+    pub fn hash(&self) -> String {
+        // Strings and JSON values serialise without fail.
+        let bytes = serde_json::to_vec(&self.definitions).unwrap_or_default();
+        blake3::hash(&bytes).to_hex().to_string()
+    }
+
+    /// The tool of that name: as it is, whatever its case, by an alias, and all that again with `-` as `_`.
+    pub fn resolve(&self, name: &str) -> Option<Arc<dyn DynTool>> {
+        let name = name.trim();
+        self.find(name).or_else(|| self.find(&name.replace('-', "_")))
+    }
+
+    fn find(&self, name: &str) -> Option<Arc<dyn DynTool>> {
+        let by_name =
+            |wanted: &str| self.tools.iter().find(|tool| tool.name().eq_ignore_ascii_case(wanted)).cloned();
+        by_name(name).or_else(|| {
+            let meant =
+                ALIASES.iter().find(|(_, names)| names.iter().any(|alias| alias.eq_ignore_ascii_case(name)));
+            meant.and_then(|(tool, _)| by_name(tool))
+        })
+    }
+
+    /// Finds the tool and reads the arguments the model wrote. The error is for the model: an unknown tool
+    /// with names near it, or what is wrong with which argument. Nothing has happened then.
+    pub fn prepare(&self, name: &str, arguments: &str) -> Result<ReadCall, ToolError> {
+        let tool = self.resolve(name).ok_or_else(|| self.unknown(name))?;
+        let name = tool.name();
+        let read = arguments::read(name, arguments, &tool.schema())?;
+        let call = tool.prepare(Value::Object(read.values))?;
+        let call = if read.notes.is_empty() { call } else { Box::new(Noted { call, notes: read.notes }) };
+        Ok(ReadCall { name, call })
+    }
+
+    fn unknown(&self, name: &str) -> ToolError {
+        let mut near: Vec<(f64, &str)> =
+            self.tools.iter().map(|tool| (likeness(name, tool.name()), tool.name())).collect();
+        near.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let near: Vec<&str> =
+            near.into_iter().filter(|(likeness, _)| *likeness > 0.3).map(|(_, name)| name).collect();
+        let meant = match near.as_slice() {
+            [] => String::new(),
+            near => format!(" Did you mean {}?", near.join(" or ")),
+        };
+        let all: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
+        ToolError::new(format!("Tool not found: {name}.{meant} The tools are: {}.", all.join(", ")))
+    }
+}
+
+/// How alike two names are, 0 to 1: the pairs of letters they share (Dice's coefficient).
+fn likeness(one: &str, other: &str) -> f64 {
+    let pairs = |text: &str| -> Vec<(char, char)> {
+        let letters: Vec<char> = text.to_ascii_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
+        letters.iter().copied().zip(letters.iter().copied().skip(1)).collect()
+    };
+    let (one, mut other) = (pairs(one), pairs(other));
+    let all = one.len() + other.len();
+    let mut shared = 0;
+    for pair in one {
+        if let Some(at) = other.iter().position(|candidate| *candidate == pair) {
+            other.swap_remove(at);
+            shared += 1;
+        }
+    }
+    if all == 0 { 0.0 } else { f64::from(2 * shared) / all as f64 }
+}
+
+/// A call whose result also tells the model what was changed in its arguments.
+struct Noted {
+    call: Box<dyn PreparedCall>,
+    notes: Vec<String>,
+}
+
+impl PreparedCall for Noted {
+    fn effects(&self, cwd: &Path) -> Effects {
+        self.call.effects(cwd)
+    }
+
+    fn preview<'a>(&'a self, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolView, ToolError>> {
+        self.call.preview(context)
+    }
+
+    fn run(self: Box<Self>, context: ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let notes = self.notes.join(" ");
+            let add = |text: String| format!("{text}\n({notes})");
+            match self.call.run(context).await {
+                Ok(output) => Ok(ToolOutput { text: add(output.text), ..output }),
+                Err(error) => Err(ToolError::new(add(error.text))),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+use super::*;
+
+#[test]
+fn names_are_found_as_models_write_them() {
+    let tools = Toolset::standard();
+    for (name, tool) in [
+        ("file_reader", "file_reader"),
+        ("file-reader", "file_reader"),
+        ("Read", "file_reader"),
+        ("FILE_READER", "file_reader"),
+        ("read-file", "file_reader"),
+        ("cat", "file_reader"),
+        (" write ", "write"),
+        ("create_file", "write"),
+        ("str_replace", "edit"),
+        ("list_files", "glob"),
+        ("search_code", "grep"),
+        ("todo", "todo_manager"),
+        ("ask_user", "request_user_feedback"),
+    ] {
+        assert_eq!(tools.resolve(name).map(|tool| tool.name()), Some(tool), "{name}");
+    }
+    for name in ["", "web_search", "search", "undo", "reader", "_"] {
+        assert!(tools.resolve(name).is_none(), "{name}");
+    }
+    for (tool, names) in ALIASES {
+        for name in *names {
+            let resolved = tools.resolve(name).map(|tool| tool.name());
+            assert_eq!(resolved, tools.resolve(tool).map(|tool| tool.name()), "{name}");
+        }
+    }
+}
+
+#[test]
+fn unknown_tools_are_answered_with_names_near_them() {
+    let tools = Toolset::standard();
+    let error = |name: &str| tools.prepare(name, "{}").err().unwrap().text;
+    assert!(error("file_read_tool").starts_with("Tool not found: file_read_tool. Did you mean file_reader"));
+    assert!(error("zzz").starts_with("Tool not found: zzz. The tools are: "));
+}
+
+#[test]
+fn notes_about_arguments_reach_the_model() {
+    let bench = crate::testing::Bench::new();
+    bench.put("a", "x\n");
+    let text = bench.call_text("read", r#"{"path": "a", "colour": "red"}"#).unwrap().text;
+    assert!(text.ends_with("\n(Unknown parameters were ignored: `colour`.)"), "{text}");
+    let error = bench.call_text("read", r#"{"path": "b", "colour": "red"}"#).unwrap_err();
+    assert!(error.contains("does not exist") && error.contains("`colour`"), "{error}");
+}
+
+/// The whole of every session's frozen tool prefix. A change here costs every session its cache once:
+/// `VERSION` must go up with it.
+#[test]
+fn the_frozen_prefix() {
+    let tools = Toolset::standard();
+    let definitions = tools.definitions();
+    let bytes = serde_json::to_string(&*definitions).unwrap().len();
+    let pretty = serde_json::to_string_pretty(&*definitions).unwrap();
+    insta::assert_snapshot!(format!("version {}, {bytes} bytes\n{pretty}", tools.version()));
+    assert!(bytes < 8_000, "{bytes} bytes: four are about one token, and 2,000 tokens are too many");
+}
+
+#[test]
+fn definitions_are_the_same_bytes_every_time() {
+    let (one, other) = (Toolset::standard(), Toolset::standard());
+    assert_eq!(one.hash(), other.hash());
+    assert_eq!(one.hash().len(), 64);
+    assert_eq!(
+        serde_json::to_string(&*one.definitions()).unwrap(),
+        serde_json::to_string(&*other.definitions()).unwrap()
+    );
+    for definition in one.definitions().iter() {
+        let text = definition.parameters.to_string();
+        assert!(text.starts_with(r#"{"type":"object","properties":{"#), "{text}");
+        for absent in ["$schema", "$ref", "$defs", "title", "null", "format"] {
+            assert!(!text.contains(&format!("\"{absent}\"")), "{}: {absent} in {text}", definition.name);
+        }
+    }
+}

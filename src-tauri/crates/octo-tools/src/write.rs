@@ -1,0 +1,83 @@
+//! `write`: a whole file.
+
+use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking};
+use octo_protocol::{DiffView, FileChange, ToolView};
+use octo_workspace::{Files, FilesError, diff, resolve, shown};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::path::Path;
+
+/// A former content larger than this is not compared with the new one for the person.
+const MAX_COMPARED: u64 = 8 << 20;
+
+pub(crate) struct WriteTool;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct WriteInput {
+    /// File to write.
+    path: String,
+    /// The file's whole new content.
+    content: String,
+}
+
+impl Tool for WriteTool {
+    const NAME: &'static str = "write";
+    const DESCRIPTION: &'static str = "Creates a file, or replaces its whole content. Missing folders are \
+        created. To change part of a file use edit.";
+    type Input = WriteInput;
+
+    fn effects(&self, input: &WriteInput, cwd: &Path) -> Effects {
+        // A path that names nothing touches nothing; running says what is wrong with it.
+        resolve(&input.path, cwd).map_or_else(|_| Effects::none(), |path| Effects::writes(vec![path]))
+    }
+
+    async fn preview(&self, input: &WriteInput, context: &ToolContext) -> Result<ToolView, ToolError> {
+        let path = resolve(&input.path, &context.cwd)?;
+        let (files, content) = (context.files.for_person(), input.content.clone());
+        blocking(move || Ok(ToolView::Diff(compare(&files, &path, content.as_bytes())?))).await
+    }
+
+    async fn run(&self, input: WriteInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        blocking(move || {
+            let path = resolve(&input.path, &context.cwd)?;
+            let content = input.content.as_bytes();
+            context.files.check_write(&path)?;
+            let view = compare(&context.files.for_person(), &path, content)?;
+            let report = context.files.write(&path, content)?;
+            let name = shown(&report.path, &context.cwd);
+            let lines = content.split_inclusive(|byte| *byte == b'\n').count();
+            let text = match report.before {
+                None => format!("Created {name}: {} bytes, {lines} lines.", content.len()),
+                Some(before) if before.hash == report.after.hash => {
+                    format!("{name} already had exactly this content.")
+                }
+                Some(before) => format!(
+                    "Replaced {name}: {} bytes, {lines} lines (before: {} bytes).",
+                    content.len(),
+                    before.len
+                ),
+            };
+            Ok(ToolOutput { text, images: Vec::new(), view: ToolView::Diff(view), outcome: Outcome::Done })
+        })
+        .await
+    }
+}
+
+fn compare(files: &Files, path: &Path, content: &[u8]) -> Result<DiffView, ToolError> {
+    match files.read(path, MAX_COMPARED) {
+        Ok(before) => Ok(diff(path, Some(&before), content)),
+        Err(FilesError::NotFound { .. }) => Ok(diff(path, None, content)),
+        Err(FilesError::TooLarge { .. }) => Ok(DiffView {
+            path: path.to_string_lossy().into_owned(),
+            change: FileChange::Edited,
+            added: 0,
+            removed: 0,
+            hunks: Vec::new(),
+            truncated: true,
+        }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+use super::*;
+
+fn blobs() -> (tempfile::TempDir, Blobs) {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = Blobs::new(folder.path().join("blobs"));
+    (folder, blobs)
+}
+
+#[test]
+fn content_comes_back_under_its_hash_and_is_kept_once() {
+    let (_keep, blobs) = blobs();
+    let hash = blobs.put(b"hello").unwrap();
+    assert_eq!(hash.0, blake3::hash(b"hello").to_hex().as_str());
+    let path = blobs.path(&hash).unwrap();
+    let first = fs::metadata(&path).unwrap().modified().unwrap();
+    assert_eq!(blobs.put(b"hello").unwrap(), hash);
+    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), first, "not written twice");
+    assert_eq!(blobs.get(&hash).unwrap(), b"hello");
+    assert_eq!(blobs.put(b"").and_then(|hash| blobs.get(&hash)).unwrap(), b"");
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file stays");
+}
+
+#[test]
+fn what_is_missing_damaged_or_no_hash_is_said_so() {
+    let (_keep, blobs) = blobs();
+    let hash = blobs.put(b"hello").unwrap();
+    fs::write(blobs.path(&hash).unwrap(), b"hellx").unwrap();
+    assert!(matches!(blobs.get(&hash), Err(BlobError::Damaged(_))));
+    fs::write(blobs.path(&hash).unwrap(), b"hel").unwrap();
+    blobs.put(b"hello").unwrap();
+    assert_eq!(blobs.get(&hash).unwrap(), b"hello", "a cut blob is written again");
+    fs::remove_file(blobs.path(&hash).unwrap()).unwrap();
+    assert!(matches!(blobs.get(&hash), Err(BlobError::Missing(_))));
+    for text in
+        ["", "../../etc/passwd", "ABCDEF", &"g".repeat(64), &"A".repeat(64), &format!("..{}", "/".repeat(62))]
+    {
+        assert!(matches!(blobs.get(&BlobHash(text.to_owned())), Err(BlobError::NotAHash)), "{text:?}");
+    }
+}
+
+#[test]
+fn media_types_come_from_the_bytes() {
+    assert_eq!(media_type(b"\x89PNG\r\n\x1a\n"), "image/png");
+    assert_eq!(media_type(b"\xff\xd8\xff\xe0"), "image/jpeg");
+    assert_eq!(media_type(b"nothing known"), "application/octet-stream");
+}

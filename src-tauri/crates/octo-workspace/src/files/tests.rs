@@ -1,0 +1,364 @@
+use super::*;
+use proptest::prelude::*;
+use std::{
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+struct Home {
+    _keep: tempfile::TempDir,
+    base: PathBuf,
+    folder: PathBuf,
+    files: Files,
+}
+
+/// A session's folder `in` beside `out` (nobody's), `lib` (readable) and `tmp` (writable).
+fn home() -> Home {
+    let keep = tempfile::tempdir().unwrap();
+    let base = keep.path().canonicalize().unwrap();
+    for name in ["in", "out", "lib", "tmp"] {
+        fs::create_dir(base.join(name)).unwrap();
+    }
+    let folder = base.join("in");
+    let scope =
+        Scope { folder: folder.clone(), readable: vec![base.join("lib")], writable: vec![base.join("tmp")] };
+    Home { _keep: keep, base, folder, files: Files::new(scope) }
+}
+
+impl Home {
+    /// Names in a folder: what a failed write must not add to.
+    fn names(&self, folder: &str) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.base.join(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+const LIMIT: u64 = 1 << 20;
+
+#[test]
+fn the_scope_decides_and_grants_widen_it_by_exactly_what_they_name() {
+    let home = home();
+    for name in ["in/a", "in/.env", "lib/a", "lib/.env", "tmp/a", "out/a", "out/b", "out/.env"] {
+        fs::write(home.base.join(name), "x").unwrap();
+    }
+    let granted =
+        home.files.granting(&[home.base.join("out")], &[home.base.join("out/b"), home.base.join("in/.env")]);
+    // path, readable, writable, readable when granted, writable when granted
+    for (path, read, write, granted_read, granted_write) in [
+        ("in/a", true, true, true, true),
+        ("in/new/er", true, true, true, true),
+        ("in/.env", false, false, true, true),
+        ("in/../out/b", false, false, true, true),
+        ("lib/a", true, false, true, false),
+        ("lib/.env", false, false, false, false),
+        ("tmp/a", true, true, true, true),
+        ("out/a", false, false, true, false),
+        ("out/b", false, false, true, true),
+        ("out/.env", false, false, false, false),
+        ("out", false, false, true, false),
+        ("", false, false, false, false),
+    ] {
+        let path = crate::resolve(path.trim_end_matches('/'), &home.base).unwrap_or(home.base.clone());
+        assert_eq!(home.files.check_read(&path).is_ok(), read, "read {}", path.display());
+        assert_eq!(home.files.check_write(&path).is_ok(), write, "write {}", path.display());
+        assert_eq!(granted.check_read(&path).is_ok(), granted_read, "granted read {}", path.display());
+        assert_eq!(granted.check_write(&path).is_ok(), granted_write, "granted write {}", path.display());
+        assert!(home.files.for_person().check_write(&path).is_err(), "what is for the person only reads");
+        assert!(home.files.for_person().check_read(&path).is_ok());
+    }
+    let secret_folder = home.base.join("out/.ssh");
+    fs::create_dir(&secret_folder).unwrap();
+    let granted = home.files.granting(std::slice::from_ref(&secret_folder), &[]);
+    assert!(
+        granted.check_read(&secret_folder.join("config")).is_ok(),
+        "who granted .ssh meant what is in it"
+    );
+}
+
+#[test]
+fn a_write_creates_replaces_and_reports() {
+    let home = home();
+    let path = home.folder.join("sub/dir/test.txt");
+    let report = home.files.write(&path, b"one").unwrap();
+    assert_eq!((report.before, report.after.len, &report.path), (None, 3, &path));
+    let report = home.files.write(&path, b"three").unwrap();
+    assert_eq!(report.before, Some(FileState { len: 3, hash: blake3::hash(b"one") }));
+    assert_eq!(report.after, FileState { len: 5, hash: blake3::hash(b"three") });
+    assert_eq!(fs::read(&path).unwrap(), b"three");
+    assert_eq!(home.names("in/sub/dir"), ["test.txt"], "no temporary file stays");
+}
+
+#[cfg(unix)]
+#[test]
+fn modes_are_kept_and_new_files_get_the_usual_one() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let home = home();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    let path = home.folder.join("run.sh");
+    for kept in [0o755, 0o600, 0o640, 0o200] {
+        let _ = fs::remove_file(&path);
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
+        if kept == 0o200 && fs::File::open(&path).is_err() {
+            continue; // Not root: a file nobody may read has no former content to report.
+        }
+        Files::new((*home.files.scope).clone()).write(&path, b"new").unwrap();
+        assert_eq!(mode(&path), kept);
+    }
+    let usual = home.folder.join("usual");
+    fs::write(&usual, "").unwrap();
+    let ours = home.folder.join("ours");
+    home.files.write(&ours, b"").unwrap();
+    assert_eq!(mode(&ours), mode(&usual));
+    if fs::metadata(&path).unwrap().uid() == 0 {
+        std::os::unix::fs::chown(&path, Some(1234), Some(4321)).unwrap();
+        home.files.write(&path, b"newer").unwrap();
+        let meta = fs::metadata(&path).unwrap();
+        assert_eq!((meta.uid(), meta.gid()), (1234, 4321), "root keeps the owner");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_a_file_is_refused_and_left_alone() {
+    use std::os::unix::{fs::PermissionsExt, net::UnixListener};
+    let home = home();
+    let (files, folder) = (&home.files, &home.folder);
+    fs::create_dir(folder.join("dir")).unwrap();
+    let _socket = UnixListener::bind(folder.join("socket")).unwrap();
+    fs::write(folder.join("file"), "keep").unwrap();
+    fs::write(folder.join("locked"), "keep").unwrap();
+    fs::set_permissions(folder.join("locked"), fs::Permissions::from_mode(0o444)).unwrap();
+
+    let refused = |name: &str| files.write(&folder.join(name), b"new").unwrap_err();
+    assert!(matches!(refused("dir"), FilesError::IsFolder { .. }));
+    assert!(matches!(refused("socket"), FilesError::Special { .. }));
+    assert!(matches!(refused("file/below"), FilesError::Failed { .. }));
+    assert!(matches!(refused("locked"), FilesError::ReadOnly { .. }));
+    assert!(refused("locked").to_string().contains("read-only"));
+    assert!(matches!(files.write(folder, b"new"), Err(FilesError::IsFolder { .. })));
+    assert!(matches!(files.read(&folder.join("dir"), LIMIT), Err(FilesError::IsFolder { .. })));
+    assert!(matches!(files.read(&folder.join("socket"), LIMIT), Err(FilesError::Special { .. })));
+    assert!(matches!(files.read(&folder.join("none"), LIMIT), Err(FilesError::NotFound { .. })));
+    assert!(matches!(files.list(&folder.join("file"), 9), Err(FilesError::NotFolder { .. })));
+    assert!(matches!(
+        files.read(&folder.join("file"), 3),
+        Err(FilesError::TooLarge { len: 4, limit: 3, .. })
+    ));
+    assert_eq!(fs::read(folder.join("file")).unwrap(), b"keep");
+    assert_eq!(fs::read(folder.join("locked")).unwrap(), b"keep");
+    assert_eq!(home.names("in"), ["dir", "file", "locked", "socket"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_written_through_and_judged_by_their_target() {
+    use std::os::unix::fs::symlink;
+    let home = home();
+    fs::write(home.folder.join("real"), "old").unwrap();
+    fs::write(home.base.join("out/real"), "old").unwrap();
+    symlink("real", home.folder.join("link")).unwrap();
+    symlink("../out/real", home.folder.join("escape")).unwrap();
+    symlink("../out/new", home.folder.join("dangling")).unwrap();
+    symlink("../out", home.folder.join("folder")).unwrap();
+
+    let report = home.files.write(&home.folder.join("link"), b"new").unwrap();
+    assert_eq!(report.path, home.folder.join("real"));
+    assert!(home.folder.join("link").is_symlink(), "the link stays a link");
+    assert_eq!(fs::read(home.folder.join("real")).unwrap(), b"new");
+
+    for name in ["escape", "dangling", "folder/x"] {
+        let refused = home.files.write(&home.folder.join(name), b"new").unwrap_err();
+        assert!(matches!(refused, FilesError::Outside { access: Access::Write, .. }), "{name}: {refused}");
+    }
+    assert!(matches!(home.files.read(&home.folder.join("escape"), LIMIT), Err(FilesError::Outside { .. })));
+    assert_eq!(fs::read(home.base.join("out/real")).unwrap(), b"old");
+    assert_eq!(home.names("out"), ["real"]);
+
+    // A path that was allowed and is swapped for a link before it is written is looked at again.
+    let allowed = crate::resolve("later", &home.folder).unwrap();
+    assert!(home.files.check_write(&allowed).is_ok());
+    symlink("../out/real", &allowed).unwrap();
+    assert!(matches!(home.files.write(&allowed, b"new"), Err(FilesError::Outside { .. })));
+    let granted = home.files.granting(&[], &[allowed.clone()]);
+    assert!(
+        matches!(granted.write(&allowed, b"new"), Err(FilesError::Outside { .. })),
+        "a grant is for the real path"
+    );
+    assert_eq!(fs::read(home.base.join("out/real")).unwrap(), b"old");
+}
+
+#[test]
+fn a_vanished_folder_is_named_and_not_brought_back() {
+    let home = home();
+    fs::remove_dir(&home.folder).unwrap();
+    let vanished = FilesError::FolderVanished { folder: home.folder.clone() };
+    assert_eq!(home.files.write(&home.folder.join("a/b"), b"x"), Err(vanished.clone()));
+    assert_eq!(home.files.read(&home.folder.join("a"), LIMIT), Err(vanished.clone()));
+    assert_eq!(home.files.list(&home.folder, 9), Err(vanished));
+    assert!(!home.folder.exists());
+}
+
+#[test]
+fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
+    let home = home();
+    let path = home.folder.join("a");
+    let changed = FilesError::Changed { path: path.clone() };
+    fs::write(&path, "one").unwrap();
+    home.files.read(&path, LIMIT).unwrap();
+    // The same length and, within the clock's grain, perhaps the same time: the content tells.
+    fs::write(&path, "two").unwrap();
+    assert_eq!(home.files.write(&path, b"new"), Err(changed.clone()));
+    assert_eq!(home.files.read_to_change(&path, LIMIT), Err(changed.clone()));
+    assert_eq!(
+        home.files.clone().granting(&[], &[]).write(&path, b"new"),
+        Err(changed.clone()),
+        "all clones know"
+    );
+    assert_eq!(fs::read(&path).unwrap(), b"two");
+    assert!(changed.to_string().contains("changed on disk since you read it"));
+
+    assert_eq!(home.files.for_person().read(&path, LIMIT).unwrap(), b"two");
+    assert_eq!(
+        home.files.write(&path, b"new"),
+        Err(changed),
+        "what the person is shown the model has not seen"
+    );
+    home.files.read(&path, LIMIT).unwrap();
+    home.files.write(&path, b"new").unwrap();
+    home.files.write(&path, b"newer").unwrap();
+    assert_eq!(home.files.read_to_change(&path, LIMIT).unwrap(), b"newer", "its own writes are no surprise");
+
+    fs::write(&path, "newer").unwrap();
+    home.files.write(&path, b"only touched").unwrap();
+    fs::remove_file(&path).unwrap();
+    home.files.write(&path, b"made anew").unwrap();
+
+    let streamed = home.folder.join("big.log");
+    fs::write(&streamed, "one").unwrap();
+    home.files.open(&streamed).unwrap();
+    fs::write(&streamed, "longer").unwrap();
+    assert!(matches!(home.files.write(&streamed, b"x"), Err(FilesError::Changed { .. })));
+
+    let unread = home.folder.join("unread");
+    fs::write(&unread, "x").unwrap();
+    home.files.write(&unread, b"y").unwrap();
+}
+
+#[test]
+fn folders_are_listed_in_order_and_bounded() {
+    let home = home();
+    for name in ["zzz", "yyy"] {
+        fs::create_dir(home.folder.join(name)).unwrap();
+    }
+    for name in ["b.txt", "aaa.txt"] {
+        fs::write(home.folder.join(name), "").unwrap();
+    }
+    let listing = home.files.list(&home.folder, 3).unwrap();
+    let names: Vec<&str> = listing.entries.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!((names, listing.folders, listing.files), (vec!["yyy", "zzz", "aaa.txt"], 2, 2));
+    assert_eq!(listing.entries[0].kind, FileKind::Folder);
+    assert_eq!(listing.entries[2].kind, FileKind::File);
+}
+
+/// Whoever reads while it is written gets one content or the other, whole.
+#[test]
+fn readers_see_the_old_content_or_the_new_one() {
+    let home = home();
+    let path = home.folder.join("a");
+    let contents: Vec<Vec<u8>> =
+        (0..4_u8).map(|n| vec![b'a' + n; 50_000 + 10_000 * usize::from(n)]).collect();
+    fs::write(&path, &contents[0]).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut reads = 0;
+            while !done.load(Ordering::Relaxed) || reads == 0 {
+                let seen = fs::read(&path).unwrap();
+                assert!(contents.contains(&seen), "{} bytes, starting {:?}", seen.len(), seen.first());
+                reads += 1;
+            }
+        });
+        for round in 0..40 {
+            home.files.write(&path, &contents[round % 4]).unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        reader.join().unwrap();
+    });
+    assert_eq!(home.names("in"), ["a"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_was_written_is_what_is_read(
+        first in prop::collection::vec(any::<u8>(), 0..4_000),
+        second in prop::collection::vec(any::<u8>(), 0..4_000),
+    ) {
+        let home = home();
+        let path = home.folder.join("dir/file");
+        home.files.write(&path, &first).unwrap();
+        prop_assert_eq!(&home.files.read(&path, LIMIT).unwrap(), &first);
+        let report = home.files.write(&path, &second).unwrap();
+        prop_assert_eq!(report.before.unwrap().hash, blake3::hash(&first));
+        prop_assert_eq!(&fs::read(&path).unwrap(), &second);
+        prop_assert_eq!(home.names("in/dir").len(), 1);
+    }
+}
+
+/// Where the child below finds its small disk.
+#[cfg(target_os = "linux")]
+const SMALL_DISK: &str = "OCTO_TEST_SMALL_DISK";
+
+/// Runs the next test in a mount namespace of its own, where a disk of 64 KiB is mounted.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_old_content_whole() {
+    let disk = tempfile::tempdir().unwrap();
+    let script = "mount -t tmpfs -o size=64k none \"$OCTO_TEST_SMALL_DISK\" || exit 77; exec \"$0\" \"$@\"";
+    let output = std::process::Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "files::tests::on_a_small_disk", "--ignored", "--nocapture"])
+        .env(SMALL_DISK, disk.path())
+        .output();
+    match output {
+        Ok(output) if output.status.success() => {
+            assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+        }
+        Ok(output) => {
+            let said = format!(
+                "{}{}",
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            );
+            // Where users may have no namespaces there is no small disk to be had.
+            assert!(said.contains("unshare: ") || output.status.code() == Some(77), "{said}");
+            println!("skipped: {said}");
+        }
+        Err(error) => println!("skipped: {error}"),
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "runs on a small disk, started by the test above"]
+fn on_a_small_disk() {
+    let folder = PathBuf::from(std::env::var_os(SMALL_DISK).unwrap());
+    let files = Files::new(Scope { folder: folder.clone(), readable: vec![], writable: vec![] });
+    let path = folder.join("a");
+    files.write(&path, &[b'o'; 16 << 10]).unwrap();
+    assert_eq!(files.write(&path, &[b'n'; 128 << 10]), Err(FilesError::Full { path: path.clone() }));
+    assert_eq!(fs::read(&path).unwrap(), vec![b'o'; 16 << 10]);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "the temporary file is gone");
+    files.write(&path, &[b'n'; 8 << 10]).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), vec![b'n'; 8 << 10]);
+    let blobs = crate::Blobs::new(folder.join("blobs"));
+    assert!(matches!(blobs.put(&[0; 128 << 10]), Err(crate::BlobError::Io(_))));
+    assert!(blobs.put(b"small").is_ok());
+}

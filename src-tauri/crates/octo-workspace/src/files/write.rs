@@ -1,0 +1,158 @@
+//! Writing: whole files, by a temporary file beside the target and a rename.
+
+use super::{Access, FileKind, Files, FilesError, kind, ledger::Stamp};
+use crate::is_inside;
+use std::{
+    fs::{self, File, Metadata},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+use tempfile::NamedTempFile;
+
+/// What a write did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteReport {
+    /// The real file that was written; the target where the path was a link.
+    pub path: PathBuf,
+    /// The file before; none when the write created it.
+    pub before: Option<FileState>,
+    /// The file now.
+    pub after: FileState,
+}
+
+/// The content of a file, by length and hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileState {
+    /// Its length in bytes.
+    pub len: u64,
+    /// The BLAKE3 hash of its bytes.
+    pub hash: blake3::Hash,
+}
+
+impl Files {
+    /// Makes `content` the whole content of the file at `path`, creating it and its parent folders where
+    /// they are missing. Afterwards there is the old content or the new one, never a part: it is written to a
+    /// temporary file in the same folder, flushed to the disk, and renamed. The mode is kept, and the owner
+    /// where this account may set it. A link is written through to its file.
+    ///
+    /// Refused are paths out of scope (looked at again now), folders, devices, files without any write
+    /// permission (the rename would go round it), and files that are not what the session saw last.
+    pub fn write(&self, path: &Path, content: &[u8]) -> Result<WriteReport, FilesError> {
+        let real = self.check_write(path)?;
+        if is_inside(&self.scope.folder, &real) && !self.scope.folder.is_dir() {
+            // Creating the parents would bring back an empty folder under the name of the lost one.
+            return Err(FilesError::FolderVanished { folder: self.scope.folder.clone() });
+        }
+        let failed = |error: &io::Error| self.failed(&real, Access::Write, error);
+        let before = match fs::symlink_metadata(&real) {
+            Ok(meta) => Some(self.state_to_replace(&real, meta)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed(&error)),
+        };
+        let parent = real.parent().ok_or_else(|| FilesError::IsFolder { path: real.clone() })?;
+        fs::create_dir_all(parent).map_err(|error| failed(&error))?;
+
+        let mut temporary = temporary_in(parent).map_err(|error| failed(&error))?;
+        temporary.write_all(content).map_err(|error| failed(&error))?;
+        if let Some((_, meta)) = &before {
+            keep_mode_and_owner(temporary.as_file(), meta).map_err(|error| failed(&error))?;
+        }
+        temporary.as_file().sync_all().map_err(|error| failed(&error))?;
+
+        // The folders may have been swapped for links and the file changed while this wrote.
+        if self.check_write(path)? != real || real.parent().is_none_or(|parent| !is_real_folder(parent)) {
+            return Err(FilesError::Outside { path: path.to_owned(), access: Access::Write });
+        }
+        if !still_the_same(&real, before.as_ref().map(|(_, meta)| meta)) {
+            return Err(FilesError::Changed { path: real });
+        }
+        let written = temporary.persist(&real).map_err(|error| failed(&error.error))?;
+        sync_folder(parent);
+        let after = FileState { len: content.len() as u64, hash: blake3::hash(content) };
+        if let Ok(meta) = written.metadata() {
+            self.seen.note(&real, Stamp::of_hash(&meta, after.hash));
+        }
+        Ok(WriteReport { path: real, before: before.map(|(state, _)| state), after })
+    }
+
+    fn state_to_replace(&self, real: &Path, meta: Metadata) -> Result<(FileState, Metadata), FilesError> {
+        match kind(&meta) {
+            FileKind::File => {}
+            FileKind::Folder => return Err(FilesError::IsFolder { path: real.to_owned() }),
+            FileKind::Special => return Err(FilesError::Special { path: real.to_owned() }),
+        }
+        if meta.permissions().readonly() {
+            return Err(FilesError::ReadOnly { path: real.to_owned() });
+        }
+        let state = hash_file(real).map_err(|error| self.failed(real, Access::Read, &error))?;
+        if !self.seen.is_current(real, &meta, state.hash) {
+            return Err(FilesError::Changed { path: real.to_owned() });
+        }
+        Ok((state, meta))
+    }
+}
+
+fn hash_file(path: &Path) -> io::Result<FileState> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path)?)?;
+    Ok(FileState { len: hasher.count(), hash: hasher.finalize() })
+}
+
+/// An empty file beside the target, with the mode a new file gets. It is removed unless it is persisted.
+fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".octo-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The umask takes its part away, as for any new file.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+#[cfg(unix)]
+fn keep_mode_and_owner(file: &File, old: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let new = file.metadata()?;
+    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+        // Only root may give files away; others may still keep a group they belong to. Neither is worth
+        // failing the write for: the content is what was asked for.
+        let kept =
+            fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
+        if let Err(error) = kept {
+            tracing::debug!(%error, "the owner of a rewritten file could not be kept");
+        }
+    }
+    // After the owner: changing it clears the set-user-id bits.
+    file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))
+}
+
+#[cfg(not(unix))]
+fn keep_mode_and_owner(file: &File, old: &Metadata) -> io::Result<()> {
+    file.set_permissions(old.permissions())
+}
+
+fn is_real_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
+}
+
+fn still_the_same(path: &Path, before: Option<&Metadata>) -> bool {
+    match (fs::symlink_metadata(path), before) {
+        (Ok(now), Some(before)) => {
+            now.is_file() && now.len() == before.len() && now.modified().ok() == before.modified().ok()
+        }
+        (Err(error), None) => error.kind() == io::ErrorKind::NotFound,
+        _ => false,
+    }
+}
+
+/// Makes the rename itself survive a power cut. A file system that cannot do this still has the rename.
+fn sync_folder(folder: &Path) {
+    #[cfg(unix)]
+    if let Err(error) = File::open(folder).and_then(|folder| folder.sync_all()) {
+        tracing::debug!(%error, "a folder could not be synced");
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+}

@@ -1,0 +1,178 @@
+//! Paths: what a text names, where a path really lies.
+
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    path::{Component, Path, PathBuf},
+};
+
+/// Links followed in one path before it counts as a loop; the same number as Linux's.
+const MAX_LINKS: usize = 40;
+
+/// Why a text names no path.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// The text is empty or blank.
+    #[error("The path is empty. Path cannot be empty: name a file or folder.")]
+    Empty,
+    /// The text contains a NUL byte.
+    #[error("The path contains a NUL byte, which no path may.")]
+    Nul,
+    /// `~` was used and the person's home is not known.
+    #[error("`~` cannot be expanded because the home folder is not known. Use an absolute path.")]
+    NoHome,
+    /// Links lead to each other without end.
+    #[error("{} goes through too many symbolic links (a loop?).", .0.display())]
+    Links(PathBuf),
+    /// Part of the path cannot be looked at, so it cannot be known where it leads.
+    #[error("{} cannot be looked at: {reason}.", .path.display())]
+    Unreadable {
+        /// The part.
+        path: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+}
+
+/// The path a text names, absolute and real: `~` is the home, a relative path starts at `cwd`, `.` and `..`
+/// are taken away as text, then every symbolic link on the way is followed, as far as the path exists. A
+/// link whose target does not exist yet is followed too, because writing to it would create the target. So
+/// a path outside a folder cannot pose as one inside it.
+pub fn resolve(text: &str, cwd: &Path) -> Result<PathBuf, PathError> {
+    resolve_from(text, cwd, std::env::home_dir().as_deref())
+}
+
+pub(crate) fn resolve_from(text: &str, cwd: &Path, home: Option<&Path>) -> Result<PathBuf, PathError> {
+    if text.trim().is_empty() {
+        return Err(PathError::Empty);
+    }
+    if text.contains('\0') {
+        return Err(PathError::Nul);
+    }
+    let home_relative = match text.strip_prefix('~') {
+        Some("") => Some(""),
+        Some(rest) => rest.strip_prefix('/').or_else(|| rest.strip_prefix(std::path::MAIN_SEPARATOR)),
+        None => None,
+    };
+    let named = match home_relative {
+        Some(rest) => home
+            .filter(|home| home.is_absolute())
+            .ok_or(PathError::NoHome)?
+            .join(rest.trim_start_matches(['/', std::path::MAIN_SEPARATOR])),
+        None => cwd.join(text),
+    };
+    real(&plain(&named))
+}
+
+/// `path` without `.` and `..`, taken away as text.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// Where an absolute path really lies: every link followed, also the last one and also one that dangles.
+/// What does not exist is kept as it is written.
+pub fn real(path: &Path) -> Result<PathBuf, PathError> {
+    let mut rest: Vec<OsString> = parts_backwards(path);
+    let mut found: PathBuf = path
+        .components()
+        .take_while(|part| matches!(part, Component::Prefix(_) | Component::RootDir))
+        .collect();
+    let mut links = 0;
+    while let Some(part) = rest.pop() {
+        if part == OsStr::new("..") {
+            found.pop();
+            continue;
+        }
+        let next = found.join(&part);
+        match next.symlink_metadata() {
+            Ok(meta) if meta.file_type().is_symlink() => {
+                links += 1;
+                if links > MAX_LINKS {
+                    return Err(PathError::Links(path.to_owned()));
+                }
+                let target = next.read_link().map_err(|error| unreadable(&next, &error))?;
+                if target.has_root() || target.is_absolute() {
+                    found = target
+                        .components()
+                        .take_while(|part| matches!(part, Component::Prefix(_) | Component::RootDir))
+                        .collect();
+                }
+                rest.extend(parts_backwards(&target));
+            }
+            Ok(_) => found = next,
+            // Nothing there: what follows cannot exist either, and is kept as it is written.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                found = next;
+            }
+            Err(error) => return Err(unreadable(&next, &error)),
+        }
+    }
+    Ok(found)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> PathError {
+    PathError::Unreadable { path: path.to_owned(), reason: error.to_string() }
+}
+
+/// The path's names, last first; `..` is kept, because after a link it means the folder of the target.
+fn parts_backwards(path: &Path) -> Vec<OsString> {
+    let mut parts: Vec<OsString> = path
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(name.to_owned()),
+            Component::ParentDir => Some(OsString::from("..")),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+        })
+        .collect();
+    parts.reverse();
+    parts
+}
+
+/// Whether `path` is `folder` or lies below it. Both must be real paths (see [`resolve`]). Where the spelling
+/// differs the file system is asked whether one of the path's folders *is* `folder`, so file systems that
+/// ignore case are judged as they behave, and not as they are spelled.
+pub fn is_inside(folder: &Path, path: &Path) -> bool {
+    if path.components().any(|part| matches!(part, Component::ParentDir)) || !path.is_absolute() {
+        return false;
+    }
+    if path.starts_with(folder) {
+        return true;
+    }
+    // A folder that was swapped for a link since it was resolved is not the folder that was meant.
+    if !is_real(folder) {
+        return false;
+    }
+    let Ok(folder) = same_file::Handle::from_path(folder) else { return false };
+    path.ancestors().any(|above| same_file::Handle::from_path(above).is_ok_and(|above| above == folder))
+}
+
+/// Whether two real paths are the same file, in the way of [`is_inside`].
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || (is_real(one) && is_real(other) && same_file::is_same_file(one, other).unwrap_or(false))
+}
+
+fn is_real(path: &Path) -> bool {
+    real(path).is_ok_and(|real| real == path)
+}
+
+/// `path` as the model and the person read it: relative to `cwd` where inside it, else absolute.
+pub fn shown(path: &Path, cwd: &Path) -> String {
+    match path.strip_prefix(cwd) {
+        Ok(relative) if relative.as_os_str().is_empty() => ".".to_owned(),
+        Ok(relative) => relative.to_string_lossy().into_owned(),
+        Err(_) => path.to_string_lossy().into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

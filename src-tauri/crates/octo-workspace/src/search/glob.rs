@@ -1,0 +1,110 @@
+//! Files by name.
+
+use super::{SearchError, Skipped, walk};
+use crate::{Files, PathError, is_secret, resolve};
+use std::{
+    cmp::Reverse,
+    collections::BinaryHeap,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+use tokio_util::sync::CancellationToken;
+
+/// What is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobQuery {
+    /// The folder the search starts in, and the rest of the pattern: see [`glob_base`].
+    pub base: PathBuf,
+    /// The pattern, relative to `base`: `*`, `?`, `[…]`, `{a,b}`, `**`.
+    pub pattern: String,
+    /// The most paths given.
+    pub limit: usize,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GlobFound {
+    /// The newest first, at most the limit; those of one time by path.
+    pub paths: Vec<PathBuf>,
+    /// All that matched.
+    pub total: usize,
+    /// What was left out.
+    pub skipped: Skipped,
+}
+
+/// Where a search for `pattern` starts, and what is left of the pattern there: the folders a pattern names
+/// without wildcards are walked to instead of searched for, so absolute patterns, `~`, and folders no search
+/// enters by itself work.
+pub fn glob_base(pattern: &str, base: &str, cwd: &Path) -> Result<(PathBuf, String), PathError> {
+    let base = resolve(if base.trim().is_empty() { "." } else { base }, cwd)?;
+    let pattern = pattern.trim();
+    let wild = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
+    let Some(end) = pattern.get(..wild).and_then(|literal| literal.rfind('/')) else {
+        return Ok((base, pattern.to_owned()));
+    };
+    let (folder, rest) = pattern.split_at(end);
+    let rest = rest.trim_start_matches('/').to_owned();
+    let folder = if folder.is_empty() { "/" } else { folder };
+    // What was anchored to a folder stays anchored to it.
+    let rest = if rest.contains('/') || rest.contains("**") { rest } else { format!("./{rest}") };
+    Ok((resolve(folder, &base)?, rest))
+}
+
+/// The files below a folder whose path matches. Ignored files are left out, and files that usually hold
+/// secrets unless the pattern's last part has letters of their name in it.
+pub fn glob(files: &Files, query: &GlobQuery, cancel: &CancellationToken) -> Result<GlobFound, SearchError> {
+    if query.pattern.trim().is_empty() {
+        return Err(SearchError::Empty);
+    }
+    let base = files.check_read(&query.base)?;
+    let stat = files.stat(&base)?;
+    if stat.kind != crate::FileKind::Folder {
+        return Err(crate::FilesError::NotFolder { path: base }.into());
+    }
+    let anchored = query.pattern.strip_prefix("./");
+    let matcher = match anchored {
+        Some(rest) => {
+            globset::GlobBuilder::new(rest).literal_separator(true).build().map(|glob| glob.compile_matcher())
+        }
+        None => walk::matcher(&query.pattern),
+    }
+    .map_err(|error| SearchError::Pattern { reason: error.to_string() })?;
+    let last = query.pattern.rsplit('/').next().unwrap_or_default();
+    let names_files = last.chars().any(char::is_alphanumeric) || is_secret(&base);
+
+    let mut found = GlobFound::default();
+    // The oldest of the kept is on top, so it goes first when there are too many.
+    let mut newest: BinaryHeap<Reverse<(SystemTime, Reverse<PathBuf>)>> = BinaryHeap::new();
+    for entry in walk::walk(&base).build() {
+        if cancel.is_cancelled() {
+            return Err(SearchError::Stopped);
+        }
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(_) => {
+                found.skipped.unreadable += 1;
+                continue;
+            }
+        };
+        if entry.file_type().is_none_or(|kind| kind.is_dir()) {
+            continue;
+        }
+        let relative = entry.path().strip_prefix(&base).unwrap_or(entry.path());
+        if !matcher.is_match(relative) {
+            continue;
+        }
+        if !names_files && is_secret(entry.path()) {
+            found.skipped.secret += 1;
+            continue;
+        }
+        found.total += 1;
+        let modified =
+            entry.metadata().ok().and_then(|meta| meta.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
+        newest.push(Reverse((modified, Reverse(entry.into_path()))));
+        if newest.len() > query.limit {
+            newest.pop();
+        }
+    }
+    found.paths = newest.into_sorted_vec().into_iter().map(|Reverse((_, Reverse(path)))| path).collect();
+    Ok(found)
+}

@@ -1,0 +1,101 @@
+//! What all threads found, bounded while they search and put in order at the end.
+
+use super::{CutShort, FileHits, GrepFound, GrepQuery, sink::FileSink};
+use crate::search::Skipped;
+use octo_protocol::MatchLine;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+/// The first files by path of those with a match. Files beyond the limit only count, so the result does not
+/// depend on which thread was faster.
+pub(super) struct Collected {
+    max_files: usize,
+    max_matches: usize,
+    max_matches_per_file: usize,
+    max_bytes: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    files: BTreeMap<PathBuf, (Vec<MatchLine>, u64)>,
+    total_matches: u64,
+    total_files: u64,
+    searched: u64,
+    skipped: Skipped,
+}
+
+impl Collected {
+    pub(super) fn new(query: &GrepQuery) -> Self {
+        Self {
+            max_files: query.max_files,
+            max_matches: query.max_matches,
+            max_matches_per_file: query.max_matches_per_file,
+            max_bytes: query.max_bytes,
+            state: Mutex::default(),
+        }
+    }
+
+    pub(super) fn skip(&self, count: impl FnOnce(&mut Skipped)) {
+        count(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).skipped);
+    }
+
+    pub(super) fn add(&self, path: &Path, sink: FileSink<'_>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.searched += 1;
+        if sink.matches == 0 {
+            return;
+        }
+        state.total_matches += sink.matches;
+        state.total_files += 1;
+        state.files.insert(path.to_owned(), (sink.lines, sink.matches));
+        if state.files.len() > self.max_files {
+            state.files.pop_last();
+        }
+    }
+
+    /// The files in order, cut at the limits over all of them.
+    pub(super) fn finish(self) -> GrepFound {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut found = GrepFound {
+            files: Vec::new(),
+            total_matches: state.total_matches,
+            total_files: state.total_files,
+            searched: state.searched,
+            skipped: state.skipped,
+            cut_short: (state.total_files > state.files.len() as u64).then_some(CutShort::Files),
+        };
+        let (mut matches, mut bytes) = (0, 0);
+        'files: for (path, (lines, in_file)) in state.files {
+            if in_file > self.max_matches_per_file as u64 {
+                found.cut_short.get_or_insert(CutShort::MatchesPerFile);
+            }
+            let mut hits = FileHits { path, lines: Vec::new(), matches: in_file };
+            for line in lines {
+                bytes += line.text.len();
+                matches += usize::from(line.is_match);
+                let limit = if matches > self.max_matches {
+                    Some(CutShort::Matches)
+                } else {
+                    (bytes > self.max_bytes).then_some(CutShort::Bytes)
+                };
+                if let Some(limit) = limit {
+                    found.cut_short = Some(limit);
+                    if hits.lines.iter().any(|line| line.is_match) {
+                        found.files.push(hits);
+                    }
+                    break 'files;
+                }
+                hits.lines.push(line);
+            }
+            found.files.push(hits);
+        }
+        if found.cut_short.is_none() && found.total_matches > matches as u64 {
+            found.cut_short = Some(CutShort::Matches);
+        }
+        found
+    }
+}

@@ -1,0 +1,342 @@
+use super::*;
+use crate::{Files, Scope};
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+use tokio_util::sync::CancellationToken;
+
+struct Tree {
+    _keep: tempfile::TempDir,
+    root: PathBuf,
+    files: Files,
+}
+
+fn tree(entries: &[(&str, &str)]) -> Tree {
+    let keep = tempfile::tempdir().unwrap();
+    let root = keep.path().canonicalize().unwrap();
+    for (path, content) in entries {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    let files = Files::new(Scope { folder: root.clone(), readable: vec![], writable: vec![] });
+    Tree { _keep: keep, root, files }
+}
+
+impl Tree {
+    fn glob(&self, pattern: &str, limit: usize) -> GlobFound {
+        let (base, pattern) = glob_base(pattern, ".", &self.root).unwrap();
+        glob(&self.files, &GlobQuery { base, pattern, limit }, &CancellationToken::new()).unwrap()
+    }
+
+    /// Relative paths that match, sorted.
+    fn names(&self, pattern: &str) -> Vec<String> {
+        let mut names: Vec<String> =
+            self.glob(pattern, 100).paths.iter().map(|path| self.relative(path)).collect();
+        names.sort();
+        names
+    }
+
+    fn relative(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap().to_string_lossy().into_owned()
+    }
+
+    fn query(&self, pattern: &str) -> GrepQuery {
+        GrepQuery {
+            base: self.root.clone(),
+            pattern: pattern.to_owned(),
+            file_pattern: None,
+            case: Case::Counts,
+            context: 0,
+            max_files: 50,
+            max_matches_per_file: 50,
+            max_matches: 200,
+            max_file_size: None,
+            max_bytes: 24_000,
+            max_line: 500,
+        }
+    }
+
+    fn grep(&self, query: &GrepQuery) -> GrepFound {
+        grep(&self.files, query, &CancellationToken::new()).unwrap()
+    }
+
+    /// `path:line:text` of matches, `path-line-text` of surroundings.
+    fn hits(&self, query: &GrepQuery) -> Vec<String> {
+        let found = self.grep(query);
+        let lines = found.files.iter().flat_map(|hits| hits.lines.iter().map(move |line| (hits, line)));
+        lines
+            .map(|(hits, line)| {
+                let mark = if line.is_match { ':' } else { '-' };
+                format!("{}{mark}{}{mark}{}", self.relative(&hits.path), line.number, line.text)
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn globs_match_as_written() {
+    let tree = tree(&[
+        ("a.rs", ""),
+        ("src/b.rs", ""),
+        ("src/deep/c.rs", ""),
+        ("src/d.ts", ""),
+        ("src/e.tsx", ""),
+        (".hidden/f.rs", ""),
+        ("src/sp ace.txt", ""),
+        ("node_modules/x/index.js", ""),
+    ]);
+    assert_eq!(tree.names("*.rs"), [".hidden/f.rs", "a.rs", "src/b.rs", "src/deep/c.rs"]);
+    assert_eq!(tree.names("src/*.rs"), ["src/b.rs"]);
+    assert_eq!(tree.names("./src/*.rs"), ["src/b.rs"]);
+    assert_eq!(tree.names("src/**/*.rs"), ["src/b.rs", "src/deep/c.rs"]);
+    assert_eq!(tree.names("**/deep/*"), ["src/deep/c.rs"]);
+    assert_eq!(tree.names("*.{ts,tsx}"), ["src/d.ts", "src/e.tsx"]);
+    assert_eq!(tree.names("src/[de].*"), ["src/d.ts", "src/e.tsx"]);
+    assert_eq!(tree.names("sp ace.txt"), ["src/sp ace.txt"]);
+    assert_eq!(tree.names(&format!("{}/src/*.ts", tree.root.display())), ["src/d.ts"], "absolute patterns");
+    assert_eq!(tree.names("*.js"), Vec::<String>::new(), "packages are not searched");
+    assert_eq!(tree.names("node_modules/**/*.js"), ["node_modules/x/index.js"], "unless they are named");
+    assert_eq!(tree.names("src/../a.rs"), ["a.rs"]);
+}
+
+#[test]
+fn globs_give_the_newest_first_and_say_how_many_there_are() {
+    let names: Vec<String> = (0..10).map(|n| format!("f{n}.txt")).collect();
+    let tree = tree(&names.iter().map(|name| (name.as_str(), "")).collect::<Vec<_>>());
+    for (age, name) in names.iter().enumerate() {
+        let file = fs::File::options().write(true).open(tree.root.join(name)).unwrap();
+        // Two of each age, so that names decide too.
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - (age as u64 / 2)))
+            .unwrap();
+    }
+    let found = tree.glob("*.txt", 5);
+    let shown: Vec<String> = found.paths.iter().map(|path| tree.relative(path)).collect();
+    assert_eq!(shown, ["f0.txt", "f1.txt", "f2.txt", "f3.txt", "f4.txt"]);
+    assert_eq!((found.total, found.paths.len()), (10, 5));
+}
+
+#[test]
+fn globs_say_what_is_wrong() {
+    let tree = tree(&[("a.txt", "")]);
+    let ask = |base: &str, pattern: &str| {
+        let query = GlobQuery { base: tree.root.join(base), pattern: pattern.into(), limit: 1 };
+        glob(&tree.files, &query, &CancellationToken::new()).unwrap_err()
+    };
+    assert_eq!(ask("", " "), SearchError::Empty);
+    assert!(matches!(ask("", "a[b"), SearchError::Pattern { .. }));
+    assert!(matches!(ask("a.txt", "*"), SearchError::Files(crate::FilesError::NotFolder { .. })));
+    assert!(matches!(ask("missing", "*"), SearchError::Files(crate::FilesError::NotFound { .. })));
+    assert!(matches!(ask("..", "*"), SearchError::Files(crate::FilesError::Outside { .. })));
+    let stopped = CancellationToken::new();
+    stopped.cancel();
+    let query = GlobQuery { base: tree.root.clone(), pattern: "*".into(), limit: 1 };
+    assert_eq!(glob(&tree.files, &query, &stopped), Err(SearchError::Stopped));
+    assert_eq!(grep(&tree.files, &tree.query("x"), &stopped), Err(SearchError::Stopped));
+}
+
+#[test]
+fn ignore_rules_are_gits() {
+    let tree = tree(&[
+        (".git/HEAD", "ref"),
+        (".gitignore", "/tmp/\n/vendor/\n*.log\n!keep.log\nnode_modules/\n"),
+        ("packages/ui/.gitignore", "build/\n*.gen.js\n"),
+        ("app.js", "TerminalChannel"),
+        ("tmp/x.js", "TerminalChannel"),
+        ("lib/tmp/y.js", "TerminalChannel"),
+        ("vendor/v.js", "TerminalChannel"),
+        ("a.log", "TerminalChannel"),
+        ("keep.log", "TerminalChannel"),
+        ("packages/ui/build/z.js", "TerminalChannel"),
+        ("packages/ui/src/deep/m.gen.js", "TerminalChannel"),
+        ("node_modules/n.js", "TerminalChannel"),
+        ("build/b.js", "TerminalChannel"),
+    ]);
+    assert_eq!(tree.names("**/*.js"), ["app.js", "build/b.js", "lib/tmp/y.js"]);
+    assert!(!tree.names("**/*").iter().any(|name| name.starts_with(".git/")));
+    let mut query = tree.query("TerminalChannel");
+    assert_eq!(
+        tree.hits(&query),
+        ["app.js", "build/b.js", "keep.log", "lib/tmp/y.js"].map(|name| format!("{name}:1:TerminalChannel"))
+    );
+    query.file_pattern = Some("*.log".into());
+    assert_eq!(tree.hits(&query), ["keep.log:1:TerminalChannel"]);
+    query.file_pattern = Some("lib/**".into());
+    assert_eq!(tree.hits(&query), ["lib/tmp/y.js:1:TerminalChannel"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed_and_bad_ones_stop_nothing() {
+    use std::os::unix::fs::symlink;
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret.txt"), "needle").unwrap();
+    let tree = tree(&[("a.txt", "needle")]);
+    symlink(outside.path(), tree.root.join("out")).unwrap();
+    symlink("nowhere", tree.root.join("dangling")).unwrap();
+    symlink(".", tree.root.join("loop")).unwrap();
+    assert_eq!(tree.hits(&tree.query("needle")), ["a.txt:1:needle"]);
+    assert_eq!(tree.names("*.txt"), ["a.txt"]);
+}
+
+#[test]
+fn secret_files_are_searched_only_when_named() {
+    let tree = tree(&[
+        (".env", "KEY=needle"),
+        ("config/prod.env", "needle"),
+        ("a.txt", "needle"),
+        (".env.example", "needle"),
+    ]);
+    let mut query = tree.query("needle");
+    assert_eq!(tree.hits(&query), [".env.example:1:needle", "a.txt:1:needle"]);
+    assert_eq!(tree.grep(&query).skipped.secret, 2);
+    query.base = tree.root.join(".env");
+    let refused = grep(&tree.files, &query, &CancellationToken::new());
+    assert!(
+        matches!(refused, Err(SearchError::Files(crate::FilesError::Outside { .. }))),
+        "named, but not granted"
+    );
+    let granted = tree.files.granting(std::slice::from_ref(&query.base), &[]);
+    assert_eq!(grep(&granted, &query, &CancellationToken::new()).unwrap().total_matches, 1);
+
+    assert_eq!(tree.names("**/*"), [".env.example", "a.txt"], "names of secret files are left out too");
+    assert_eq!(tree.names(".env*"), [".env", ".env.example"], "unless the pattern names them");
+}
+
+#[test]
+fn context_lines_surround_matches_once() {
+    let tree = tree(&[("a.txt", "line1\nline2\nmatch\nline4\nline5\nline6\nmatch\nmatch\nline9\n")]);
+    let mut query = tree.query("match");
+    query.context = 1;
+    assert_eq!(
+        tree.hits(&query),
+        [
+            "a.txt-2-line2",
+            "a.txt:3:match",
+            "a.txt-4-line4",
+            "a.txt-6-line6",
+            "a.txt:7:match",
+            "a.txt:8:match",
+            "a.txt-9-line9"
+        ]
+    );
+    query.max_matches_per_file = 1;
+    assert_eq!(tree.hits(&query), ["a.txt-2-line2", "a.txt:3:match", "a.txt-4-line4"]);
+}
+
+#[test]
+fn patterns_and_line_ends() {
+    let tree = tree(&[("crlf.txt", "foo\r\nbar\r\n"), ("lf.txt", "Foo\nbar"), ("utf8.txt", "grüße 世界\n")]);
+    assert_eq!(tree.hits(&tree.query("foo$")), ["crlf.txt:1:foo"], "the end of a line is before its CRLF");
+    assert_eq!(tree.hits(&tree.query("^bar$")), ["crlf.txt:2:bar", "lf.txt:2:bar"]);
+    let mut query = tree.query("foo");
+    query.case = Case::Ignored;
+    assert_eq!(tree.hits(&query), ["crlf.txt:1:foo", "lf.txt:1:Foo"]);
+    assert_eq!(tree.hits(&tree.query(r"\w+ 世.")), ["utf8.txt:1:grüße 世界"]);
+    for bad in ["(", r"(?=x)", "a\nb"] {
+        assert!(
+            matches!(
+                grep(&tree.files, &tree.query(bad), &CancellationToken::new()),
+                Err(SearchError::Pattern { .. })
+            ),
+            "{bad:?}"
+        );
+    }
+    assert_eq!(grep(&tree.files, &tree.query(""), &CancellationToken::new()), Err(SearchError::Empty));
+}
+
+#[test]
+fn files_that_are_not_text() {
+    let tree = tree(&[("a.txt", "needle\n")]);
+    fs::write(tree.root.join("binary"), b"needle\n\0\nneedle").unwrap();
+    fs::write(tree.root.join("latin1.txt"), b"caf\xe9 needle\n").unwrap();
+    let utf16: Vec<u8> =
+        [0xFF, 0xFE].into_iter().chain("needle\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    fs::write(tree.root.join("utf16.txt"), utf16).unwrap();
+    let query = tree.query("needle");
+    assert_eq!(
+        tree.hits(&query),
+        ["a.txt:1:needle", "latin1.txt:1:caf\u{FFFD} needle", "utf16.txt:1:needle"]
+    );
+    assert_eq!(tree.grep(&query).skipped.binary, 1);
+    let query = GrepQuery { max_file_size: Some(8), ..query };
+    assert_eq!(tree.grep(&query).skipped.too_large, 3);
+}
+
+#[test]
+fn limits_cut_from_the_end_and_are_named() {
+    let content = "needle\n".repeat(10);
+    let names: Vec<String> = (0..20).map(|n| format!("f{n:02}.txt")).collect();
+    let tree = tree(&names.iter().map(|name| (name.as_str(), content.as_str())).collect::<Vec<_>>());
+    let query = tree.query("needle");
+    let shown = |found: &GrepFound| found.files.iter().map(|hits| hits.lines.len()).sum::<usize>();
+
+    let found = tree.grep(&query);
+    assert_eq!(
+        (found.total_matches, found.total_files, found.searched, found.cut_short),
+        (200, 20, 20, None)
+    );
+    assert_eq!(shown(&found), 200);
+
+    let found = tree.grep(&GrepQuery { max_files: 3, ..query.clone() });
+    assert_eq!((found.cut_short, shown(&found), found.total_matches), (Some(CutShort::Files), 30, 200));
+    assert_eq!(
+        found.files.iter().map(|hits| tree.relative(&hits.path)).collect::<Vec<_>>(),
+        ["f00.txt", "f01.txt", "f02.txt"]
+    );
+
+    let found = tree.grep(&GrepQuery { max_matches_per_file: 4, ..query.clone() });
+    assert_eq!((found.cut_short, shown(&found)), (Some(CutShort::MatchesPerFile), 80));
+    assert!(found.files.iter().all(|hits| hits.matches == 10));
+
+    let found = tree.grep(&GrepQuery { max_matches: 15, ..query.clone() });
+    assert_eq!((found.cut_short, shown(&found)), (Some(CutShort::Matches), 15));
+    let found = tree.grep(&GrepQuery { max_matches: 5, ..query.clone() });
+    assert_eq!((found.cut_short, shown(&found)), (Some(CutShort::Matches), 5));
+
+    let found = tree.grep(&GrepQuery { max_bytes: 100, ..query });
+    assert_eq!((found.cut_short, shown(&found)), (Some(CutShort::Bytes), 16));
+}
+
+#[test]
+fn a_result_does_not_depend_on_the_threads() {
+    let names: Vec<String> = (0..300).map(|n| format!("d{}/f{n}.txt", n % 17)).collect();
+    let content: Vec<(&str, &str)> =
+        names.iter().map(|name| (name.as_str(), "a needle\nnothing\nneedles\n")).collect();
+    let tree = tree(&content);
+    let query = GrepQuery { max_files: 40, max_matches: 55, ..tree.query("needle") };
+    let first = tree.grep(&query);
+    assert_eq!(first.total_matches, 600);
+    for _ in 0..20 {
+        assert_eq!(tree.grep(&query), first);
+    }
+}
+
+#[test]
+fn long_lines_are_cut_around_the_match() {
+    let tree = tree(&[("min.js", &format!("{}needle{}\n", "é".repeat(5_000), "ü".repeat(5_000)))]);
+    let hits = tree.hits(&tree.query("needle"));
+    assert!(hits[0].contains("needle"), "the match itself is shown: {}", hits[0]);
+    assert!(hits[0].len() < 600 && !hits[0].contains('\u{FFFD}'), "{}", hits[0]);
+    assert!(hits[0].contains("[line of 20006 bytes]"));
+}
+
+/// A large log is read in a stream: its size does not show in memory, and a match at its end is found.
+#[test]
+fn a_log_larger_than_any_buffer_is_streamed() {
+    let tree = tree(&[]);
+    let mut log = std::io::BufWriter::new(fs::File::create(tree.root.join("big.log")).unwrap());
+    let block = "2026-01-01 00:00:00 INFO all is well, nothing to see here at all\n".repeat(1_000);
+    for _ in 0..300 {
+        log.write_all(block.as_bytes()).unwrap();
+    }
+    log.write_all(b"2026-01-01 ERROR the disk is on fire\n").unwrap();
+    drop(log);
+    assert_eq!(tree.hits(&tree.query("ERROR")), ["big.log:300001:2026-01-01 ERROR the disk is on fire"]);
+    let found = tree.grep(&tree.query("INFO"));
+    assert_eq!(found.total_matches, 300_000, "matches beyond what is given are counted");
+    assert_eq!(found.files[0].lines.len(), 50);
+}

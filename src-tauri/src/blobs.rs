@@ -1,0 +1,136 @@
+//! Pictures for the page: `octo-blob://localhost/<hash>`, read-only.
+
+use crate::setup::Core;
+use octo_core::BlobBytes;
+use octo_protocol::BlobHash;
+use std::borrow::Cow;
+use tauri::{
+    Manager, Runtime, UriSchemeContext, UriSchemeResponder,
+    http::{Method, Request, Response, StatusCode, header},
+};
+
+/// The scheme. On Windows the page writes it `http://octo-blob.localhost/<hash>`.
+pub(crate) const SCHEME: &str = "octo-blob";
+
+/// What may be shown in place. SVG is not among them: opened by itself it could run scripts.
+const INLINE: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// A blob never changes under its hash, so the webview may keep it for good (a year is the customary "for
+/// good" of caches).
+const FOR_GOOD: &str = "private, max-age=31536000, immutable";
+
+/// Answers a request of the page.
+pub(crate) fn serve<R: Runtime>(
+    context: UriSchemeContext<'_, R>,
+    request: Request<Vec<u8>>,
+    responder: UriSchemeResponder,
+) {
+    let Some(core) = context.app_handle().try_state::<Core>().map(|core| core.inner().clone()) else {
+        return responder.respond(refusal(StatusCode::SERVICE_UNAVAILABLE));
+    };
+    tauri::async_runtime::spawn(async move {
+        let response = match asked_for(&request) {
+            Err(status) => refusal(status),
+            Ok(hash) => match core.octo().await {
+                Err(_) => refusal(StatusCode::SERVICE_UNAVAILABLE),
+                Ok(octo) => octo.blob(&hash).await.map_or_else(|_| refusal(StatusCode::NOT_FOUND), found),
+            },
+        };
+        responder.respond(response);
+    });
+}
+
+/// The blob a request names. Anything but one whole hash names none.
+fn asked_for(request: &Request<Vec<u8>>) -> Result<BlobHash, StatusCode> {
+    if request.method() != Method::GET {
+        return Err(StatusCode::METHOD_NOT_ALLOWED);
+    }
+    let hash = request.uri().path().trim_start_matches('/');
+    let whole = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if whole { Ok(BlobHash(hash.to_owned())) } else { Err(StatusCode::NOT_FOUND) }
+}
+
+fn found(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {
+    let inline = INLINE.contains(&blob.media_type.as_str());
+    let (media_type, disposition) = if inline {
+        (blob.media_type.as_str(), "inline")
+    } else {
+        ("application/octet-stream", "attachment")
+    };
+    answer(
+        Response::builder()
+            .header(header::CONTENT_TYPE, media_type)
+            .header(header::CONTENT_DISPOSITION, disposition)
+            .header(header::CACHE_CONTROL, FOR_GOOD),
+        blob.bytes.into(),
+    )
+}
+
+fn refusal(status: StatusCode) -> Response<Cow<'static, [u8]>> {
+    answer(Response::builder().status(status).header(header::CACHE_CONTROL, "no-store"), Cow::Borrowed(&[]))
+}
+
+fn answer(head: tauri::http::response::Builder, body: Cow<'static, [u8]>) -> Response<Cow<'static, [u8]>> {
+    head.header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .header(header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox")
+        .body(body)
+        .unwrap_or_else(|error| {
+            tracing::error!(%error, "a blob's answer could not be written");
+            Response::new(Cow::Borrowed(&[]))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(method: &str, path: &str) -> Request<Vec<u8>> {
+        Request::builder()
+            .method(method)
+            .uri(format!("octo-blob://localhost/{path}"))
+            .body(Vec::new())
+            .unwrap()
+    }
+
+    #[test]
+    fn only_a_whole_hash_read_with_get_names_a_blob() {
+        let hash = "0123456789abcdef".repeat(4);
+        assert_eq!(asked_for(&request("GET", &hash)), Ok(BlobHash(hash.clone())));
+        for (method, path, status) in [
+            ("PUT", hash.clone(), StatusCode::METHOD_NOT_ALLOWED),
+            ("GET", String::new(), StatusCode::NOT_FOUND),
+            ("GET", hash.to_uppercase(), StatusCode::NOT_FOUND),
+            ("GET", format!("{hash}0"), StatusCode::NOT_FOUND),
+            ("GET", format!("..%2f{hash}"), StatusCode::NOT_FOUND),
+            ("GET", format!("../{hash}"), StatusCode::NOT_FOUND),
+            ("GET", "octo.db".to_owned(), StatusCode::NOT_FOUND),
+        ] {
+            assert_eq!(asked_for(&request(method, &path)), Err(status), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn pictures_are_shown_and_everything_else_is_only_bytes() {
+        for (media_type, sent, disposition) in [
+            ("image/png", "image/png", "inline"),
+            ("image/webp", "image/webp", "inline"),
+            ("image/svg+xml", "application/octet-stream", "attachment"),
+            ("text/html", "application/octet-stream", "attachment"),
+        ] {
+            let response = found(BlobBytes { media_type: media_type.to_owned(), bytes: vec![1, 2] });
+            assert_eq!(response.headers()[header::CONTENT_TYPE], sent, "{media_type}");
+            assert_eq!(response.headers()[header::CONTENT_DISPOSITION], disposition, "{media_type}");
+            assert_eq!(response.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+            assert_eq!(response.headers()[header::CACHE_CONTROL], FOR_GOOD);
+            assert_eq!(**response.body(), [1, 2]);
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_not_kept() {
+        let response = refusal(StatusCode::NOT_FOUND);
+        assert_eq!(response.status(), StatusCode::NOT_FOUND);
+        assert_eq!(response.headers()[header::CACHE_CONTROL], "no-store");
+        assert!(response.body().is_empty());
+    }
+}

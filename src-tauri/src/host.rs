@@ -1,0 +1,139 @@
+//! What only a desktop can do.
+
+use crate::windows;
+use octo_core::Host;
+use octo_protocol::{ApiError, HostReply, HostRequest};
+use std::{
+    future::Future,
+    path::{Path, PathBuf},
+    pin::Pin,
+};
+use tauri::{AppHandle, Manager, Url};
+use tauri_plugin_dialog::{DialogExt as _, FilePath};
+use tauri_plugin_opener::OpenerExt as _;
+use tokio::sync::oneshot;
+
+/// The desktop this window is on.
+pub(crate) struct DesktopHost {
+    app: AppHandle,
+}
+
+impl DesktopHost {
+    pub(crate) fn new(app: AppHandle) -> Self {
+        Self { app }
+    }
+
+    async fn pick_folder(&self, start: Option<PathBuf>) -> Result<Option<String>, ApiError> {
+        let (tell, picked) = oneshot::channel();
+        let mut dialog = self.app.dialog().file();
+        if let Some(window) = self.app.get_webview_window(windows::MAIN) {
+            dialog = dialog.set_parent(&window);
+        }
+        if let Some(start) = start.filter(|start| start.is_dir()) {
+            dialog = dialog.set_directory(start);
+        }
+        dialog.pick_folder(move |folder| {
+            // The page may have gone meanwhile; then nobody wants the answer.
+            let _ = tell.send(folder);
+        });
+        // A dialog that went away without an answer was closed.
+        match picked.await.ok().flatten() {
+            None => Ok(None),
+            Some(folder) => written(folder).map(Some),
+        }
+    }
+
+    async fn reveal(&self, path: PathBuf) -> Result<(), ApiError> {
+        there(&path)?;
+        let app = self.app.clone();
+        // It speaks D-Bus or COM and waits for the answer.
+        tauri::async_runtime::spawn_blocking(move || app.opener().reveal_item_in_dir(path))
+            .await
+            .map_err(|error| ApiError::new("host.failed").detail(error))?
+            .map_err(|error| ApiError::new("host.failed").detail(error))
+    }
+
+    async fn open(&self, url: String) -> Result<(), ApiError> {
+        let url = web_address(&url)?;
+        let app = self.app.clone();
+        tauri::async_runtime::spawn_blocking(move || app.opener().open_url(url, None::<&str>))
+            .await
+            .map_err(|error| ApiError::new("host.failed").detail(error))?
+            .map_err(|error| ApiError::new("host.failed").detail(error))
+    }
+}
+
+impl Host for DesktopHost {
+    fn perform(
+        &self,
+        request: HostRequest,
+    ) -> Pin<Box<dyn Future<Output = Result<HostReply, ApiError>> + Send + '_>> {
+        Box::pin(async move {
+            match request {
+                HostRequest::PickFolder { start } => {
+                    let path = self.pick_folder(start.map(PathBuf::from)).await?;
+                    Ok(HostReply::Folder { path })
+                }
+                HostRequest::Reveal { path } => {
+                    self.reveal(PathBuf::from(path)).await.map(|()| HostReply::Done)
+                }
+                HostRequest::OpenUrl { url } => self.open(url).await.map(|()| HostReply::Done),
+            }
+        })
+    }
+}
+
+/// Paths travel as text; one that is not Unicode cannot be named to the core without changing it.
+fn written(folder: FilePath) -> Result<String, ApiError> {
+    let path = folder.into_path().map_err(|error| ApiError::new("host.failed").detail(error))?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| ApiError::new("host.path_not_text").arg("path", path.to_string_lossy()))
+}
+
+fn there(path: &Path) -> Result<(), ApiError> {
+    if path.is_absolute() && path.exists() {
+        Ok(())
+    } else {
+        Err(ApiError::new("host.path_missing").arg("path", path.display()))
+    }
+}
+
+/// Only the web: a `file:` or an application's own scheme would run something on this machine.
+fn web_address(text: &str) -> Result<String, ApiError> {
+    let refused = || ApiError::new("host.url_refused").arg("url", text);
+    let url = Url::parse(text).map_err(|_| refused())?;
+    if matches!(url.scheme(), "http" | "https") && url.has_host() { Ok(url.into()) } else { Err(refused()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_web_addresses_are_opened() {
+        assert_eq!(web_address("https://example.org/a b").unwrap(), "https://example.org/a%20b");
+        assert_eq!(web_address("HTTP://example.org").unwrap(), "http://example.org/");
+        for text in [
+            "",
+            "example.org",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "vscode://file/etc/passwd",
+            "smb://server/share",
+            "--help",
+            " ",
+            "https://",
+        ] {
+            assert_eq!(web_address(text).unwrap_err().key, "host.url_refused", "{text}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_there_is_shown() {
+        assert_eq!(there(Path::new("/")), Ok(()));
+        assert_eq!(there(Path::new("/no/such/folder")).unwrap_err().args["path"], "/no/such/folder");
+        assert_eq!(there(Path::new("src")).unwrap_err().key, "host.path_missing");
+    }
+}

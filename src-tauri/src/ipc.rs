@@ -1,0 +1,76 @@
+//! The three commands of the page. Everything else it may want is a request to the core.
+
+use crate::{
+    host::DesktopHost,
+    setup::Core,
+    subscriptions::{SubscriptionId, Subscriptions},
+};
+use octo_core::Host as _;
+use octo_protocol::{ApiError, Request, Topic, Update};
+use serde_json::Value;
+use std::sync::Arc;
+use tauri::{State, ipc::Channel};
+
+/// Carries out a request; the reply is of the request's reply type.
+#[tauri::command]
+pub(crate) async fn request(
+    request: Value,
+    core: State<'_, Core>,
+    host: State<'_, Arc<DesktopHost>>,
+) -> Result<Value, ApiError> {
+    let request = read(request)?;
+    match core.octo().await {
+        Ok(octo) => octo.request(request).await,
+        // A start that failed names a file: it can still be shown, and a page can still be opened.
+        Err(error) => match request {
+            Request::Host(request) => {
+                let reply = host.perform(request).await?;
+                serde_json::to_value(reply).map_err(|_| ApiError::new("internal"))
+            }
+            _ => Err(error),
+        },
+    }
+}
+
+/// Watches a topic: batches of updates arrive on `channel`, first a snapshot.
+#[tauri::command]
+pub(crate) async fn subscribe(
+    topic: Topic,
+    channel: Channel<Vec<Update>>,
+    core: State<'_, Core>,
+    subscriptions: State<'_, Subscriptions>,
+) -> Result<SubscriptionId, ApiError> {
+    let subscription = core.octo().await?.subscribe(topic).await?;
+    Ok(subscriptions.forward(subscription, channel))
+}
+
+/// Ends a subscription. One that has ended already is no error.
+#[tauri::command]
+pub(crate) fn unsubscribe(id: SubscriptionId, subscriptions: State<'_, Subscriptions>) {
+    subscriptions.end(id);
+}
+
+/// A request that cannot be read is answered like any other that fails. Why it cannot is not said: the
+/// reader quotes what it read, and that may be a key.
+fn read(request: Value) -> Result<Request, ApiError> {
+    serde_json::from_value(request).map_err(|_| ApiError::new("request.unreadable"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_request_is_read_as_the_protocol_writes_it() {
+        let call = octo_protocol::GetAbout {};
+        let request = Request::from(call);
+        assert_eq!(read(serde_json::to_value(&request).unwrap()), Ok(request));
+    }
+
+    #[test]
+    fn an_unreadable_request_is_named_without_its_content() {
+        let error = read(json!({"domain": "models", "call": {"type": "sk-live-secret"}})).unwrap_err();
+        assert_eq!(error, ApiError::new("request.unreadable"));
+    }
+}

@@ -1,0 +1,128 @@
+//! Puts the window and the core together.
+
+use crate::{blobs, closing::Closing, host::DesktopHost, ipc, subscriptions::Subscriptions, windows};
+use octo_core::{Config, Keys, Octo};
+use octo_protocol::{ApiError, Source};
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
+use tauri::{AppHandle, Manager};
+use tokio::sync::OnceCell;
+
+/// The core: started at once, and again whenever it is asked something while no start has succeeded.
+///
+/// When the start fails the window is there all the same: what is asked is answered with why, and a person who
+/// has mended it tries again.
+#[derive(Clone)]
+pub(crate) struct Core {
+    config: Result<Config, ApiError>,
+    octo: Arc<OnceCell<Octo>>,
+}
+
+impl Core {
+    /// Begins to start the core.
+    fn start(config: Result<Config, ApiError>) -> Self {
+        let core = Self { config, octo: Arc::default() };
+        let first = core.clone();
+        // What comes of it is told to whoever asks for something.
+        tauri::async_runtime::spawn(async move { first.octo().await.is_ok() });
+        core
+    }
+
+    /// The running core, once it runs, or why it does not.
+    pub(crate) async fn octo(&self) -> Result<Octo, ApiError> {
+        let start = async || {
+            let outcome = Octo::start(self.config.clone()?).await;
+            outcome.inspect_err(|error| tracing::error!(%error, "the core did not start"))
+        };
+        self.octo.get_or_try_init(start).await.cloned()
+    }
+
+    /// The core, if it runs.
+    pub(crate) fn running(&self) -> Option<Octo> {
+        self.octo.get().cloned()
+    }
+}
+
+/// Opens the window and serves it until it is closed.
+pub fn run() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = crate::graphics::avoid_dmabuf_on_nvidia() {
+        return fail("Octo could not restart itself", &error);
+    }
+    let home = absolute_home();
+    let place = home.clone().ok();
+    // Dropped last: what is still buffered then is written out.
+    let _logs = place.as_deref().and_then(octo_core::logging::start);
+    let context = tauri::generate_context!();
+    let app = tauri::Builder::default()
+        // First, so that a second start ends before anything else is set up.
+        .plugin(windows::single_instance(place.as_deref(), context.config()))
+        .plugin(windows::remembered_place(place.as_deref()))
+        .plugin(tauri_plugin_dialog::init())
+        .plugin(tauri_plugin_opener::init())
+        .manage(Subscriptions::default())
+        .register_asynchronous_uri_scheme_protocol(blobs::SCHEME, blobs::serve)
+        .invoke_handler(tauri::generate_handler![ipc::request, ipc::subscribe, ipc::unsubscribe])
+        .setup(move |app| {
+            let host = Arc::new(DesktopHost::new(app.handle().clone()));
+            app.manage(Arc::clone(&host));
+            app.manage(Core::start(home.map(|home| configuration(home, host))));
+            windows::open(app, place.as_deref())?;
+            end_on_signals(app.handle());
+            Ok(())
+        })
+        .build(context);
+    match app {
+        Ok(app) => {
+            let mut closing = Closing::default();
+            let code = app.run_return(move |app, event| closing.on(app, &event));
+            // Only the low byte reaches whoever waits for the process.
+            ExitCode::from(u8::try_from(code).unwrap_or(1))
+        }
+        Err(error) => fail("Octo could not open its window", &error),
+    }
+}
+
+/// Absolute, because the parts that get it do not all resolve it against the same folder.
+fn absolute_home() -> Result<PathBuf, ApiError> {
+    let home = octo_core::home_folder()?;
+    std::path::absolute(&home).map_err(|_| ApiError::new("start.no_home"))
+}
+
+fn configuration(home: PathBuf, host: Arc<DesktopHost>) -> Config {
+    Config { home, source: Source::Window, keys: Keys::System, host, secret_variables: Vec::new() }
+}
+
+/// Without a window there is nowhere else to say it than standard error.
+#[expect(clippy::print_stderr, reason = "there is no window to say it in")]
+fn fail(what: &str, error: &dyn std::error::Error) -> ExitCode {
+    tracing::error!(%error, what);
+    eprintln!("{what}: {error}");
+    ExitCode::FAILURE
+}
+
+/// Asked to end by the system or from a terminal, Octo ends as if its window had been closed.
+#[cfg(unix)]
+fn end_on_signals(app: &AppHandle) {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    /// What a shell reports for a process that ended by the signal: 128 and its number.
+    const SIGNALS: [(SignalKind, i32); 3] =
+        [(SignalKind::hangup(), 129), (SignalKind::interrupt(), 130), (SignalKind::terminate(), 143)];
+    for (kind, code) in SIGNALS {
+        let app = app.clone();
+        tauri::async_runtime::spawn(async move {
+            match signal(kind) {
+                Ok(mut signal) => {
+                    if signal.recv().await.is_some() {
+                        app.exit(code);
+                    }
+                }
+                Err(error) => tracing::warn!(%error, ?kind, "the signal cannot be listened for"),
+            }
+        });
+    }
+}
+
+/// Windows has no such signals; the console's are for consoles.
+#[cfg(not(unix))]
+fn end_on_signals(_app: &AppHandle) {}

@@ -1,0 +1,72 @@
+//! The page's subscriptions: one task each, from the core's batches to the page's channel.
+
+use octo_core::Subscription;
+use octo_protocol::Update;
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tauri::{async_runtime::JoinHandle, ipc::Channel};
+
+/// Names a subscription of the page; never used twice while the process runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct SubscriptionId(u32);
+
+/// The page's subscriptions.
+#[derive(Default)]
+pub(crate) struct Subscriptions {
+    running: Arc<Mutex<Running>>,
+}
+
+#[derive(Default)]
+struct Running {
+    last: u32,
+    tasks: HashMap<SubscriptionId, JoinHandle<()>>,
+}
+
+impl Subscriptions {
+    /// Forwards until the subscription is over, the page is gone or [`Subscriptions::end`] is called.
+    pub(crate) fn forward(
+        &self,
+        mut subscription: Subscription,
+        page: Channel<Vec<Update>>,
+    ) -> SubscriptionId {
+        let mut running = lock(&self.running);
+        running.last += 1;
+        let id = SubscriptionId(running.last);
+        let all = Arc::clone(&self.running);
+        // The lock is held until the task is entered, so that a task which ends at once finds itself.
+        let task = tauri::async_runtime::spawn(async move {
+            while let Some(batch) = subscription.next().await {
+                if let Err(error) = page.send(batch) {
+                    tracing::debug!(%error, "the page no longer listens");
+                    break;
+                }
+            }
+            lock(&all).tasks.remove(&id);
+        });
+        running.tasks.insert(id, task);
+        id
+    }
+
+    /// Ends one; one that has ended already is ignored.
+    pub(crate) fn end(&self, id: SubscriptionId) {
+        if let Some(task) = lock(&self.running).tasks.remove(&id) {
+            task.abort();
+        }
+    }
+
+    /// Ends all: the page that held them was left or died, and its successor subscribes anew.
+    pub(crate) fn end_all(&self) {
+        for (_, task) in lock(&self.running).tasks.drain() {
+            task.abort();
+        }
+    }
+}
+
+/// A panic while the map was held cannot leave it half changed: every change is one call.
+fn lock(running: &Mutex<Running>) -> MutexGuard<'_, Running> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,153 @@
+//! The one window.
+
+use crate::subscriptions::Subscriptions;
+use octo_protocol::{Language, words};
+use std::{collections::BTreeMap, path::Path};
+use tauri::{
+    App, AppHandle, Config, Manager, Theme, Url, WebviewUrl, WebviewWindowBuilder, Wry,
+    plugin::TauriPlugin,
+    utils::config::Color,
+    webview::{NewWindowResponse, PageLoadEvent},
+};
+use tauri_plugin_window_state::StateFlags;
+
+/// The window's label; the capability names it too.
+pub(crate) const MAIN: &str = "main";
+
+/// The ground of the page in light and dark (`--bg` of its tokens), so that nothing flashes before it paints.
+const LIGHT: Color = Color(0xff, 0xff, 0xff, 0xff);
+const DARK: Color = Color(0x1b, 0x1c, 0x1f, 0xff);
+
+/// Opens the window.
+///
+/// # Errors
+/// When the system gives no window or no webview.
+pub(crate) fn open(app: &App, home: Option<&Path>) -> tauri::Result<()> {
+    let title = words::say(Language::System, "window.title", &BTreeMap::new());
+    let mut builder = WebviewWindowBuilder::new(app, MAIN, WebviewUrl::default())
+        .title(title)
+        .inner_size(1180.0, 780.0)
+        .min_inner_size(760.0, 480.0)
+        .center()
+        // Shown once it has its place and its ground.
+        .visible(false)
+        .on_navigation(is_own_page)
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_download(|_, _| false)
+        .on_page_load(|window, load| {
+            // What the page before had subscribed to, its successor cannot hear.
+            if load.event() == PageLoadEvent::Started {
+                window.state::<Subscriptions>().end_all();
+            }
+        });
+    if let Some(home) = home {
+        builder = builder.data_directory(home.join("webview"));
+    }
+    let window = builder.build()?;
+    let ground = if window.theme()? == Theme::Dark { DARK } else { LIGHT };
+    window.set_background_color(Some(ground))?;
+    #[cfg(target_os = "linux")]
+    recovery::reload_when_the_page_dies(&window)?;
+    window.show()
+}
+
+/// The page stays what it is: links go to the person's browser through a request.
+fn is_own_page(url: &Url) -> bool {
+    url.scheme() == "tauri"
+        || url.host_str() == Some("tauri.localhost")
+        || (tauri::is_dev() && url.host_str() == Some("localhost"))
+}
+
+/// Brings the window to the front when Octo is started a second time with the same home.
+pub(crate) fn single_instance(home: Option<&Path>, config: &Config) -> TauriPlugin<Wry> {
+    let mut plugin = tauri_plugin_single_instance::Builder::new().callback(|app, _, _| bring_to_front(app));
+    // Two homes are two Octos. Only D-Bus lets the name say so.
+    if let Some(home) = home.filter(|_| std::env::var_os("OCTO_HOME").is_some()) {
+        plugin = plugin.dbus_id(format!("{}.home-{}", config.identifier, fingerprint(home)));
+    }
+    plugin.build()
+}
+
+fn bring_to_front(app: &AppHandle) {
+    if let Some(window) = app.get_webview_window(MAIN)
+        && let Err(error) = window.unminimize().and_then(|()| window.show()).and_then(|()| window.set_focus())
+    {
+        tracing::warn!(%error, "the window could not be brought to the front");
+    }
+}
+
+/// A short name for a home, the same in every run of one build.
+fn fingerprint(home: &Path) -> String {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    home.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+/// Keeps the window's place and size, in the home like everything else.
+pub(crate) fn remembered_place(home: Option<&Path>) -> TauriPlugin<Wry> {
+    let mut plugin = tauri_plugin_window_state::Builder::new().with_state_flags(
+        StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED | StateFlags::FULLSCREEN,
+    );
+    if let Some(file) = home.map(|home| home.join("window.json")).as_deref().and_then(Path::to_str) {
+        // An absolute name replaces the folder the plugin would put before it.
+        plugin = plugin.with_filename(file);
+    }
+    plugin.build()
+}
+
+#[cfg(target_os = "linux")]
+mod recovery {
+    //! When the process that draws the page dies, the page is loaded again; nothing of the work is in it.
+
+    use std::{
+        cell::Cell,
+        rc::Rc,
+        time::{Duration, Instant},
+    };
+    use tauri::WebviewWindow;
+    use webkit2gtk::WebViewExt as _;
+
+    /// A page that dies again this soon would go on doing so.
+    const AGAIN: Duration = Duration::from_secs(30);
+
+    /// The webview library does not report this on Linux, so WebKit's own signal is used.
+    pub(super) fn reload_when_the_page_dies(window: &WebviewWindow) -> tauri::Result<()> {
+        window.with_webview(|webview| {
+            let last: Rc<Cell<Option<Instant>>> = Rc::default();
+            webview.inner().connect_web_process_terminated(move |view, reason| {
+                let soon = last.replace(Some(Instant::now())).is_some_and(|last| last.elapsed() < AGAIN);
+                tracing::error!(?reason, again = soon, "the page's process ended");
+                if !soon {
+                    view.reload();
+                }
+            });
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_own_page_is_gone_to() {
+        for (url, own) in [
+            ("tauri://localhost/index.html", true),
+            ("http://tauri.localhost/", true),
+            ("https://example.org/", false),
+            ("https://tauri.localhost.example.org/", false),
+            ("file:///etc/passwd", false),
+            ("octo-blob://localhost/00", false),
+            ("data:text/html,x", false),
+        ] {
+            assert_eq!(is_own_page(&url.parse().unwrap()), own, "{url}");
+        }
+    }
+
+    #[test]
+    fn homes_have_names_of_their_own() {
+        assert_eq!(fingerprint(Path::new("/a")), fingerprint(Path::new("/a")));
+        assert_ne!(fingerprint(Path::new("/a")), fingerprint(Path::new("/b")));
+    }
+}

@@ -1,0 +1,227 @@
+//! Brings a machine from "has Rust and Node" to "can build and test Octo".
+
+use crate::{
+    project::{Project, answers, tool},
+    steps::{self, Steps, say},
+};
+use anyhow::{Context as _, Result, bail};
+use std::{fs, process::Command};
+
+/// What the machine is to be able to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Build and open the app.
+    App,
+    /// The same, and run every test.
+    Test,
+}
+
+/// What the app is built from, by its Debian name.
+const APP_PACKAGES: &[&str] = &[
+    "build-essential",
+    "pkg-config",
+    "libdbus-1-dev",
+    "libwebkit2gtk-4.1-dev",
+    "libsoup-3.0-dev",
+    "librsvg2-dev",
+];
+
+/// What the tests need beside that: a private desktop with a keychain, a driver for the real webview, a
+/// browser for the page's own tests, and the fonts that pictures are taken with.
+const TEST_PACKAGES: &[&str] = &[
+    "webkit2gtk-driver",
+    "xvfb",
+    "dbus",
+    "gnome-keyring",
+    "fonts-inter",
+    "fonts-jetbrains-mono",
+    "fonts-noto-cjk",
+];
+
+/// Installs what is missing, or says what to install and stops.
+///
+/// # Errors
+/// When something is missing that cannot be installed from here.
+pub(crate) fn run(project: &Project, steps: &mut Steps, purpose: Purpose) -> Result<()> {
+    steps.work("set-up: system", || system(purpose))?;
+    steps.work("set-up: tools", || tools(project, purpose))?;
+    steps.work("set-up: page", || page(project))
+}
+
+fn system(purpose: Purpose) -> Result<()> {
+    if cfg!(target_os = "macos") {
+        return macos();
+    }
+    if cfg!(windows) {
+        return windows();
+    }
+    let wanted: Vec<&str> = match purpose {
+        Purpose::App => APP_PACKAGES.to_vec(),
+        Purpose::Test => APP_PACKAGES.iter().chain(TEST_PACKAGES).copied().collect(),
+    };
+    if answers(command("dpkg-query", &["--version"])) { debian(&wanted) } else { other_linux(&wanted) }
+}
+
+fn debian(wanted: &[&str]) -> Result<()> {
+    let missing: Vec<&str> = wanted.iter().copied().filter(|package| !is_installed(package)).collect();
+    if missing.is_empty() {
+        say("all system packages are there");
+        return Ok(());
+    }
+    let apt = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"];
+    let prefix: Vec<&str> = match may_install() {
+        Privilege::Root => apt.to_vec(),
+        Privilege::Sudo => ["sudo", "-n"].iter().chain(&apt).copied().collect(),
+        Privilege::None => bail!(
+            "system packages are missing and this needs root. Run this, then try again:\n\n    \
+             sudo apt-get update && sudo apt-get install --no-install-recommends -y {}",
+            missing.join(" ")
+        ),
+    };
+    let update = [&prefix[..], &["update"]].concat();
+    steps::run(&mut command(update[0], &update[1..]))?;
+    let install = [&prefix[..], &["install", "--no-install-recommends", "-y"], &missing[..]].concat();
+    steps::run(&mut command(install[0], &install[1..]))
+}
+
+enum Privilege {
+    Root,
+    Sudo,
+    None,
+}
+
+fn may_install() -> Privilege {
+    let id = command("id", &["-u"]).output();
+    if id.is_ok_and(|output| output.stdout.trim_ascii() == b"0") {
+        Privilege::Root
+    } else if answers(command("sudo", &["-n", "true"])) {
+        Privilege::Sudo
+    } else {
+        Privilege::None
+    }
+}
+
+fn is_installed(package: &str) -> bool {
+    let status = command("dpkg-query", &["--show", "--showformat=${db:Status-Status}", package]).output();
+    status.is_ok_and(|output| output.status.success() && output.stdout == b"installed")
+}
+
+/// Other distributions have other names for the same things; what matters most can still be checked.
+fn other_linux(wanted: &[&str]) -> Result<()> {
+    if answers(command("pkg-config", &["--exists", "webkit2gtk-4.1", "librsvg-2.0", "dbus-1"])) {
+        say("this is not Debian or Ubuntu: only the webview's libraries were checked");
+        return Ok(());
+    }
+    bail!(
+        "the libraries the window is built from were not found, and packages can only be installed from here \
+         on Debian and Ubuntu. Install what your distribution calls these, then try again:\n\n    {}",
+        wanted.join(" ")
+    )
+}
+
+fn macos() -> Result<()> {
+    if answers(command("xcode-select", &["--print-path"])) {
+        say("Xcode's command line tools are there");
+        return Ok(());
+    }
+    bail!("Xcode's command line tools are missing. Run this, then try again:\n\n    xcode-select --install")
+}
+
+fn windows() -> Result<()> {
+    // Rust's own installer asks for the C++ build tools, and without them this program would not have been
+    // linked. The webview is part of Windows 11 and of an updated Windows 10.
+    let key = r"SOFTWARE\WOW6432Node\Microsoft\EdgeUpdate\Clients\{F3017226-FE2A-4295-8BDF-00C3A9A7E4C5}";
+    let found = [format!(r"HKLM\{key}"), format!(r"HKCU\{}", key.replace(r"WOW6432Node\", ""))]
+        .iter()
+        .any(|key| answers(command("reg", &["query", key, "/v", "pv"])));
+    if found {
+        say("the WebView2 runtime is there");
+        return Ok(());
+    }
+    bail!(
+        "the WebView2 runtime is missing. Run this, then try again:\n\n    \
+         winget install --exact --id Microsoft.EdgeWebView2Runtime"
+    )
+}
+
+fn tools(project: &Project, purpose: Purpose) -> Result<()> {
+    node()?;
+    if purpose == Purpose::App {
+        return Ok(());
+    }
+    for component in ["fmt", "clippy"] {
+        if !answers(project.cargo([component, "--version"])) {
+            let name = if component == "fmt" { "rustfmt" } else { component };
+            steps::run(&mut command("rustup", &["component", "add", name]))
+                .with_context(|| format!("cargo {component} is missing"))?;
+        }
+    }
+    if !answers(project.cargo(["nextest", "--version"])) {
+        let mut install = project.cargo(["install", "cargo-nextest", "--locked"]);
+        steps::run(&mut install).context("cargo-nextest runs the tests")?;
+    }
+    Ok(())
+}
+
+fn node() -> Result<()> {
+    let output = command("node", &["--version"])
+        .output()
+        .context("Node is not installed or not on the path; Octo is built with Node 20.19 or newer")?;
+    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if !is_new_enough(&version) {
+        bail!("Node {version} is too old: install 20.19 or newer (of 22, 22.12 or newer)");
+    }
+    say(&format!("Node {version}"));
+    Ok(())
+}
+
+/// What Vite asks for: `^20.19.0 || >=22.12.0`.
+fn is_new_enough(version: &str) -> bool {
+    let mut numbers =
+        version.trim_start_matches('v').split('.').map_while(|number| number.parse::<u32>().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(20), Some(minor)) => minor >= 19,
+        (Some(22), Some(minor)) => minor >= 12,
+        (Some(major), _) => major > 22,
+        _ => false,
+    }
+}
+
+/// `npm ci`, when the lock file is not the one that was installed last.
+fn page(project: &Project) -> Result<()> {
+    let lock = project.ui().join("package-lock.json");
+    let wanted = fs::read(&lock).with_context(|| lock.display().to_string())?;
+    // Inside the folder it describes, so that both go together.
+    let stamp = project.ui().join("node_modules").join(".installed-lock.json");
+    if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+        say("the page's packages are those of its lock file");
+        return Ok(());
+    }
+    steps::run(&mut project.npm(["ci", "--no-audit", "--no-fund"]))?;
+    fs::write(&stamp, wanted).with_context(|| stamp.display().to_string())
+}
+
+fn command(program: &str, arguments: &[&str]) -> Command {
+    let mut command = tool(program);
+    command.args(arguments);
+    if program == "dpkg-query" {
+        // Its answers are compared.
+        command.env("LC_ALL", "C");
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn node_is_as_new_as_the_page_needs() {
+        for version in ["v20.19.0", "v20.20.2", "v22.12.0", "v23.0.0", "v24.1.0-nightly"] {
+            assert!(is_new_enough(version), "{version}");
+        }
+        for version in ["v20.18.3", "v18.20.0", "v21.7.0", "v22.11.0", "", "v", "node", "v20"] {
+            assert!(!is_new_enough(version), "{version}");
+        }
+    }
+}

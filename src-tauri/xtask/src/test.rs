@@ -1,0 +1,68 @@
+//! `cargo xtask test`: everything that must hold.
+
+use crate::{
+    bindings,
+    project::Project,
+    setup::{self, Purpose},
+    steps::{Steps, say},
+};
+use anyhow::Result;
+use clap::Args;
+
+/// What to leave out.
+#[derive(Args)]
+pub(crate) struct Choice {
+    /// Leave out the end-to-end tests in a real window.
+    #[arg(long)]
+    without_window: bool,
+}
+
+/// The test binary that opens real windows; it only runs in its own step.
+const WINDOW: &str = "binary(window)";
+
+/// Runs the gate. Quick checks come first; the Rust part compiles dependencies twice in all, once to check
+/// and once to run, because every command selects the same packages and features.
+///
+/// # Errors
+/// The first step that fails.
+pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Result<()> {
+    setup::run(project, steps, Purpose::Test)?;
+    steps.run("rustfmt", project.cargo(["fmt", "--all", "--check"]))?;
+    page(project, steps)?;
+    let mut clippy = project.workspace(["clippy", "--all-targets"]);
+    clippy.args(["--", "--deny", "warnings"]);
+    steps.run("clippy", clippy)?;
+    steps.run("test build", project.workspace(["build", "--bin", "octo", "--bin", "octo-cli", "--tests"]))?;
+    bindings::check(project, steps)?;
+    steps.run("doc tests", project.workspace(["test", "--quiet", "--doc"]))?;
+    // The window comes before the rest, so that the last line is the count of the large run.
+    if choice.without_window {
+        say("left out: the tests in a real window");
+    } else if cfg!(target_os = "linux") {
+        window(project, steps)?;
+    } else {
+        say("not on this system: the tests in a real window (only Linux has a driver for its webview)");
+    }
+    let mut tests = project.workspace(["nextest", "run"]);
+    // These write the page's types; the step above ran them into a folder of their own.
+    tests.args(["-E", "not test(/(^|::)export_bindings_/)"]);
+    steps.run("tests", tests)
+}
+
+fn page(project: &Project, steps: &mut Steps) -> Result<()> {
+    steps.run("page: types", project.npm(["run", "check"]))?;
+    steps.run("page: lint", project.npm(["run", "lint"]))?;
+    steps.run("page: tests", project.npm(["run", "test"]))?;
+    steps.run("page: build", project.npm(["run", "build"]))?;
+    steps.run("page: size", project.npm(["run", "size"]))
+}
+
+/// Pictures of what these tests saw are left in `target/e2e`.
+fn window(project: &Project, steps: &mut Steps) -> Result<()> {
+    let mut tests = project.workspace(["nextest", "run", "--run-ignored", "only", "--test-threads", "1"]);
+    tests
+        .args(["-E", WINDOW])
+        .env("OCTO_APP", project.binary("octo"))
+        .env("OCTO_PICTURES", project.target.join("e2e"));
+    steps.run("window", tests)
+}

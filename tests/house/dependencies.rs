@@ -1,0 +1,117 @@
+//! Which crate may know which.
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::LazyLock,
+};
+
+/// The house from the ground up. A crate may depend on the floors below its own, never on its own or above.
+const FLOORS: &[&[&str]] = &[
+    &["octo-protocol"],
+    &["octo-store", "octo-llm"],
+    &["octo-workspace"],
+    &["octo-shell", "octo-browser"],
+    &["octo-skills"],
+    &["octo-tools"],
+    &["octo-core"],
+    &["octo-cli"],
+    &["octo"],
+];
+
+/// Crates that serve tests or building: nothing that is shipped depends on them.
+const BESIDE: &[&str] = &["octo-testkit", "octo-tests", "xtask"];
+
+/// What only the root package may know. A name ending in `*` stands for all that begin so.
+const DESKTOP: &[&str] =
+    &["tauri*", "wry", "tao", "muda", "gtk*", "gdk*", "webkit2gtk*", "javascriptcore-rs*"];
+
+static METADATA: LazyLock<Metadata> = LazyLock::new(|| {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    MetadataCommand::new().manifest_path(manifest).exec().expect("cargo metadata")
+});
+
+fn members() -> impl Iterator<Item = &'static Package> {
+    METADATA.workspace_packages().into_iter()
+}
+
+/// Crates a package is built from, by kind of dependency.
+fn direct(package: &Package, kinds: &[DependencyKind]) -> BTreeSet<String> {
+    package.dependencies.iter().filter(|it| kinds.contains(&it.kind)).map(|it| it.name.clone()).collect()
+}
+
+/// Everything that ends up in a package, itself included.
+fn reached(from: &PackageId, kinds: &[DependencyKind]) -> HashSet<&'static PackageId> {
+    let resolve = METADATA.resolve.as_ref().expect("a resolved graph");
+    let nodes: HashMap<_, _> = resolve.nodes.iter().map(|node| (&node.id, node)).collect();
+    let mut seen = HashSet::new();
+    let mut left = vec![nodes[from]];
+    while let Some(node) = left.pop() {
+        if !seen.insert(&node.id) {
+            continue;
+        }
+        // Only what the package itself asks for may be for tests; what that needs is needed.
+        let kinds = if node.id == *from { kinds } else { &[DependencyKind::Normal, DependencyKind::Build] };
+        let wanted =
+            node.deps.iter().filter(|dep| dep.dep_kinds.iter().any(|kind| kinds.contains(&kind.kind)));
+        left.extend(wanted.map(|dep| nodes[&dep.pkg]));
+    }
+    seen
+}
+
+fn is_desktop(name: &str) -> bool {
+    DESKTOP.iter().any(|pattern| match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == *pattern,
+    })
+}
+
+fn floor(name: &str) -> Option<usize> {
+    FLOORS.iter().position(|floor| floor.contains(&name))
+}
+
+#[test]
+fn no_crate_below_the_window_knows_the_desktop() {
+    let checked: Vec<&Package> = members().filter(|package| package.name.as_str() != "octo").collect();
+    assert!(checked.len() >= 11, "the crates were found");
+    for package in checked {
+        let kinds = [DependencyKind::Normal, DependencyKind::Build, DependencyKind::Development];
+        let desktop: BTreeSet<&str> = reached(&package.id, &kinds)
+            .into_iter()
+            .map(|id| METADATA[id].name.as_str())
+            .filter(|name| is_desktop(name))
+            .collect();
+        assert!(desktop.is_empty(), "{} must not depend on {desktop:?}", package.name);
+    }
+}
+
+#[test]
+fn the_window_is_seen_by_the_rule_above() {
+    let root = members().find(|package| package.name.as_str() == "octo").expect("the root package");
+    let found = reached(&root.id, &[DependencyKind::Normal])
+        .into_iter()
+        .any(|id| METADATA[id].name.as_str() == "tauri");
+    assert!(found, "the walk that forbids tauri elsewhere finds it where it is");
+}
+
+#[test]
+fn dependencies_point_down() {
+    let names: BTreeSet<&str> = members().map(|package| package.name.as_str()).collect();
+    let mut arrows = 0;
+    for package in members() {
+        let name = package.name.as_str();
+        let own = direct(package, &[DependencyKind::Normal, DependencyKind::Build]);
+        let ours = own.iter().map(String::as_str).filter(|name| names.contains(name));
+        if BESIDE.contains(&name) {
+            continue;
+        }
+        let Some(from) = floor(name) else { panic!("give {name} a floor in FLOORS or a place in BESIDE") };
+        for target in ours {
+            let to = floor(target)
+                .unwrap_or_else(|| panic!("{name} must not be built from {target}: it serves tests"));
+            assert!(to < from, "{name} must not depend on {target}: arrows point down, see FLOORS");
+            arrows += 1;
+        }
+    }
+    assert!(arrows >= 10, "the arrows were found");
+}

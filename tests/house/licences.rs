@@ -1,0 +1,83 @@
+//! Under which licences the code that Octo is built from may be.
+
+use cargo_metadata::MetadataCommand;
+use serde_json::Value;
+use spdx::{Expression, LicenseReq, ParseMode};
+use std::{fs, path::Path};
+
+/// Licences that ask for no more than notice, and the Mozilla licence, which binds only its own files.
+const ALLOWED: &[&str] = &[
+    "0BSD",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "MPL-2.0",
+    "PSF-2.0",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+fn is_allowed(expression: &str) -> bool {
+    // Some crates still write the older `MIT/Apache-2.0`.
+    let mode = ParseMode { allow_slash_as_or_operator: true, ..ParseMode::STRICT };
+    Expression::parse_mode(expression, mode).is_ok_and(|expression| {
+        expression.evaluate(|requirement: &LicenseReq| {
+            requirement.license.id().is_some_and(|id| ALLOWED.contains(&id.name))
+        })
+    })
+}
+
+#[test]
+fn every_crate_has_an_allowed_licence() {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let metadata = MetadataCommand::new().manifest_path(manifest).exec().expect("cargo metadata");
+    assert!(metadata.packages.len() > 300, "the graph was read: {}", metadata.packages.len());
+    let refused: Vec<String> = metadata
+        .packages
+        .iter()
+        .filter(|package| !package.license.as_deref().is_some_and(is_allowed))
+        .map(|package| format!("{} {}: {:?}", package.name, package.version, package.license))
+        .collect();
+    assert!(refused.is_empty(), "not on the list of licences:\n{}", refused.join("\n"));
+}
+
+#[test]
+fn every_package_in_the_page_has_an_allowed_licence() {
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui/package-lock.json");
+    let lock: Value = serde_json::from_str(&fs::read_to_string(lock).expect("the lock file")).expect("JSON");
+    // What is only built or tested with is not part of the page.
+    let shipped: Vec<(&String, &Value)> = lock["packages"]
+        .as_object()
+        .expect("packages")
+        .iter()
+        .filter(|(path, package)| {
+            !path.is_empty() && package["dev"] != true && package["devOptional"] != true
+        })
+        .collect();
+    assert!(!shipped.is_empty(), "the lock file was read");
+    let refused: Vec<String> = shipped
+        .into_iter()
+        .filter(|(_, package)| !package["license"].as_str().is_some_and(is_allowed))
+        .map(|(path, package)| format!("{path}: {}", package["license"]))
+        .collect();
+    assert!(refused.is_empty(), "not on the list of licences:\n{}", refused.join("\n"));
+}
+
+#[test]
+fn a_choice_of_licences_needs_one_that_is_allowed_and_a_sum_needs_all() {
+    for allowed in ["MIT", "MIT/Apache-2.0", "GPL-3.0-only OR MIT", "(MIT OR Apache-2.0) AND Unicode-3.0"] {
+        assert!(is_allowed(allowed), "{allowed}");
+    }
+    for refused in
+        ["GPL-3.0-only", "MIT AND AGPL-3.0-only", "LGPL-2.1-or-later", "SSPL-1.0", "", "see LICENSE"]
+    {
+        assert!(!is_allowed(refused), "{refused}");
+    }
+}

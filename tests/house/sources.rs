@@ -1,0 +1,237 @@
+//! What the source files themselves must keep to.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
+
+/// A file longer than this is about more than one thing.
+const LONGEST: usize = 800;
+
+/// Crates that exist to write: the files of the person, the database, and what tests need.
+const WRITERS: &[&str] = &[
+    "src-tauri/crates/octo-workspace/",
+    "src-tauri/crates/octo-store/",
+    "src-tauri/crates/octo-testkit/",
+    "src-tauri/xtask/",
+    "tests/",
+];
+
+/// Single files beside those crates that may write, each with its reason.
+const MAY_WRITE: &[(&str, &str)] = &[(
+    "src-tauri/crates/octo-core/src/logging.rs",
+    "logs and crash reports must not depend on what they report on",
+)];
+
+/// What writes to a disk.
+const WRITES: &[&str] = &[
+    "fs::write",
+    "fs::rename",
+    "fs::copy",
+    "fs::remove_file",
+    "fs::remove_dir",
+    "fs::create_dir",
+    "fs::hard_link",
+    "fs::soft_link",
+    "fs::set_permissions",
+    "fs::symlink",
+    "DirBuilder",
+    "File::create",
+    "File::options",
+    "OpenOptions",
+    "tempfile::",
+    "NamedTempFile",
+    ".persist(",
+];
+
+/// The same names when they are imported from `fs` in a list.
+const IMPORTED: &[&str] = &[
+    "write",
+    "rename",
+    "copy",
+    "remove_file",
+    "remove_dir",
+    "remove_dir_all",
+    "create_dir",
+    "create_dir_all",
+    "hard_link",
+];
+
+/// Marks of work put off. Written apart, so that this file holds none.
+const PUT_OFF: &[&str] =
+    &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("todo", "!"), concat!("unimplemented", "!")];
+
+struct Source {
+    /// Its path in the checkout, with `/` on every system.
+    path: String,
+    text: String,
+}
+
+impl Source {
+    fn is(&self, extensions: &[&str]) -> bool {
+        extensions.iter().any(|extension| self.path.ends_with(extension))
+    }
+
+    /// Whether the whole file is tests.
+    fn is_test(&self) -> bool {
+        let name = self.path.rsplit('/').next().unwrap_or_default();
+        name == "tests.rs"
+            || name.ends_with("_tests.rs")
+            || name.contains(".test.")
+            || self.path.contains("/tests/")
+            || self.path.starts_with("tests/")
+    }
+
+    /// The lines that are shipped: those before the tests at a Rust file's end.
+    fn shipped(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines: Vec<&str> = self.text.lines().collect();
+        let tests = lines
+            .windows(2)
+            .position(|pair| pair[0].trim() == "#[cfg(test)]" && pair[1].trim_start().starts_with("mod "))
+            .unwrap_or(lines.len());
+        lines.into_iter().enumerate().take(tests).map(|(index, line)| (index + 1, line))
+    }
+}
+
+/// Every file of the project, as git would have it.
+static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
+    let root: PathBuf =
+        fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the checkout");
+    ignore::WalkBuilder::new(&root)
+        .require_git(false)
+        .follow_links(false)
+        .build()
+        .map(|entry| entry.expect("a readable folder").into_path())
+        .filter(|path| path.is_file())
+        .filter_map(|path| {
+            let text = fs::read_to_string(&path).ok()?;
+            let path = path.strip_prefix(&root).ok()?.to_str()?.replace('\\', "/");
+            Some(Source { path, text })
+        })
+        .filter(|source| source.is(&[".rs", ".ts", ".svelte", ".css", ".html", ".js", ".mjs", ".sh"]))
+        .filter(|source| !source.path.contains("/generated/"))
+        .collect()
+});
+
+fn is_word_at(line: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        let (before, rest) = line.split_at(at);
+        let after = rest.strip_prefix(word).and_then(|after| after.chars().next());
+        !before.chars().next_back().is_some_and(is_part)
+            && (word.ends_with('!') || !after.is_some_and(is_part))
+    })
+}
+
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with("//")
+}
+
+fn writes(line: &str) -> bool {
+    if is_comment(line) {
+        return false;
+    }
+    let imports = line.split_once("fs::{").is_some_and(|(_, names)| {
+        let names: BTreeSet<&str> = names.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+        IMPORTED.iter().any(|name| names.contains(name))
+    });
+    imports || WRITES.iter().any(|pattern| line.contains(pattern))
+}
+
+#[test]
+fn the_sources_are_found() {
+    for expected in
+        ["src-tauri/src/lib.rs", "src-tauri/crates/octo-protocol/src/lib.rs", "tests/house/main.rs"]
+    {
+        assert!(SOURCES.iter().any(|source| source.path == expected), "{expected}");
+    }
+    assert!(SOURCES.iter().all(|source| !source.path.contains("node_modules")), "ignored files are left out");
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let long: Vec<String> = SOURCES
+        .iter()
+        .filter(|source| source.is(&[".rs", ".ts", ".svelte"]) && !source.is_test())
+        .map(|source| (source.shipped().count(), &source.path))
+        .filter(|(lines, _)| *lines > LONGEST)
+        .map(|(lines, path)| format!("{lines} {path}"))
+        .collect();
+    assert!(long.is_empty(), "split along what they are about:\n{}", long.join("\n"));
+}
+
+#[test]
+fn only_those_who_may_write_to_disk() {
+    let mut used = BTreeSet::new();
+    let mut found = Vec::new();
+    let rust = SOURCES.iter().filter(|source| source.is(&[".rs"]) && !source.is_test());
+    for source in rust.filter(|source| !WRITERS.iter().any(|writer| source.path.starts_with(writer))) {
+        for (number, line) in source.shipped().filter(|(_, line)| writes(line)) {
+            match MAY_WRITE.iter().find(|(path, _)| *path == source.path) {
+                Some((path, _)) => {
+                    used.insert(*path);
+                }
+                None => found.push(format!("{}:{number}: {}", source.path, line.trim())),
+            }
+        }
+    }
+    assert!(found.is_empty(), "writes go through octo-workspace's Files or the store:\n{}", found.join("\n"));
+    let unused: Vec<_> = MAY_WRITE.iter().filter(|(path, _)| !used.contains(path)).collect();
+    assert!(unused.is_empty(), "these need no leave any more: {unused:?}");
+}
+
+#[test]
+fn no_work_is_put_off_in_a_comment() {
+    let found: Vec<String> = SOURCES
+        .iter()
+        .flat_map(|source| {
+            source.text.lines().enumerate().map(move |(index, line)| (source, index + 1, line))
+        })
+        .filter(|(_, _, line)| PUT_OFF.iter().any(|word| is_word_at(line, word)))
+        .map(|(source, number, line)| format!("{}:{number}: {}", source.path, line.trim()))
+        .collect();
+    assert!(found.is_empty(), "do it or file it:\n{}", found.join("\n"));
+}
+
+#[test]
+fn only_one_file_of_the_page_knows_tauri() {
+    let knowing: Vec<&str> = SOURCES
+        .iter()
+        .filter(|source| source.path.starts_with("ui/src/") && source.text.contains("@tauri-apps/"))
+        .map(|source| source.path.as_str())
+        .collect();
+    assert_eq!(knowing, ["ui/src/lib/ipc/tauri.ts"]);
+}
+
+#[test]
+fn the_rules_see_what_they_are_for() {
+    for line in [
+        "    std::fs::write(path, text)?;",
+        "use std::fs::{self, read, write};",
+        "tokio::fs::create_dir_all(&home).await?;",
+        "let file = File::create(path)?;",
+        "OpenOptions::new().append(true)",
+        "file.persist(&path)?;",
+    ] {
+        assert!(writes(line), "{line}");
+    }
+    for line in [
+        "// fs::write would be wrong here",
+        "use std::fs::{self, read};",
+        "fs::read_to_string(path)",
+        "writeln!(out)",
+    ] {
+        assert!(!writes(line), "{line}");
+    }
+    let [word, _, call, _] = PUT_OFF else { panic!("the words") };
+    assert!(is_word_at(&format!("// {word}: later"), word) && is_word_at(&format!("    {call}()"), call));
+    assert!(!is_word_at(&format!("const {word}_LIST"), word) && !is_word_at(&format!("MY{word}"), word));
+
+    let source = Source {
+        path: "a.rs".to_owned(),
+        text: "fn a() {}\n\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n".to_owned(),
+    };
+    assert_eq!(source.shipped().count(), 2);
+}

@@ -1,0 +1,316 @@
+//! The real application in a private desktop, driven through WebKit's own driver.
+
+use crate::{Desktop, display::Display};
+use anyhow::{Context as _, Result, anyhow, bail};
+use fantoccini::{Client, ClientBuilder, Locator, elements::Element};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use std::{
+    fs,
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Stdio},
+    time::{Duration, Instant},
+};
+
+/// How long anything the page is waited for may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two looks at the page: its driver has no way to be told.
+const BETWEEN: Duration = Duration::from_millis(25);
+
+/// Light or dark, as the desktop says it to applications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// The running application. It is killed when dropped without [`Application::close`].
+pub struct Application {
+    client: Client,
+    driver: Driver,
+    display: Display,
+    pictures: PathBuf,
+}
+
+impl Application {
+    /// Opens the binary named by `OCTO_APP` with `home` as Octo's home.
+    ///
+    /// # Errors
+    /// When it is not built, or the driver does not get hold of its page.
+    pub async fn open(desktop: &Desktop, home: &Path, theme: Theme) -> Result<Self> {
+        let binary =
+            PathBuf::from(std::env::var_os("OCTO_APP").context("OCTO_APP: cargo xtask test sets it")?);
+        let driver = Driver::start(desktop, home, theme)?;
+        let capabilities = json!({ "webkitgtk:browserOptions": { "binary": binary, "args": [] } });
+        let Value::Object(capabilities) = capabilities else { bail!("capabilities are an object") };
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities)
+            .connect(&format!("http://{}:{}", Ipv4Addr::LOCALHOST, driver.port))
+            .await
+            .context("the driver did not get hold of the application")?;
+        let pictures = std::env::var_os("OCTO_PICTURES")
+            .map_or_else(|| desktop.folder().join("pictures"), PathBuf::from);
+        fs::create_dir_all(&pictures)?;
+        Ok(Self { client, driver, display: desktop.display()?, pictures })
+    }
+
+    /// The first element with this `data-testid`, once it is there and shown. An attribute may follow:
+    /// `turn-end[data-end=stopped]`.
+    ///
+    /// # Errors
+    /// When it does not come.
+    pub async fn find(&self, id: &str) -> Result<Element> {
+        let selector = selector(id);
+        self.until(&format!("{id} to appear"), async || {
+            let found = self.client.find_all(Locator::Css(&selector)).await?;
+            for element in found {
+                if element.is_displayed().await? {
+                    return Ok(Some(element));
+                }
+            }
+            Ok(None)
+        })
+        .await
+    }
+
+    /// The texts of all elements with this `data-testid`, in the order of the page.
+    ///
+    /// # Errors
+    /// When the driver does not answer.
+    pub async fn texts(&self, id: &str) -> Result<Vec<String>> {
+        // In one step, so that no element goes away between two.
+        let all = "return [...document.querySelectorAll(arguments[0])].map((element) => element.innerText)";
+        let texts = self.client.execute(all, vec![selector(id).into()]).await?;
+        serde_json::from_value(texts).context("a list of texts")
+    }
+
+    /// Opens the menu of a button and takes the entry that reads so.
+    ///
+    /// # Errors
+    /// When there is no such entry.
+    pub async fn choose(&self, id: &str, entry: &str) -> Result<()> {
+        self.click(id).await?;
+        let path = format!("//*[starts-with(@role, 'menuitem')]//*[normalize-space(text()) = '{entry}']");
+        let entry =
+            self.until(entry, async || Ok(self.client.find_all(Locator::XPath(&path)).await?.pop())).await?;
+        entry.click().await.with_context(|| format!("choosing in {id}"))
+    }
+
+    /// Clicks it, once it is there.
+    ///
+    /// # Errors
+    /// When it does not come or cannot be clicked.
+    pub async fn click(&self, id: &str) -> Result<()> {
+        self.find(id).await?.click().await.with_context(|| format!("clicking {id}"))
+    }
+
+    /// Replaces what is in it by this text, key by key.
+    ///
+    /// # Errors
+    /// When it does not come or takes no text.
+    pub async fn fill(&self, id: &str, text: &str) -> Result<()> {
+        let field = self.find(id).await?;
+        field.clear().await.with_context(|| format!("clearing {id}"))?;
+        field.send_keys(text).await.with_context(|| format!("typing into {id}"))
+    }
+
+    /// Types on, after what is in it.
+    ///
+    /// # Errors
+    /// When it does not come or takes no text.
+    pub async fn type_into(&self, id: &str, text: &str) -> Result<()> {
+        self.find(id).await?.send_keys(text).await.with_context(|| format!("typing into {id}"))
+    }
+
+    /// The text of it, as the person reads it.
+    ///
+    /// # Errors
+    /// When it does not come.
+    pub async fn text(&self, id: &str) -> Result<String> {
+        self.find(id).await?.text().await.with_context(|| format!("reading {id}"))
+    }
+
+    /// Waits until the text of it fulfils the condition, and returns it.
+    ///
+    /// # Errors
+    /// When that does not happen; the error holds the last text.
+    pub async fn text_where(&self, id: &str, what: &str, holds: impl Fn(&str) -> bool) -> Result<String> {
+        let last = std::cell::RefCell::new(String::new());
+        let outcome = self
+            .until(what, async || {
+                let text = self.text(id).await?;
+                let held = holds(&text);
+                last.replace(text.clone());
+                Ok(held.then_some(text))
+            })
+            .await;
+        outcome.with_context(|| format!("{id} last read {:?}", last.borrow()))
+    }
+
+    /// Runs a script in the page and returns what it returns.
+    ///
+    /// # Errors
+    /// When the script throws.
+    pub async fn script(&self, script: &str) -> Result<Value> {
+        self.client.execute(script, Vec::new()).await.with_context(|| format!("running {script}"))
+    }
+
+    /// Saves a picture of the window as `<name>.png`, of the screen and not by the driver: without a graphics
+    /// card the driver's own never comes.
+    ///
+    /// # Errors
+    /// When it cannot be taken or written.
+    pub async fn picture(&self, name: &str) -> Result<PathBuf> {
+        let path = self.pictures.join(format!("{name}.png"));
+        // What the last change of the page asked for is painted before the frame after next.
+        let painted =
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))";
+        self.client.execute_async(painted, Vec::new()).await.context("waiting for the page to be painted")?;
+        self.display.picture(self.display.window()?, &path)?;
+        Ok(path)
+    }
+
+    /// Gives the window this size, in pixels.
+    ///
+    /// # Errors
+    /// When there is no window.
+    pub async fn resize(&self, width: u32, height: u32) -> Result<()> {
+        self.display.resize(self.display.window()?, (width, height))?;
+        let size = format!("return innerWidth === {width} && innerHeight === {height}");
+        self.until("the window to have its size", async || {
+            Ok((self.script(&size).await? == true).then_some(()))
+        })
+        .await
+    }
+
+    /// Waits until `look` finds something. An element that was replaced while it was looked at is looked for
+    /// again.
+    ///
+    /// # Errors
+    /// When nothing is found in time.
+    pub async fn until<T>(&self, what: &str, look: impl AsyncFn() -> Result<Option<T>>) -> Result<T> {
+        let began = Instant::now();
+        loop {
+            let outcome = look().await;
+            match outcome {
+                Ok(Some(found)) => return Ok(found),
+                Ok(None) => {}
+                Err(error) if is_stale(&error) => {}
+                Err(error) => return Err(error.context(format!("waiting for {what}"))),
+            }
+            if began.elapsed() > PATIENCE {
+                // What the page showed says more than the name of what was missing.
+                let shown = self.script("return document.body.innerText").await.unwrap_or_default();
+                let _ = self.picture("failed").await;
+                bail!(
+                    "waited {PATIENCE:?} for {what}; the page reads:\n{}",
+                    shown.as_str().unwrap_or_default()
+                );
+            }
+            tokio::time::sleep(BETWEEN).await;
+        }
+    }
+
+    /// Closes the window as the person does, and waits until every process of the application has ended.
+    ///
+    /// # Errors
+    /// When it is still there after a while.
+    pub async fn close(self) -> Result<()> {
+        self.display.close(self.display.window()?)?;
+        let began = Instant::now();
+        while let Some(left) = self.driver.applications()?.first() {
+            if began.elapsed() > PATIENCE {
+                bail!("the application (process {left}) did not end after its window was closed");
+            }
+            tokio::time::sleep(BETWEEN).await;
+        }
+        Ok(())
+    }
+}
+
+fn selector(id: &str) -> String {
+    match id.split_once('[') {
+        Some((id, attribute)) => format!("[data-testid=\"{id}\"][{attribute}"),
+        None => format!("[data-testid=\"{id}\"]"),
+    }
+}
+
+/// Whether an element went away between finding and using it.
+fn is_stale(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<fantoccini::error::CmdError>()
+            .is_some_and(|error| error.is_stale_element_reference() || error.is_no_such_element())
+    })
+}
+
+/// WebKit's driver, which starts the application as its child.
+#[derive(Debug)]
+struct Driver {
+    process: Child,
+    port: u16,
+}
+
+impl Driver {
+    fn start(desktop: &Desktop, home: &Path, theme: Theme) -> Result<Self> {
+        // It takes no port 0, so a free one is found for it.
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let mut command = desktop.command("WebKitWebDriver");
+        command
+            .arg(format!("--port={port}"))
+            .envs([("TAURI_AUTOMATION", "true"), ("TAURI_WEBVIEW_AUTOMATION", "true")])
+            .env("OCTO_HOME", home)
+            .stdout(Stdio::null());
+        if theme == Theme::Dark {
+            command.env("GTK_THEME", "Adwaita:dark");
+        }
+        let process =
+            command.spawn().context("WebKitWebDriver could not be started; cargo xtask test installs it")?;
+        let mut driver = Self { process, port };
+        let began = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            if let Some(status) = driver.process.try_wait()? {
+                bail!("WebKitWebDriver ended: {status}");
+            }
+            if began.elapsed() > PATIENCE {
+                bail!("WebKitWebDriver did not come up");
+            }
+            std::thread::sleep(BETWEEN);
+        }
+        Ok(driver)
+    }
+
+    /// The processes the driver started that still run.
+    fn applications(&self) -> Result<Vec<u32>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc")? {
+            let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+                continue;
+            };
+            // One that ended while it was looked at is none.
+            let Ok(status) = fs::read_to_string(format!("/proc/{id}/stat")) else { continue };
+            let fields = status.rsplit_once(')').ok_or_else(|| anyhow!("an odd line in /proc/{id}/stat"))?.1;
+            let mut fields = fields.split_whitespace();
+            let (state, parent) = (fields.next(), fields.next());
+            if parent == Some(self.process.id().to_string().as_str()) && state != Some("Z") {
+                found.push(id);
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // Killed first, while it is known whose children they are.
+        for id in self.applications().unwrap_or_default() {
+            let _ = std::process::Command::new("kill").args(["-KILL", &id.to_string()]).status();
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

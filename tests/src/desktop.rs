@@ -1,0 +1,153 @@
+//! A desktop of its own for one test: a display, a message bus and an unlocked keychain, in a temporary home.
+
+use crate::{display::Display, keyring};
+use anyhow::{Context as _, Result, bail};
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    fs,
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+use tempfile::TempDir;
+
+/// How long a part of the desktop may take to come up on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a picture of the whole screen measures.
+const SCREEN: &str = "1440x900x24";
+
+/// What the desktop's programs may know of the machine; everything else of the environment is left out, so
+/// that no test reaches the person's own session.
+const INHERITED: &[&str] = &["PATH", "TMPDIR", "RUST_BACKTRACE", "LD_LIBRARY_PATH"];
+
+/// A running desktop. Its programs end with it.
+#[derive(Debug)]
+pub struct Desktop {
+    // Dropped in this order: what needs the display goes before the display.
+    programs: Vec<Program>,
+    environment: BTreeMap<OsString, OsString>,
+    folder: TempDir,
+}
+
+impl Desktop {
+    /// Starts one.
+    ///
+    /// # Errors
+    /// When one of its programs is not installed or does not come up.
+    pub fn start() -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("octo-desktop-").tempdir()?;
+        let (home, run) = (folder.path().join("home"), folder.path().join("run"));
+        fs::create_dir(&home)?;
+        fs::create_dir(&run)?;
+        private(&run)?;
+        let mut environment: BTreeMap<OsString, OsString> = INHERITED
+            .iter()
+            .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
+            .collect();
+        let fixed: [(&str, &OsStr); 8] = [
+            ("HOME", home.as_os_str()),
+            ("XDG_RUNTIME_DIR", run.as_os_str()),
+            ("LANG", "C.UTF-8".as_ref()),
+            ("GDK_BACKEND", "x11".as_ref()),
+            // Software rendering, without the warnings that hardware is missing.
+            ("LIBGL_ALWAYS_SOFTWARE", "1".as_ref()),
+            ("WEBKIT_DISABLE_COMPOSITING_MODE", "1".as_ref()),
+            // Accessibility and virtual file systems would start programs of their own.
+            ("NO_AT_BRIDGE", "1".as_ref()),
+            ("GIO_USE_VFS", "local".as_ref()),
+        ];
+        environment.extend(fixed.map(|(name, value)| (name.into(), value.into())));
+        let mut desktop = Self { programs: Vec::new(), environment, folder };
+
+        let mut display = desktop.command("Xvfb");
+        display.args(["-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp"]);
+        let number = desktop.start_and_read_line(display)?;
+        desktop.environment.insert("DISPLAY".into(), format!(":{number}").into());
+
+        let mut bus = desktop.command("dbus-daemon");
+        bus.args(["--session", "--nofork", "--print-address=1"]);
+        let address = desktop.start_and_read_line(bus)?;
+        desktop.environment.insert("DBUS_SESSION_BUS_ADDRESS".into(), address.into());
+
+        let keychain = keyring::start(&desktop)?;
+        desktop.keep(keychain);
+        Ok(desktop)
+    }
+
+    /// The folder that is deleted with the desktop.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The person's home on it.
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    /// Its screen.
+    pub(crate) fn display(&self) -> Result<Display> {
+        let name = self.environment.get(OsStr::new("DISPLAY")).context("a started desktop has a display")?;
+        Display::connect(&name.to_string_lossy())
+    }
+
+    /// A command in its environment, and in no other.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().envs(&self.environment).current_dir(self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Ends a program with the desktop.
+    pub(crate) fn keep(&mut self, child: Child) {
+        self.programs.insert(0, Program(child));
+    }
+
+    /// Starts a program that says in its first line where it can be reached.
+    fn start_and_read_line(&mut self, mut command: Command) -> Result<String> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("{name} could not be started; cargo xtask test installs it"))?;
+        let output = child.stdout.take().context("its output")?;
+        self.keep(child);
+        let (tell, told) = mpsc::channel();
+        // Read to the end, so that the program never waits for someone to read.
+        thread::spawn(move || {
+            BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| tell.send(line))
+        });
+        match told.recv_timeout(PATIENCE) {
+            Ok(line) => Ok(line.trim().to_owned()),
+            Err(_) => bail!("{name} did not come up"),
+        }
+    }
+}
+
+/// A program that ends when it is dropped.
+#[derive(Debug)]
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended already, which is as good.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(unix)]
+fn private(folder: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(Into::into)
+}
+
+#[cfg(not(unix))]
+fn private(_folder: &Path) -> Result<()> {
+    bail!("a private desktop needs X11 and D-Bus")
+}

@@ -1,0 +1,95 @@
+//! The private desktop's screen: what a window looks like, and closing one as its frame would.
+
+use anyhow::{Context as _, Result, bail};
+use image::RgbImage;
+use std::path::Path;
+use x11rb::{
+    CURRENT_TIME,
+    connection::Connection as _,
+    protocol::xproto::{
+        Atom, AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, EventMask, ImageFormat,
+        MapState, Window,
+    },
+    rust_connection::RustConnection,
+};
+
+/// A connection to the screen.
+pub(crate) struct Display {
+    connection: RustConnection,
+    root: Window,
+    protocols: Atom,
+    delete: Atom,
+}
+
+impl Display {
+    /// Connects to the display of this name, `:1` for example.
+    pub(crate) fn connect(name: &str) -> Result<Self> {
+        let (connection, screen) = x11rb::connect(Some(name))?;
+        let root = connection.setup().roots.get(screen).context("the display has a screen")?.root;
+        let atom = |name: &str| -> Result<Atom> {
+            Ok(connection.intern_atom(false, name.as_bytes())?.reply()?.atom)
+        };
+        let (protocols, delete) = (atom("WM_PROTOCOLS")?, atom("WM_DELETE_WINDOW")?);
+        Ok(Self { connection, root, protocols, delete })
+    }
+
+    /// The one window that is shown and can be asked to close.
+    pub(crate) fn window(&self) -> Result<Window> {
+        let mut found = Vec::new();
+        for window in self.connection.query_tree(self.root)?.reply()?.children {
+            // One that went away while it was looked at is none.
+            let Ok(attributes) = self.connection.get_window_attributes(window)?.reply() else { continue };
+            if attributes.map_state == MapState::VIEWABLE
+                && !attributes.override_redirect
+                && self.can_close(window)?
+            {
+                found.push(window);
+            }
+        }
+        match found[..] {
+            [window] => Ok(window),
+            _ => bail!("one window was expected, {} are shown", found.len()),
+        }
+    }
+
+    fn can_close(&self, window: Window) -> Result<bool> {
+        let property =
+            self.connection.get_property(false, window, self.protocols, AtomEnum::ATOM, 0, 32)?.reply();
+        Ok(property
+            .is_ok_and(|it| it.value32().is_some_and(|mut atoms| atoms.any(|atom| atom == self.delete))))
+    }
+
+    /// Asks the window to close, as the button in its frame does.
+    pub(crate) fn close(&self, window: Window) -> Result<()> {
+        let message =
+            ClientMessageEvent::new(32, window, self.protocols, [self.delete, CURRENT_TIME, 0, 0, 0]);
+        self.connection.send_event(false, window, EventMask::NO_EVENT, message)?.check()?;
+        Ok(())
+    }
+
+    /// Gives the window this size in the screen's upper left corner.
+    pub(crate) fn resize(&self, window: Window, (width, height): (u32, u32)) -> Result<()> {
+        let place = ConfigureWindowAux::new().x(0).y(0).width(width).height(height);
+        self.connection.configure_window(window, &place)?.check()?;
+        Ok(())
+    }
+
+    /// Saves what the window shows as a PNG.
+    pub(crate) fn picture(&self, window: Window, path: &Path) -> Result<()> {
+        let size = self.connection.get_geometry(window)?.reply()?;
+        let picture = self
+            .connection
+            .get_image(ImageFormat::Z_PIXMAP, window, 0, 0, size.width, size.height, u32::MAX)?
+            .reply()
+            .context("a window is whole on the screen")?;
+        if !matches!(picture.depth, 24 | 32) {
+            bail!("a screen of {} bits is not read", picture.depth);
+        }
+        // Four bytes a pixel: blue, green, red, unused.
+        let pixels = picture.data.chunks_exact(4).flat_map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect();
+        RgbImage::from_raw(size.width.into(), size.height.into(), pixels)
+            .context("as many pixels as the window has")?
+            .save(path)
+            .with_context(|| path.display().to_string())
+    }
+}

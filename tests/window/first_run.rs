@@ -1,0 +1,78 @@
+//! The first thing a person sees.
+
+use anyhow::Result;
+use fantoccini::Locator;
+use octo_tests::{Application, Desktop, Theme};
+use std::fs;
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_new_person_is_welcomed_in_light_and_dark() -> Result<()> {
+    let desktop = Desktop::start()?;
+    for (theme, name) in [(Theme::Light, "welcome-light"), (Theme::Dark, "welcome-dark")] {
+        let app = Application::open(&desktop, &desktop.folder().join(name), theme).await?;
+        app.find("welcome").await?;
+        app.find("start-demo").await?;
+        let dark = app.script("return matchMedia('(prefers-color-scheme: dark)').matches").await?;
+        assert_eq!(dark, theme == Theme::Dark, "the page follows the desktop");
+        app.picture(name).await?;
+        app.close().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_home_that_cannot_be_used_is_said_and_tried_again() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let home = desktop.folder().join("octo");
+    fs::write(&home, "a file is in the way")?;
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    app.find("start-failure").await?;
+    app.picture("start-failure-light").await?;
+    assert_eq!(fs::read_to_string(&home)?, "a file is in the way", "nothing was changed");
+
+    fs::remove_file(&home)?;
+    app.find("start-failure").await?.find(Locator::Css("button")).await?.click().await?;
+    app.find("welcome").await?;
+    app.close().await
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn the_page_keeps_to_its_policy() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let app = Application::open(&desktop, &desktop.folder().join("octo"), Theme::Light).await?;
+    app.find("welcome").await?;
+    // Each says by what it was refused; a request that fails for another reason never answers.
+    let violation = "const violation = (act) => new Promise((done) => { \
+                     addEventListener('securitypolicyviolation', (event) => done(event.effectiveDirective), { once: true }); \
+                     act(); });";
+    for (script, refusal) in [
+        ("try { return eval('1') } catch (error) { return error.name }", "EvalError"),
+        ("return violation(() => fetch('https://example.org/').catch(() => 0))", "connect-src"),
+        ("return violation(() => { new Image().src = 'https://example.org/a.png' })", "img-src"),
+        (
+            "return violation(() => document.head.append(Object.assign(document.createElement('script'), { text: '1' })))",
+            "script-src-elem",
+        ),
+        (
+            "return violation(() => document.body.append(Object.assign(document.createElement('iframe'), { src: 'https://example.org/' })))",
+            "frame-src",
+        ),
+    ] {
+        assert_eq!(app.script(&format!("{violation} {script}")).await?, refusal, "{script}");
+    }
+    for command in
+        ["plugin:dialog|open", "plugin:opener|open_url", "plugin:event|emit", "plugin:window|close"]
+    {
+        let call = format!(
+            "return window.__TAURI_INTERNALS__.invoke('{command}', {{}}).then(() => 'allowed', String)"
+        );
+        let answer = app.script(&call).await?;
+        assert!(answer.as_str().is_some_and(|answer| answer.contains("not allowed")), "{command}: {answer}");
+    }
+    app.script("location.href = 'https://example.org/'").await?;
+    app.find("welcome").await?;
+    app.close().await
+}

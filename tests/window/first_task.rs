@@ -1,0 +1,199 @@
+//! The main job, from the first start to the second: connect a model, ask, watch, approve, stop, close, open.
+
+use anyhow::{Context as _, Result};
+use octo_protocol::{Language, words};
+use octo_testkit::{Gate, ModelServer, Reply, Script, ServerOptions};
+use octo_tests::{Application, Desktop, Theme};
+use serde_json::json;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+const KEY: &str = "sk-test-5f2c7d81e9a04b36";
+
+/// No other program on the machine sleeps for just so long.
+const SLEEP: &str = "sleep 86397.25";
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn the_main_job_in_light() -> Result<()> {
+    the_main_job(Theme::Light, "light").await
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn the_main_job_in_dark() -> Result<()> {
+    the_main_job(Theme::Dark, "dark").await
+}
+
+async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
+    let desktop = Desktop::start()?;
+    let home = desktop.folder().join("octo");
+    let work = desktop.home().join("notes");
+    let note = work.join("list.md");
+    fs::create_dir(&work)?;
+    fs::write(&note, "# List\n\n- bread\n- mlik\n- apples\n")?;
+
+    let gate = Gate::new();
+    let server = ModelServer::start_with(
+        Script::new()
+            // The test of the model asks for one word.
+            .text("ok")
+            .reply(
+                Reply::text("I read the list first. The third line has a **typing error**, and nothing else is wrong.")
+                    .in_chunks(8)
+                    .hold_after(4, &gate)
+                    .and_call("file_reader", json!({ "path": "list.md" })),
+            )
+            .call("edit", json!({ "path": "list.md", "old_string": "mlik", "new_string": "milk" }))
+            .text("The list now says `milk`.")
+            .call("terminal", json!({ "command": format!("echo counting; {SLEEP}") }))
+            .text("You are welcome."),
+        ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
+    );
+
+    let app = Application::open(&desktop, &home, theme).await?;
+    connect(&app, &server.url(), look).await?;
+
+    // A first message, and an answer that is seen to grow.
+    app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
+    app.choose("status-mode", &words::say(Language::En, "mode.ask", &BTreeMap::new())).await?;
+    app.fill("composer", "Please correct list.md").await?;
+    app.picture(&format!("new-session-{look}")).await?;
+    app.click("send").await?;
+    gate.reached().await;
+    let half =
+        app.text_where("answer", "the first half of the answer", |text| text.contains("I read")).await?;
+    assert!(!half.contains("nothing else is wrong"), "the rest has not been sent yet: {half}");
+    app.picture(&format!("streaming-{look}")).await?;
+    gate.open();
+    app.text_where("answer", "the whole answer", |text| text.contains("nothing else is wrong")).await?;
+
+    // An edit, approved from its diff.
+    let question =
+        app.text_where("question", "the change to be asked about", |text| text.contains("milk")).await?;
+    assert!(question.contains("mlik"), "the question shows what goes and what comes: {question}");
+    assert!(fs::read_to_string(&note)?.contains("mlik"), "nothing is changed before the answer");
+    app.picture(&format!("question-edit-{look}")).await?;
+    app.click("question-once").await?;
+    app.find("turn-end[data-end=finished]").await?;
+    assert_eq!(fs::read_to_string(&note)?, "# List\n\n- bread\n- milk\n- apples\n");
+    app.picture(&format!("edited-{look}")).await?;
+
+    // A command, stopped half-way.
+    app.fill("composer", "Now count to ten").await?;
+    app.click("send").await?;
+    app.text_where("question", "the command to be asked about", |text| text.contains(SLEEP)).await?;
+    app.picture(&format!("question-command-{look}")).await?;
+    app.click("question-once").await?;
+    app.until("the command's output", async || {
+        let bodies = app.texts("step-body").await?;
+        Ok(bodies.iter().any(|text| text.contains("counting")).then_some(()))
+    })
+    .await?;
+    assert!(runs(SLEEP)?, "the command runs");
+    app.picture(&format!("running-{look}")).await?;
+    let asked = Instant::now();
+    app.click("stop").await?;
+    app.find("turn-end[data-end=stopped]").await?;
+    assert!(asked.elapsed() < Duration::from_secs(3), "a stop takes {:?}", asked.elapsed());
+    assert!(!runs(SLEEP)?, "the command ended with its turn");
+    app.picture(&format!("stopped-{look}")).await?;
+
+    // Closed and opened: everything is as it was.
+    let before = transcript(&app).await?;
+    assert!(before.len() >= 8, "two messages, their answers, cards and ends: {before:#?}");
+    app.close().await?;
+    let app = Application::open(&desktop, &home, theme).await?;
+    app.click("session-row").await?;
+    app.find("turn-end[data-end=stopped]").await?;
+    assert_eq!(transcript(&app).await?, before);
+    app.picture(&format!("opened-again-{look}")).await?;
+
+    // The key came out of the keychain again: the server takes no request without it.
+    app.fill("composer", "Thank you").await?;
+    app.click("send").await?;
+    app.until("the last answer", async || {
+        Ok(app.texts("answer").await?.iter().any(|text| text.contains("You are welcome.")).then_some(()))
+    })
+    .await?;
+    settings(&app, look).await?;
+    app.close().await?;
+
+    server.assert_clean();
+    assert_eq!(server.replies_left(), 0);
+    assert_eq!(holding(&home, KEY)?, Vec::<String>::new(), "the key is nowhere in the home");
+    assert_eq!(holding(&work, KEY)?, Vec::<String>::new());
+    Ok(())
+}
+
+/// Fills in the first screen, tests the model and saves it.
+async fn connect(app: &Application, url: &str, look: &str) -> Result<()> {
+    app.find("welcome").await?;
+    app.click("model-protocol-anthropic").await?;
+    app.fill("model-url", url).await?;
+    app.fill("model-name", "scripted-model").await?;
+    app.fill("model-key", KEY).await?;
+    app.click("model-test").await?;
+    app.find("model-result[data-check=works]").await?;
+    app.picture(&format!("first-run-{look}")).await?;
+    app.click("model-save").await?;
+    app.find("new-folder").await?;
+    Ok(())
+}
+
+/// The settings show the key's end, and no more of it.
+async fn settings(app: &Application, look: &str) -> Result<()> {
+    app.click("open-settings").await?;
+    app.find("settings").await?;
+    app.picture(&format!("settings-{look}")).await?;
+    let page = app.script("return document.documentElement.outerHTML").await?;
+    assert!(!page.as_str().context("the page")?.contains(KEY), "the key is not in the page");
+    Ok(())
+}
+
+/// What the transcript reads, piece by piece.
+async fn transcript(app: &Application) -> Result<Vec<String>> {
+    let mut pieces = Vec::new();
+    for id in ["user-message", "answer", "step-row", "step-body", "turn-end"] {
+        pieces.extend(app.texts(id).await?.into_iter().map(|text| format!("{id}: {text}")));
+    }
+    Ok(pieces)
+}
+
+/// Whether a process runs whose command line holds this.
+fn runs(command: &str) -> Result<bool> {
+    for entry in fs::read_dir("/proc")? {
+        let arguments = fs::read(entry?.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&arguments).replace('\0', " ");
+        if line.trim_end() == command {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The files below a folder that hold a text.
+fn holding(folder: &Path, text: &str) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next)? {
+            let path = entry?.path();
+            if path.is_symlink() {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.is_file()
+                && fs::read(&path)?.windows(text.len()).any(|part| part == text.as_bytes())
+            {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,6 @@
+//! The real window, in a desktop of its own.
+
+#[cfg(test)]
+mod first_run;
+#[cfg(test)]
+mod first_task;

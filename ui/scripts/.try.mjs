@@ -1,0 +1,216 @@
+import { chromium } from "playwright-core";
+import { preview } from "vite";
+const server = await preview({
+  configFile: false,
+  root: "/work/main/ui",
+  base: "./",
+  build: { outDir: "/tmp/octo-fake" },
+  preview: {
+    port: 5200,
+    strictPort: true,
+    headers: {
+      "Content-Security-Policy":
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'",
+    },
+  },
+});
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const ctx = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+const ok = (name, value, extra = "") => console.log(value ? "ok  " : "FAIL", name, extra);
+async function open(fake, query = "") {
+  const page = await ctx.newPage();
+  page.on("console", (m) => {
+    if (["error", "warning"].includes(m.type())) console.log("console:", m.text());
+  });
+  page.on("pageerror", (e) => console.log("pageerror:", e.message, e.stack?.split("\n")[1]));
+  await page.goto(`http://localhost:5200/?fake=${fake}&lang=en${query}`);
+  await page.waitForSelector("main, .wizard");
+  await page.waitForTimeout(400);
+  return page;
+}
+const dist = (page) =>
+  page.evaluate(() => {
+    const s = document.querySelector("[data-testid=transcript]");
+    return Math.round(s.scrollHeight - s.scrollTop - s.clientHeight);
+  });
+// 1 streaming follow
+let page = await open("main");
+const a = await page.locator("[data-testid=answer]").last().innerText();
+await page.waitForTimeout(600);
+const b = await page.locator("[data-testid=answer]").last().innerText();
+ok("answer grows", b.length > a.length && b.startsWith(a), `${a.length}->${b.length}`);
+ok("follows the end", (await dist(page)) < 2, await dist(page));
+await page.mouse.move(700, 300);
+await page.mouse.wheel(0, -400);
+await page.waitForTimeout(300);
+const top1 = await page.evaluate(() => document.querySelector("[data-testid=transcript]").scrollTop);
+await page.waitForTimeout(500);
+const top2 = await page.evaluate(() => document.querySelector("[data-testid=transcript]").scrollTop);
+ok("scrolling up stops following", Math.abs(top1 - top2) < 2 && (await dist(page)) > 100, `${top1} ${top2}`);
+ok("new messages button", await page.getByTestId("to-end").isVisible(), await page.getByTestId("to-end").innerText());
+await page.getByTestId("to-end").click();
+await page.waitForTimeout(200);
+ok("to end", (await dist(page)) < 2);
+// 2 menu
+await page.getByTestId("status-mode").click();
+await page.waitForTimeout(150);
+await page.keyboard.press("ArrowDown");
+await page.keyboard.press("Enter");
+await page.waitForTimeout(200);
+ok(
+  "mode changed by keys",
+  (await page.getByTestId("status-mode").innerText()).includes("Autonomous"),
+  await page.getByTestId("status-mode").innerText(),
+);
+await page.getByTestId("status-mode").click();
+await page.waitForTimeout(150);
+await page.keyboard.press("Escape");
+await page.waitForTimeout(150);
+ok("Escape in a menu does not stop", await page.getByTestId("stop").isVisible());
+// 3 queue
+await page.getByTestId("composer").fill("also this");
+await page.keyboard.press("Enter");
+await page.waitForTimeout(200);
+ok("queued", (await page.getByTestId("queue-row").count()) === 1);
+// IME
+await page.getByTestId("composer").fill("abc");
+await page
+  .getByTestId("composer")
+  .evaluate((el) =>
+    el.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true, cancelable: true })),
+  );
+ok("229 does not send", (await page.getByTestId("composer").inputValue()) === "abc");
+await page.getByTestId("composer").fill("");
+await page.keyboard.press("ArrowUp");
+await page.waitForTimeout(100);
+ok(
+  "recall",
+  (await page.getByTestId("composer").inputValue()).startsWith("Uploads"),
+  await page.getByTestId("composer").inputValue(),
+);
+await page.getByTestId("composer").fill("/he");
+await page.keyboard.press("Enter");
+await page.waitForTimeout(100);
+ok(
+  "slash completes",
+  (await page.getByTestId("composer").inputValue()) === "/help",
+  await page.getByTestId("composer").inputValue(),
+);
+await page.keyboard.press("Enter");
+await page.waitForTimeout(200);
+ok("command answered as a note", (await page.locator(".note").count()) >= 1);
+await page.keyboard.press("Escape");
+await page.waitForTimeout(200);
+ok("Escape stops", !(await page.getByTestId("stop").isVisible()));
+// link
+await page.locator(".prose a").first().click();
+await page.waitForTimeout(200);
+ok("link asks", (await page.locator(".link-tip").innerText()).includes("https://example.org/fsync"));
+await page.keyboard.press("Escape");
+// code copy + highlight
+ok("highlighted", (await page.locator(".code .hljs-keyword").count()) > 0);
+// 4 delete + undo, rename
+const rows = await page.getByTestId("session-row").count();
+await page.getByTestId("session-row").nth(5).click({ button: "right" });
+await page.waitForTimeout(150);
+await page.locator("#session-menu .menu-item.danger").click();
+await page.waitForTimeout(250);
+ok("deleted", (await page.getByTestId("session-row").count()) === rows - 1);
+await page.locator("[data-testid=toast] .acc").click();
+await page.waitForTimeout(250);
+ok("undone", (await page.getByTestId("session-row").count()) === rows);
+await page.getByTestId("session-row").nth(7).click({ button: "right" });
+await page.waitForTimeout(150);
+await page.keyboard.press("Enter");
+await page.waitForTimeout(150);
+await page.keyboard.type("New title");
+await page.keyboard.press("Enter");
+await page.waitForTimeout(250);
+ok("renamed", (await page.locator(".side-list").innerText()).includes("New title"));
+// keyboard
+await page.keyboard.press("Control+k");
+await page.waitForTimeout(100);
+ok("ctrl k", await page.getByTestId("search").evaluate((el) => el === document.activeElement));
+await page.keyboard.type("Question 7:");
+await page.waitForSelector(".row.hit");
+await page.locator(".row.hit").first().click();
+await page.waitForTimeout(900);
+ok(
+  "jumps to message",
+  await page
+    .locator(".t-row[data-marked]")
+    .first()
+    .isVisible()
+    .catch(() => false),
+  (
+    await page
+      .locator(".t-row[data-marked]")
+      .first()
+      .innerText()
+      .catch(() => "none")
+  ).slice(0, 40),
+);
+ok("few rows mounted", (await page.locator(".t-row").count()) < 60, await page.locator(".t-row").count());
+await page.screenshot({ path: "/tmp/pics/jump.png" });
+await page.keyboard.press("Control+n");
+await page.waitForTimeout(150);
+ok("ctrl n", await page.getByTestId("new-folder").isVisible());
+await page.getByTestId("composer").fill("draft here");
+await page.keyboard.press("Control+2");
+await page.waitForTimeout(300);
+ok("ctrl 2 opens", await page.getByTestId("transcript").isVisible());
+await page.keyboard.press("Control+,");
+await page.waitForTimeout(150);
+ok("ctrl ,", await page.getByTestId("settings").isVisible());
+await page.close();
+// 5 permission
+page = await open("permission");
+await page.waitForTimeout(900);
+ok("focus in the composer", await page.getByTestId("composer").evaluate((el) => el === document.activeElement));
+await page.keyboard.press("Enter");
+await page.waitForTimeout(250);
+ok("Enter on the empty composer allows once", (await page.getByTestId("question").count()) === 1);
+await page.getByTestId("question-no-reason").click();
+await page.keyboard.type("because n");
+await page.keyboard.press("Enter");
+await page.waitForTimeout(250);
+ok("no with reason", (await page.getByTestId("question").count()) === 0);
+await page.close();
+// 6 first run
+page = await open("first-run");
+await page.getByTestId("model-protocol-openai-chat").click();
+ok("address follows the protocol", (await page.getByTestId("model-url").inputValue()).includes("openai"));
+await page.getByTestId("model-name").fill("m");
+await page.getByTestId("model-key").fill("sk-1234");
+await page.getByTestId("model-test").click();
+await page.waitForSelector("[data-check=works]");
+await page.getByTestId("model-save").click();
+await page.waitForSelector("[data-testid=new-folder]");
+await page.getByTestId("composer").fill("hello");
+await page.getByTestId("send").click();
+await page.waitForTimeout(150);
+ok(
+  "asks for the folder and keeps the message",
+  (await page.getByTestId("composer").inputValue()) === "hello" && (await page.locator(".start-hint").isVisible()),
+);
+await page.getByTestId("new-folder").fill("/tmp/p");
+await page.getByTestId("send").click();
+await page.waitForSelector("[data-testid=user-message]");
+ok("started", true);
+await page.close();
+// 7 long: speed
+const t0 = Date.now();
+page = await open("long", "&fast");
+await page.waitForSelector(".turn-end");
+console.log("long open ms", Date.now() - t0);
+ok("at the end", (await dist(page)) < 2, await dist(page));
+await page.mouse.move(700, 300);
+for (let i = 0; i < 30; i++) {
+  await page.mouse.wheel(0, -1500);
+  await page.waitForTimeout(30);
+}
+ok("rows stay few", (await page.locator(".t-row").count()) < 60, await page.locator(".t-row").count());
+await page.screenshot({ path: "/tmp/pics/long-up.png" });
+await browser.close();
+await server.close();
+process.exit(0);

@@ -1,0 +1,53 @@
+/** Pictures and files on their way into a message. */
+import { call } from "$lib/ipc";
+import type { Block } from "$lib/ipc/types";
+import { t } from "$lib/words/words.svelte";
+import { toasts } from "./toasts.svelte";
+
+/** What is attached: exactly the block that is sent. */
+export type Attachment = Extract<Block, { type: "image" | "file" }>;
+
+/** The largest picture the core keeps, in bytes (see `PutBlob`). */
+const LARGEST = 20 * 1024 * 1024;
+const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/** Keeps pictures that were pasted or dropped; says by name which ones cannot be. */
+export async function keepPictures(files: readonly File[]): Promise<Attachment[]> {
+  const kept: Attachment[] = [];
+  for (const file of files) {
+    const name = file.name || t("attach.pasted");
+    if (!PICTURES.includes(file.type)) {
+      toasts.show(t("attach.unsupported", { name }));
+    } else if (file.size > LARGEST) {
+      toasts.show(t("attach.too_large", { name, limit: "20 MiB" }));
+    } else {
+      try {
+        const blob = await call("app", "put_blob", { base64: await base64(file), name });
+        kept.push({ type: "image", blob: blob.blob, media_type: blob.media_type, name: blob.name });
+      } catch (error) {
+        toasts.fail(error);
+      }
+    }
+  }
+  return kept;
+}
+
+/** Files by their paths. */
+export function attachPaths(paths: readonly string[]): Attachment[] {
+  return paths.map((path) => ({ type: "file", path }));
+}
+
+function base64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^data:[^,]*,/, ""));
+    reader.onerror = () => reject(reader.error ?? new Error(file.name));
+    reader.readAsDataURL(file);
+  });
+}
+
+/** The blocks of a message. */
+export function blocksOf(text: string, attachments: readonly Attachment[]): Block[] {
+  const words: Block[] = text.trim() === "" ? [] : [{ type: "text", text }];
+  return [...words, ...attachments];
+}

@@ -1,0 +1,15 @@
+/** What the parts of a transcript need to know about the session they belong to. */
+import { getContext, setContext } from "svelte";
+import type { Conversation } from "./conversation.svelte";
+
+const key = Symbol("conversation");
+
+/** Makes the conversation known to everything below. */
+export function provideConversation(conversation: () => Conversation): void {
+  setContext(key, conversation);
+}
+
+/** The conversation this is part of. */
+export function conversation(): Conversation {
+  return getContext<() => Conversation>(key)();
+}

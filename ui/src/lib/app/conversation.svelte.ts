@@ -1,0 +1,155 @@
+/** The session on screen: its state and everything that can be asked of it. */
+import { call } from "$lib/ipc";
+import type { Answer, ApiError, Block, Mode } from "$lib/ipc/types";
+import { rowsOf } from "$lib/state/rows";
+import { type SessionState, apply, prepend } from "$lib/state/session";
+import { SvelteMap } from "svelte/reactivity";
+import { type Following, follow } from "./follow";
+import { toasts } from "./toasts.svelte";
+
+/** How many messages an earlier page has. */
+const PAGE = 200;
+
+export class Conversation {
+  readonly id: string;
+  state = $state.raw<SessionState | null>(null);
+  /** Why the session cannot be shown or went no further. */
+  problem = $state.raw<ApiError | null>(null);
+  loadingEarlier = $state(false);
+  /** What the person opened or closed by hand, by row. */
+  readonly folds = new SvelteMap<string, boolean>();
+  /** Words typed into a card and not sent yet, by question. */
+  readonly reasons = new SvelteMap<string, string>();
+  /** The message to bring into view; a new object for every jump. */
+  target = $state.raw<{ message: string } | null>(null);
+  #wanted: string | null = null;
+  #following: Following<SessionState> | undefined;
+  readonly #ended: () => void;
+
+  // Rows depend on which blocks stream, not on their text: a batch of text alone leaves them as they are.
+  #messages = $derived(this.state?.messages);
+  #turns = $derived(this.state?.turns);
+  #calls = $derived(this.state?.calls);
+  #questions = $derived(this.state?.questions);
+  #notes = $derived(this.state?.notes);
+  #streams = $derived(
+    (this.state?.streaming ?? []).map(({ message, block, kind }) => JSON.stringify([message, block, kind])).join("\n"),
+  );
+  readonly rows = $derived.by(() => {
+    void this.#streams;
+    if (!this.#messages || !this.#turns || !this.#calls || !this.#questions || !this.#notes) return [];
+    return rowsOf({
+      messages: this.#messages,
+      turns: this.#turns,
+      calls: this.#calls,
+      questions: this.#questions,
+      notes: this.#notes,
+      streaming: this.#streams === "" ? [] : this.#streams.split("\n").map(readStream),
+    });
+  });
+  readonly status = $derived(this.state?.info.status ?? "idle");
+  readonly busy = $derived(this.status === "running" || this.status === "waiting");
+
+  constructor(id: string, ended: () => void) {
+    this.id = id;
+    this.#ended = ended;
+    this.begin();
+  }
+
+  /** (Re)opens the session. */
+  begin(): void {
+    this.#following?.stop();
+    this.problem = null;
+    this.#following = follow<SessionState>({ type: "session", id: this.id }, apply, {
+      state: (state) => {
+        this.state = state;
+        const wanted = this.#wanted;
+        this.#wanted = null;
+        if (wanted !== null) void this.jump(wanted);
+      },
+      ended: () => this.#ended(),
+      fault: (error) => (this.problem = error),
+    });
+  }
+
+  /** Ends the subscription. */
+  close(): void {
+    this.#following?.stop();
+  }
+
+  /** Loads the page before the first message. */
+  async loadEarlier(): Promise<void> {
+    const first = this.state?.messages[0];
+    if (!first || !this.state?.earlier || this.loadingEarlier) return;
+    this.loadingEarlier = true;
+    try {
+      const page = await call("sessions", "messages", { session: this.id, before: first.id, limit: PAGE });
+      this.#following?.change((state) => prepend(state, page));
+    } catch (error) {
+      toasts.fail(error);
+    } finally {
+      this.loadingEarlier = false;
+    }
+  }
+
+  /** Brings a message into view, loading earlier pages until it is there. */
+  async jump(message: string): Promise<void> {
+    while (this.state && !this.state.messages.some((known) => known.id === message) && this.state.earlier) {
+      const before = this.state.messages.length;
+      await this.loadEarlier();
+      if (this.state.messages.length === before) break;
+    }
+    this.target = { message };
+  }
+
+  /** Brings a message into view as soon as the session is there. */
+  jumpWhenOpen(message: string): void {
+    this.#wanted = message;
+  }
+
+  send(blocks: Block[]) {
+    return call("sessions", "send", { session: this.id, blocks });
+  }
+
+  stop = (): Promise<boolean> => this.#try(call("sessions", "stop", { session: this.id }));
+  retry = (): Promise<boolean> => this.#try(call("sessions", "retry_turn", { session: this.id }));
+
+  answer(question: string, answer: Answer): Promise<boolean> {
+    return this.#try(call("sessions", "answer_question", { session: this.id, question, answer }));
+  }
+
+  editQueued(queued: string, blocks: Block[]): Promise<boolean> {
+    return this.#try(call("sessions", "edit_queued", { session: this.id, queued, blocks }));
+  }
+
+  removeQueued(queued: string): Promise<boolean> {
+    return this.#try(call("sessions", "remove_queued", { session: this.id, queued }));
+  }
+
+  setMode(mode: Mode): Promise<boolean> {
+    return this.#try(call("sessions", "set_mode", { session: this.id, mode }));
+  }
+
+  setModel(model: string): Promise<boolean> {
+    return this.#try(call("sessions", "set_model", { session: this.id, model }));
+  }
+
+  setFolder(folder: string): Promise<boolean> {
+    return this.#try(call("sessions", "set_folder", { session: this.id, folder }));
+  }
+
+  async #try(request: Promise<unknown>): Promise<boolean> {
+    try {
+      await request;
+      return true;
+    } catch (error) {
+      toasts.fail(error);
+      return false;
+    }
+  }
+}
+
+function readStream(line: string) {
+  const [message, block, kind] = JSON.parse(line) as [string, number, SessionState["streaming"][number]["kind"]];
+  return { message, block, kind, start: 0, text: "", bytes: 0 };
+}

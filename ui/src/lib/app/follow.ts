@@ -1,0 +1,78 @@
+/** Keeps a state current from a subscription; begins again with a fresh snapshot when something was missed. */
+import { subscribe } from "$lib/ipc";
+import type { ApiError, Topic, Update } from "$lib/ipc/types";
+import type { Outcome } from "$lib/state/outcome";
+
+/** How long to wait before a subscription that missed something twice in a row begins again, in milliseconds. */
+const PAUSE = 500;
+
+/** What whoever follows is told. */
+export interface Follower<S> {
+  state(state: S): void;
+  ended(): void;
+  fault(error: ApiError): void;
+}
+
+/** A state that is being kept current. */
+export interface Following<S> {
+  /** Changes the state by something that is not an update, for example a page that was loaded. */
+  change(change: (state: S) => S): void;
+  stop(): void;
+}
+
+/** Follows `topic` until it is stopped. */
+export function follow<S>(
+  topic: Topic,
+  apply: (state: S | null, update: Update) => Outcome<S | null>,
+  follower: Follower<S>,
+): Following<S> {
+  let state: S | null = null;
+  let over = false;
+  let end: () => void = () => undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let missedAt = -Infinity;
+
+  const begin = (): void => {
+    let missed = false;
+    end = subscribe(
+      topic,
+      (batch) => {
+        const before = state;
+        for (const update of batch) {
+          // What still comes on a subscription that missed something is part of the next snapshot.
+          if (missed || over) return;
+          const outcome = apply(state, update);
+          if (outcome.type === "applied") state = outcome.state;
+          else if (outcome.type === "gap") {
+            missed = true;
+            again();
+          } else if (outcome.type === "ended") {
+            stop();
+            follower.ended();
+          } else follower.fault(outcome.error);
+        }
+        if (state !== null && state !== before) follower.state(state);
+      },
+      (error) => follower.fault(error),
+    );
+  };
+  const again = (): void => {
+    end();
+    const now = performance.now();
+    const wait = now - missedAt < PAUSE ? PAUSE : 0;
+    missedAt = now;
+    timer = setTimeout(begin, wait);
+  };
+  const stop = (): void => {
+    over = true;
+    clearTimeout(timer);
+    end();
+  };
+  const change = (by: (state: S) => S): void => {
+    if (state === null || over) return;
+    state = by(state);
+    follower.state(state);
+  };
+  begin();
+  return { change, stop };
+}

@@ -1,0 +1,125 @@
+/** The list of sessions with what can be done to each. */
+import { call } from "$lib/ipc";
+import type { SessionHit, SessionInfo } from "$lib/ipc/types";
+import { type ListState, apply, extend, grouped } from "$lib/state/list";
+import { t } from "$lib/words/words.svelte";
+import { SvelteSet } from "svelte/reactivity";
+import { follow } from "./follow";
+import { toasts } from "./toasts.svelte";
+
+/** How many lines a page of the list has. */
+const PAGE = 100;
+/** How many hits of a full-text search are shown. */
+const HITS = 40;
+
+class Library {
+  #state = $state.raw<ListState | null>(null);
+  #loading = false;
+  /** Sessions that finished while another one was on screen. */
+  readonly unread = new SvelteSet<string>();
+  /** The session on screen; its ends are read as they come. */
+  onScreen: string | null = null;
+
+  /** Follows the list; resolves with the first snapshot. */
+  begin(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      follow<ListState>({ type: "sessions" }, apply, {
+        state: (state) => {
+          this.#noteEnds(state);
+          this.#state = state;
+          resolve();
+        },
+        ended: () => undefined,
+        fault: (error) => {
+          toasts.fail(error);
+          // A transport rejects with the protocol's own errors, which are data.
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+          reject(error);
+        },
+      });
+    });
+  }
+
+  #noteEnds(next: ListState): void {
+    const before = new Map(this.#state?.sessions.map((info) => [info.id, info.status]));
+    for (const info of next.sessions) {
+      const was = before.get(info.id);
+      const worked = was === "running" || was === "waiting";
+      if (worked && (info.status === "idle" || info.status === "failed") && info.id !== this.onScreen) {
+        this.unread.add(info.id);
+      }
+    }
+  }
+
+  get sessions(): readonly SessionInfo[] {
+    return this.#state?.sessions ?? [];
+  }
+
+  /** The sessions in the order the sidebar shows them. */
+  get inView(): readonly SessionInfo[] {
+    return grouped(this.sessions, Date.now()).flatMap((group) => group.sessions);
+  }
+
+  get hasMore(): boolean {
+    return this.#state !== null && this.#state.sessions.length < this.#state.total;
+  }
+
+  /** Loads a further page of the list. */
+  async more(): Promise<void> {
+    if (this.#loading || !this.hasMore) return;
+    this.#loading = true;
+    try {
+      const page = await call("sessions", "list_sessions", { query: "", offset: this.sessions.length, limit: PAGE });
+      if (this.#state) this.#state = extend(this.#state, page.sessions, page.total);
+    } catch (error) {
+      toasts.fail(error);
+    } finally {
+      this.#loading = false;
+    }
+  }
+
+  /** Sessions whose title contains `query`. */
+  async byTitle(query: string): Promise<readonly SessionInfo[]> {
+    return (await call("sessions", "list_sessions", { query, offset: 0, limit: PAGE })).sessions;
+  }
+
+  /** Messages that contain `query`. */
+  async byText(query: string): Promise<readonly SessionHit[]> {
+    const found = await call("sessions", "search_sessions", { query, limit: HITS });
+    return found.hits.filter((hit) => hit.message !== null);
+  }
+
+  async rename(id: string, title: string): Promise<void> {
+    await this.#try(call("sessions", "rename_session", { session: id, title }));
+  }
+
+  async pin(id: string, pinned: boolean): Promise<void> {
+    await this.#try(call("sessions", "pin_session", { session: id, pinned }));
+  }
+
+  /** Deletes to the trash and offers the way back. */
+  async remove(id: string, restored: (info: SessionInfo) => void): Promise<boolean> {
+    if (!(await this.#try(call("sessions", "delete_session", { session: id })))) return false;
+    toasts.show(t("toast.deleted"), {
+      label: t("toast.undo"),
+      run: () =>
+        void call("sessions", "restore_session", { session: id }).then(restored, (error: unknown) =>
+          toasts.fail(error),
+        ),
+    });
+    return true;
+  }
+
+  async #try(request: Promise<unknown>): Promise<boolean> {
+    try {
+      await request;
+      return true;
+    } catch (error) {
+      toasts.fail(error);
+      return false;
+    }
+  }
+}
+
+/** The window's list of sessions. */
+export const library = new Library();

@@ -1,0 +1,86 @@
+/** What is on screen. */
+import { Conversation } from "./conversation.svelte";
+import { library } from "./library.svelte";
+
+/** The pages of settings. */
+export type SettingsPage = "models" | "general" | "about";
+
+/** A place in the window. */
+export type Place =
+  | { page: "welcome" }
+  | { page: "new" }
+  | { page: "session"; conversation: Conversation }
+  | { page: "settings"; section: SettingsPage };
+
+/** Where the last place is kept between runs; only a hint, losing it is harmless. */
+const LAST = "octo.last-session";
+
+class Navigation {
+  place = $state.raw<Place>({ page: "new" });
+  sideOpen = $state(true);
+  /** Raised to put the focus into the search field. */
+  searchAsked = $state(0);
+
+  #leave(): void {
+    if (this.place.page === "session") this.place.conversation.close();
+    library.onScreen = null;
+  }
+
+  /** Opens a session, and a message in it. */
+  session(id: string, message: string | null = null): void {
+    if (this.place.page === "session" && this.place.conversation.id === id) {
+      if (message) void this.place.conversation.jump(message);
+      return;
+    }
+    this.#leave();
+    const conversation = new Conversation(id, () => this.home());
+    library.onScreen = id;
+    library.unread.delete(id);
+    this.place = { page: "session", conversation };
+    localStorage.setItem(LAST, id);
+    if (message) conversation.jumpWhenOpen(message);
+  }
+
+  fresh(): void {
+    this.#leave();
+    this.place = { page: "new" };
+  }
+
+  welcome(): void {
+    this.#leave();
+    this.place = { page: "welcome" };
+  }
+
+  settings(section: SettingsPage = "models"): void {
+    this.#leave();
+    this.place = { page: "settings", section };
+  }
+
+  /** Where one comes back to: the session that was open last, else the newest, else a new one. */
+  home(): void {
+    const last = localStorage.getItem(LAST);
+    const known = library.sessions.find((info) => info.id === last) ?? library.sessions[0];
+    if (known) this.session(known.id);
+    else this.fresh();
+  }
+
+  /** Puts the focus into the search field, wherever one is. */
+  search(): void {
+    if (this.place.page === "settings" || this.place.page === "welcome") this.home();
+    this.sideOpen = true;
+    this.searchAsked += 1;
+  }
+
+  /** Opens or closes the sidebar; in narrow windows it starts closed. */
+  toggleSide(): void {
+    this.sideOpen = !this.sideOpen;
+  }
+
+  /** The session on screen. */
+  get current(): Conversation | null {
+    return this.place.page === "session" ? this.place.conversation : null;
+  }
+}
+
+/** The window's navigation. */
+export const navigation = new Navigation();

@@ -1,0 +1,86 @@
+/** Settings, models and what this Octo is, kept current. */
+import { call, asApiError } from "$lib/ipc";
+import type { CommandInfo, ModelEntry, SettingsPatch } from "$lib/ipc/types";
+import { type SettingsState, apply } from "$lib/state/settings";
+import { speak } from "$lib/words/words.svelte";
+import { follow } from "./follow";
+import { toasts } from "./toasts.svelte";
+
+class Preferences {
+  #state = $state.raw<SettingsState | null>(null);
+  userHome = $state("");
+  version = $state("");
+  home = $state("");
+  systemLanguage = $state<"en" | "zh">("en");
+  commands = $state.raw<readonly CommandInfo[]>([]);
+
+  /** Reads everything once and follows the changes; rejects when the core could not start. */
+  async begin(): Promise<void> {
+    const [snapshot, about, commands] = await Promise.all([
+      call("app", "get_settings", {}),
+      call("app", "get_about", {}),
+      call("app", "list_commands", {}),
+    ]);
+    this.userHome = about.user_home;
+    this.version = about.version;
+    this.home = about.home;
+    this.systemLanguage = about.system_language.startsWith("zh") ? "zh" : "en";
+    this.commands = commands.commands;
+    this.#set({ seq: 0, snapshot });
+    follow<SettingsState>({ type: "settings" }, apply, {
+      state: (state) => this.#set(state),
+      ended: () => undefined,
+      fault: (error) => toasts.fail(error),
+    });
+  }
+
+  #set(state: SettingsState): void {
+    this.#state = state;
+    const { language, theme } = state.snapshot.settings;
+    speak(language === "system" ? this.systemLanguage : language);
+    if (theme === "system") delete document.documentElement.dataset["theme"];
+    else document.documentElement.dataset["theme"] = theme;
+  }
+
+  get settings() {
+    return this.#state?.snapshot.settings ?? null;
+  }
+
+  get models(): readonly ModelEntry[] {
+    return this.#state?.snapshot.models ?? [];
+  }
+
+  get keychain() {
+    return this.#state?.snapshot.keychain ?? "available";
+  }
+
+  /** The model new sessions use. */
+  get defaultModel(): ModelEntry | null {
+    const chosen = this.settings?.default_model;
+    return this.models.find((model) => model.id === chosen) ?? this.models[0] ?? null;
+  }
+
+  /** The model entry of an id. */
+  model(id: string | null): ModelEntry | null {
+    return this.models.find((model) => model.id === id) ?? null;
+  }
+
+  /** Changes settings. */
+  async change(patch: SettingsPatch): Promise<void> {
+    try {
+      const snapshot = await call("app", "change_settings", { patch });
+      this.#set({ seq: this.#state?.seq ?? 0, snapshot });
+    } catch (error) {
+      toasts.fail(asApiError(error));
+    }
+  }
+
+  /** Reads settings and models again, after a request that changed them. */
+  async refresh(): Promise<void> {
+    const snapshot = await call("app", "get_settings", {});
+    this.#set({ seq: this.#state?.seq ?? 0, snapshot });
+  }
+}
+
+/** The window's settings. */
+export const preferences = new Preferences();

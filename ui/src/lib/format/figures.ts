@@ -1,0 +1,93 @@
+/** Numbers, sizes, times and paths as they are written. */
+import type { Spoken } from "$lib/words/words.svelte";
+
+/** A number of tokens: 840, 48.2k, 1.21M. */
+export function tokens(n: number): string {
+  if (n < 1000) return String(n);
+  if (n < 99_950) return `${(n / 1000).toFixed(1).replace(/\.0$/, "")}k`;
+  if (n < 999_500) return `${Math.round(n / 1000)}k`;
+  return `${(n / 1_000_000).toFixed(2)}M`;
+}
+
+/** A share as a whole percentage. */
+export function percent(share: number): string {
+  // Nearly all is not all: 100% only when nothing was paid in full.
+  return `${share < 1 ? Math.min(99, Math.round(share * 100)) : 100}%`;
+}
+
+/** A duration in the parts of `units`: 0.4 s, 41 s, 1 min 52 s, 2 h 5 min. */
+export function duration(milliseconds: number, units: { s: string; min: string; h: string }): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 19.95) return `${seconds.toFixed(1)} ${units.s}`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} ${units.s}`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60)
+    return whole % 60 === 0 ? `${minutes} ${units.min}` : `${minutes} ${units.min} ${whole % 60} ${units.s}`;
+  return `${Math.floor(minutes / 60)} ${units.h} ${minutes % 60} ${units.min}`;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function dateFormat(language: Spoken, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = language + JSON.stringify(options);
+  const known = formats.get(key);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat(language === "zh" ? "zh-CN" : "en-GB", options);
+  formats.set(key, made);
+  return made;
+}
+
+/** The time of day, 24 hours. */
+export function clock(at: number, language: Spoken): string {
+  return dateFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at);
+}
+
+/** The day: with its year when that is not this year. */
+export function day(at: number, now: number, language: Spoken): string {
+  const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();
+  return dateFormat(language, { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) }).format(at);
+}
+
+/** The time of day for today and yesterday, the day for everything earlier. */
+export function when(at: number, now: number, language: Spoken): string {
+  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  const before = new Date(midnight);
+  before.setDate(before.getDate() - 1);
+  return at >= before.getTime() ? clock(at, language) : day(at, now, language);
+}
+
+/** Day and time, for tooltips. */
+export function fullTime(at: number, language: Spoken): string {
+  return dateFormat(language, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" }).format(at);
+}
+
+/** A path with the person's home as `~`. */
+export function shortPath(path: string, home: string): string {
+  const base = home.replace(/[\\/]+$/, "");
+  if (base === "") return path;
+  if (path === base) return "~";
+  return path.startsWith(`${base}/`) || path.startsWith(`${base}\\`) ? `~${path.slice(base.length)}` : path;
+}
+
+/** A path relative to the session's folder where it is inside, else with the home as `~`. */
+export function localPath(path: string, folder: string, home: string): string {
+  const base = folder.replace(/[\\/]+$/, "");
+  if (base !== "" && (path.startsWith(`${base}/`) || path.startsWith(`${base}\\`))) return path.slice(base.length + 1);
+  return shortPath(path, home);
+}
+
+/** The last part of a path. */
+export function baseName(path: string): string {
+  return (
+    path
+      .replace(/[\\/]+$/, "")
+      .split(/[\\/]/)
+      .at(-1) || path
+  );
+}
+
+/** The host of an address, or the address itself when it is none. */
+export function hostOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).host : address;
+}

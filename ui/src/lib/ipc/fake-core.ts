@@ -1,0 +1,405 @@
+/** What answers requests in a replay: enough of the core to use every part of the page by hand. */
+import { apply as applyList, type ListState } from "$lib/state/list";
+import { type SessionState, apply as applySession } from "$lib/state/session";
+import type {
+  ApiError,
+  AppRequest,
+  Event,
+  HostRequest,
+  Message,
+  ModelEntry,
+  ModelRequest,
+  Request,
+  SessionInfo,
+  SessionRequest,
+  SettingsSnapshot,
+  Topic,
+  Update,
+} from "./types";
+
+const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
+let ids = 0;
+const newId = (): string => (++ids).toString(16).padStart(32, "f");
+
+export class FakeCore {
+  /** Pictures that were put in, by hash. */
+  readonly pictures = new Map<string, string>();
+  readonly #scene: string;
+  readonly #recorded = new Map<string, Update[]>();
+  readonly #states = new Map<string, SessionState>();
+  readonly #listeners = new Map<string, Set<(batch: Update[]) => void>>();
+  readonly #removed = new Map<string, SessionInfo>();
+  readonly #seqs = new Map<string, number>();
+  #list: ListState = { seq: 0, sessions: [], total: 0 };
+  #settings: SettingsSnapshot;
+
+  constructor(scene: string, updates: readonly Update[], topicOf: (update: Update) => string | null) {
+    this.#scene = scene;
+    for (const update of updates) {
+      const name = topicOf(update);
+      if (name !== null) this.#recorded.set(name, [...(this.#recorded.get(name) ?? []), update]);
+    }
+    for (const update of this.#recorded.get("sessions") ?? []) {
+      const outcome = applyList(this.#list, update);
+      if (outcome.type === "applied" && outcome.state) this.#list = outcome.state;
+    }
+    const settings = this.#recorded.get("settings")?.[0];
+    this.#settings =
+      settings?.type === "snapshot" && settings.snapshot.topic === "settings"
+        ? settings.snapshot.snapshot
+        : {
+            settings: {
+              language: "system",
+              theme: "system",
+              default_model: null,
+              default_mode: "ask_risky",
+              default_profile: "general",
+              recent_folders: [],
+              welcomed: false,
+            },
+            models: [],
+            keychain: "available",
+          };
+    const chosen = new URLSearchParams(location.search);
+    const language = chosen.get("lang");
+    const theme = chosen.get("theme");
+    this.#settings = {
+      ...this.#settings,
+      settings: {
+        ...this.#settings.settings,
+        ...(language === "en" || language === "zh" ? { language } : {}),
+        ...(theme === "light" || theme === "dark" ? { theme } : {}),
+      },
+      ...(chosen.has("no-keychain") ? { keychain: "unavailable" as const } : {}),
+    };
+  }
+
+  /** What a new subscription starts with: the state as it is, then what was recorded after it. */
+  begin(name: string): Update[] {
+    if (name === "sessions") {
+      const { seq, sessions, total } = this.#list;
+      return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: [...sessions], total } }];
+    }
+    if (name === "settings") {
+      const seq = this.#seqs.get(name) ?? 0;
+      return [{ type: "snapshot", snapshot: { topic: "settings", seq, snapshot: this.#settings } }];
+    }
+    const state = this.#states.get(name);
+    if (state) return [{ type: "snapshot", snapshot: { topic: "session", ...snapshotOf(state) } }];
+    const recorded = this.#recorded.get(name);
+    if (recorded) return recorded;
+    const info = this.#list.sessions.find((known) => `session/${known.id}` === name);
+    if (!info) return [{ type: "ended" }];
+    return [{ type: "snapshot", snapshot: { topic: "session", ...snapshotOf(emptyState(info)) } }];
+  }
+
+  listen(name: string, deliver: (batch: Update[]) => void): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners);
+    const watch = (batch: Update[]): void => {
+      for (const update of batch) this.#note(name, update);
+      deliver(batch);
+    };
+    listeners.add(watch);
+    const first = this.begin(name)[0];
+    if (first) this.#note(name, first);
+    return () => listeners.delete(watch);
+  }
+
+  publish(name: string, update: Update): void {
+    for (const deliver of this.#listeners.get(name) ?? []) deliver([update]);
+  }
+
+  #note(name: string, update: Update): void {
+    if (!name.startsWith("session/")) return;
+    const outcome = applySession(this.#states.get(name) ?? null, update);
+    if (outcome.type === "applied" && outcome.state) this.#states.set(name, outcome.state);
+  }
+
+  #emit(topic: Topic, event: Event): void {
+    const name = topic.type === "session" ? `session/${topic.id}` : topic.type;
+    const last =
+      topic.type === "session"
+        ? (this.#states.get(name)?.seq ?? 0)
+        : topic.type === "sessions"
+          ? this.#list.seq
+          : (this.#seqs.get(name) ?? 0);
+    const envelope = { topic, seq: last + 1, at: Date.now(), v: 1, event };
+    if (topic.type === "sessions") {
+      const outcome = applyList(this.#list, { type: "event", envelope });
+      if (outcome.type === "applied" && outcome.state) this.#list = outcome.state;
+    }
+    if (topic.type === "settings") this.#seqs.set(name, last + 1);
+    this.publish(name, { type: "event", envelope });
+  }
+
+  #change(id: string, change: Partial<SessionInfo>): void {
+    const info = this.#info(id);
+    const next = { ...info, ...change };
+    this.#emit({ type: "session", id }, { type: "session_changed", info: next });
+    this.#emit({ type: "sessions" }, { type: "session_listed", info: next });
+  }
+
+  #info(id: string): SessionInfo {
+    const info = this.#states.get(`session/${id}`)?.info ?? this.#list.sessions.find((known) => known.id === id);
+    if (!info) throw failure("session.unknown");
+    return info;
+  }
+
+  answer(request: Request): Promise<unknown> {
+    try {
+      if (this.#scene === "start-failed") {
+        throw {
+          ...failure("start.damaged", { backup: "~/.octo/backup/octo-2026-11-20.db" }),
+          detail: "database disk image is malformed",
+        };
+      }
+      if (request.domain === "sessions") return Promise.resolve(this.#sessions(request.call));
+      if (request.domain === "models") return this.#models(request.call);
+      if (request.domain === "app") return Promise.resolve(this.#app(request.call));
+      return Promise.resolve(this.#host(request.call));
+    } catch (error) {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- errors of the protocol are data
+      return Promise.reject(error);
+    }
+  }
+
+  #sessions(call: SessionRequest): unknown {
+    switch (call.type) {
+      case "list_sessions": {
+        const wanted = call.query.toLowerCase();
+        const sessions = this.#list.sessions.filter((info) => info.title.toLowerCase().includes(wanted));
+        return { sessions: sessions.slice(call.offset, call.offset + call.limit), total: sessions.length };
+      }
+      case "search_sessions":
+        return { hits: this.#search(call.query) };
+      case "start_session":
+      case "start_demo":
+        return this.#start(call);
+      case "open_session":
+        return snapshotOf(this.#state(call.session));
+      case "messages":
+        return { messages: [], turns: [], calls: [], earlier: false };
+      case "send":
+        return this.#send(call.session, call.blocks);
+      case "stop":
+        this.#change(call.session, { status: "idle" });
+        return {};
+      case "answer_question":
+        this.#emit(
+          { type: "session", id: call.session },
+          { type: "question_closed", question: call.question, answer: call.answer },
+        );
+        if (this.#state(call.session).questions.length === 0) this.#change(call.session, { status: "running" });
+        return {};
+      case "edit_queued":
+      case "remove_queued": {
+        const queue = this.#state(call.session).queue.flatMap((queued) => {
+          if (queued.id !== call.queued) return [queued];
+          return call.type === "edit_queued" ? [{ ...queued, blocks: call.blocks }] : [];
+        });
+        this.#emit({ type: "session", id: call.session }, { type: "queue_changed", queue });
+        return {};
+      }
+      case "set_mode":
+        return (this.#change(call.session, { mode: call.mode }), {});
+      case "set_model":
+        return (this.#change(call.session, { model: call.model }), {});
+      case "set_folder":
+        return (this.#change(call.session, { folder: call.folder }), {});
+      case "rename_session":
+        return (this.#change(call.session, { title: call.title }), {});
+      case "pin_session":
+        return (this.#change(call.session, { pinned: call.pinned }), {});
+      case "delete_session":
+        this.#removed.set(call.session, this.#info(call.session));
+        this.#emit({ type: "sessions" }, { type: "session_removed", id: call.session });
+        return {};
+      case "restore_session": {
+        const info = this.#removed.get(call.session);
+        if (!info) throw failure("session.unknown");
+        this.#emit({ type: "sessions" }, { type: "session_listed", info });
+        return info;
+      }
+      case "set_draft":
+      case "retry_turn":
+        return {};
+      default:
+        return call satisfies never;
+    }
+  }
+
+  #state(id: string): SessionState {
+    return this.#states.get(`session/${id}`) ?? emptyState(this.#info(id));
+  }
+
+  #search(query: string) {
+    const wanted = query.toLowerCase();
+    const messages = [...this.#recorded.values()].flat().flatMap((update) => {
+      if (update.type !== "snapshot" || update.snapshot.topic !== "session") return [];
+      const { info, page } = update.snapshot;
+      return page.messages.map((message) => ({ info, message }));
+    });
+    return messages.flatMap(({ info, message }) => {
+      const text = message.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
+      const at = text.toLowerCase().indexOf(wanted);
+      return at < 0 ? [] : [{ info, message: message.id, snippet: text.slice(Math.max(0, at - 40), at + 80) }];
+    });
+  }
+
+  #start(call: Extract<SessionRequest, { type: "start_session" | "start_demo" }>): SessionInfo {
+    const demo = call.type === "start_demo";
+    const text = demo ? "Demo" : call.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
+    const info: SessionInfo = {
+      id: newId(),
+      title: text.slice(0, 40),
+      folder: demo ? "/tmp/octo-demo" : call.folder,
+      profile: demo ? "general" : call.profile,
+      mode: demo ? "ask" : call.mode,
+      model: demo ? null : (call.model ?? this.#settings.models[0]?.id ?? null),
+      source: demo ? "demo" : "window",
+      pinned: false,
+      status: "idle",
+      created_at: Date.now(),
+      updated_at: Date.now(),
+      usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
+    };
+    this.#emit({ type: "sessions" }, { type: "session_listed", info });
+    if (!demo) this.#send(info.id, call.blocks);
+    return info;
+  }
+
+  #send(id: string, blocks: Message["blocks"]): unknown {
+    const state = this.#state(id);
+    const first = blocks[0];
+    if (first?.type === "text" && first.text.trim() === "/new") return { type: "new" };
+    if (first?.type === "text" && first.text.startsWith("/")) {
+      this.#emit(
+        { type: "session", id },
+        { type: "command_answered", note: failure("command.unknown", { name: first.text.slice(1) }) },
+      );
+      return { type: "command" };
+    }
+    if (state.info.status !== "idle" && state.info.status !== "failed") {
+      const queued = { id: newId(), blocks, at: Date.now() };
+      this.#emit({ type: "session", id }, { type: "queue_changed", queue: [...state.queue, queued] });
+      return { type: "queued", id: queued.id };
+    }
+    const message: Message = {
+      id: newId(),
+      turn: newId(),
+      role: "user",
+      blocks,
+      meta: { origin: "person", at: Date.now() },
+    };
+    const name = `session/${id}`;
+    if (!this.#states.has(name)) this.#states.set(name, emptyState(state.info));
+    const open = this.#states.get(name) ?? state;
+    this.#states.set(name, { ...open, messages: [...open.messages, message] });
+    this.publish(name, { type: "snapshot", snapshot: { topic: "session", ...snapshotOf(this.#state(id)) } });
+    return { type: "started" };
+  }
+
+  async #models(call: ModelRequest): Promise<unknown> {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    if (call.type === "test_model") {
+      if (call.draft.key === "wrong") return { type: "fails", error: failure("provider.auth") };
+      return { type: "works", first_byte_ms: 812 };
+    }
+    if (call.type === "remove_model") {
+      this.#set({ models: this.#settings.models.filter((model) => model.id !== call.model) });
+      return {};
+    }
+    const { draft } = call;
+    const before = this.#settings.models.find((model) => model.id === draft.id);
+    const key: ModelEntry["key"] =
+      draft.key === null ? (before?.key ?? { type: "missing" }) : { type: "stored", last4: draft.key.slice(-4) };
+    const entry: ModelEntry = {
+      id: before?.id ?? newId(),
+      protocol: draft.protocol,
+      base_url: draft.base_url,
+      model: draft.model,
+      context_window: 200_000,
+      max_output: 32_000,
+      vision: true,
+      key,
+    };
+    const others = this.#settings.models;
+    this.#set({ models: before ? others.map((model) => (model.id === entry.id ? entry : model)) : [...others, entry] });
+    return entry;
+  }
+
+  #set(change: Partial<SettingsSnapshot>): void {
+    this.#settings = { ...this.#settings, ...change };
+    this.#emit({ type: "settings" }, { type: "settings_changed", snapshot: this.#settings });
+  }
+
+  #app(call: AppRequest): unknown {
+    switch (call.type) {
+      case "get_settings":
+        return this.#settings;
+      case "change_settings":
+        this.#set({ settings: { ...this.#settings.settings, ...call.patch } });
+        return this.#settings;
+      case "get_about":
+        return { version: "0.1.0", home: "/home/mei/.octo", user_home: "/home/mei", system_language: "en" };
+      case "list_commands":
+        return {
+          commands: ["new", "model", "mode", "help", "stop"].map((name) => ({
+            name,
+            argument: name === "model" ? "name" : name === "mode" ? "ask | ask-risky | autonomous" : "",
+          })),
+        };
+      case "put_blob": {
+        const blob = newId().repeat(2);
+        this.pictures.set(blob, `data:image/png;base64,${call.base64}`);
+        return { blob, media_type: "image/png", name: call.name };
+      }
+      default:
+        return call satisfies never;
+    }
+  }
+
+  #host(call: HostRequest): unknown {
+    return call.type === "pick_folder" ? { type: "folder", path: "/home/mei/code/picked" } : { type: "done" };
+  }
+}
+
+function emptyState(info: SessionInfo): SessionState {
+  return {
+    seq: 0,
+    info,
+    messages: [],
+    turns: [],
+    calls: new Map(),
+    earlier: false,
+    questions: [],
+    queue: [],
+    todos: [],
+    streaming: [],
+    retry: null,
+    draft: "",
+    contextTokens: 0,
+    notes: [],
+  };
+}
+
+function snapshotOf(state: SessionState) {
+  return {
+    seq: state.seq,
+    info: state.info,
+    page: {
+      messages: [...state.messages],
+      turns: [...state.turns],
+      calls: [...state.calls.values()],
+      earlier: state.earlier,
+    },
+    questions: [...state.questions],
+    queue: [...state.queue],
+    todos: [...state.todos],
+    streaming: state.streaming.map(({ message, block, kind, start, text }) => ({ message, block, kind, start, text })),
+    retry: state.retry,
+    draft: state.draft,
+    context_tokens: state.contextTokens,
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * A replay of recorded updates as a transport, so that the page runs in a plain browser while it is being made.
+ * The recordings are the lines of `tests/fixtures/events/*.jsonl`; requests are answered from what was replayed.
+ * Not part of a production build.
+ */
+import { FakeCore } from "./fake-core";
+import type { Transport } from "./index";
+import type { Topic, Update } from "./types";
+
+const recordings = import.meta.glob<string>("../../../../tests/fixtures/events/*.jsonl", {
+  query: "?raw",
+  import: "default",
+});
+
+/** How long a replay waits between two updates, in milliseconds. */
+const PACE = 35;
+
+async function lines(name: string): Promise<Update[]> {
+  const found = Object.entries(recordings).find(([path]) => path.endsWith(`/${name}.jsonl`))?.[1];
+  if (!found) return [];
+  const text = await found();
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => JSON.parse(line) as Update);
+}
+
+/** The topic an update belongs to, as text. */
+function topicOf(update: Update): string | null {
+  if (update.type === "event") return topicName(update.envelope.topic);
+  if (update.type === "delta") return `session/${update.delta.session}`;
+  if (update.type !== "snapshot") return null;
+  return update.snapshot.topic === "session" ? `session/${update.snapshot.info.id}` : update.snapshot.topic;
+}
+
+function topicName(topic: Topic): string {
+  return topic.type === "session" ? `session/${topic.id}` : topic.type;
+}
+
+/** The transport of a scene: `first-run`, `new`, `start-failed`, or the name of a recorded session. */
+export async function replay(scene: string): Promise<Transport> {
+  const query = new URLSearchParams(location.search);
+  const first = scene === "first-run" || scene === "new";
+  const [settings, sessions, own] = await Promise.all([
+    lines(scene === "first-run" ? "settings-empty" : "settings"),
+    first ? Promise.resolve([]) : lines("sessions"),
+    lines(scene),
+  ]);
+  const others = first
+    ? []
+    : (await Promise.all(["main", "permission", "long"].filter((name) => name !== scene).map(lines))).flat();
+  const core = new FakeCore(scene, [...settings, ...sessions, ...own, ...others], topicOf);
+  // The session of the scene is the one that opens.
+  const opened = own.find((update) => update.type === "snapshot");
+  localStorage.removeItem("octo.last-session");
+  if (opened?.type === "snapshot" && opened.snapshot.topic === "session") {
+    localStorage.setItem("octo.last-session", opened.snapshot.info.id);
+  }
+  const pace = query.has("fast") ? 0 : PACE;
+  return {
+    request: (request) => core.answer(request),
+    subscribe(topic, onBatch) {
+      const name = topicName(topic);
+      const pending = core.begin(name);
+      let over = false;
+      const deliver = (batch: Update[]): void => {
+        if (!over && batch.length > 0) onBatch(structuredClone(batch));
+      };
+      const stop = core.listen(name, deliver);
+      const snapshot = pending[0];
+      queueMicrotask(() => {
+        if (snapshot) deliver([snapshot]);
+        if (pace === 0) deliver(pending.slice(1));
+      });
+      let next = 1;
+      const timer = setInterval(
+        () => {
+          const update = pace === 0 ? undefined : pending[next++];
+          if (update) core.publish(name, update);
+          else clearInterval(timer);
+        },
+        Math.max(pace, 1),
+      );
+      return Promise.resolve(() => {
+        over = true;
+        clearInterval(timer);
+        stop();
+      });
+    },
+    onFileDrop: () => () => undefined,
+    blobUrl: (hash) => core.pictures.get(hash) ?? `/blobs/${hash}`,
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * The page's side of the protocol: typed requests and subscriptions over whatever transport was chosen at
+ * start (the shell, or a replay of recorded updates while developing).
+ */
+import type {
+  ApiError,
+  AppReplies,
+  AppRequest,
+  HostReply,
+  HostRequest,
+  ModelReplies,
+  ModelRequest,
+  Request,
+  SessionReplies,
+  SessionRequest,
+  Topic,
+  Update,
+} from "./types";
+
+/** What carries requests and updates. */
+export interface Transport {
+  /** Asks; rejects with an [`ApiError`]. */
+  request(request: Request): Promise<unknown>;
+  /** Delivers batches of updates until the returned function is called. */
+  subscribe(topic: Topic, onBatch: (batch: Update[]) => void): Promise<() => void>;
+  /** Calls back with the absolute paths of files dropped onto the window, and while they hover. */
+  onFileDrop(handler: (drop: FileDrop) => void): () => void;
+  /** The address of a kept blob. */
+  blobUrl(hash: string): string;
+}
+
+/** Files over the window, or dropped onto it. */
+export type FileDrop = { type: "over" } | { type: "leave" } | { type: "drop"; paths: string[] };
+
+interface Requests {
+  sessions: SessionRequest;
+  models: ModelRequest;
+  app: AppRequest;
+}
+interface Replies {
+  sessions: SessionReplies;
+  models: ModelReplies;
+  app: AppReplies;
+}
+type Domain = keyof Requests;
+type Named<D extends Domain, T> = Extract<Requests[D], { type: T }>;
+type Fields<R> = Omit<R, "type" | symbol>;
+
+let transport: Transport | undefined;
+
+/** Sets what carries requests; called once, before the first request. */
+export function useTransport(chosen: Transport): void {
+  transport = chosen;
+}
+
+function carrier(): Transport {
+  if (!transport) throw new Error("no transport was chosen");
+  return transport;
+}
+
+/** Asks for `type` of `domain`; the reply has the type the protocol ties to it. */
+export async function call<D extends Domain, T extends keyof Replies[D] & Requests[D]["type"]>(
+  domain: D,
+  type: T,
+  fields: Fields<Named<D, T>>,
+): Promise<Replies[D][T]> {
+  const request = { domain, call: { type, ...fields } } as unknown as Request;
+  return (await carrier().request(request)) as Replies[D][T];
+}
+
+/** Asks for what only a desktop can do. */
+export async function host(request: HostRequest): Promise<HostReply> {
+  return (await carrier().request({ domain: "host", call: request })) as HostReply;
+}
+
+/** Subscribes to a topic; the returned function ends it, also when the subscription is not yet confirmed. */
+export function subscribe(
+  topic: Topic,
+  onBatch: (batch: Update[]) => void,
+  onError: (error: ApiError) => void,
+): () => void {
+  let over = false;
+  let end: (() => void) | undefined;
+  carrier()
+    .subscribe(topic, (batch) => {
+      if (!over) onBatch(batch);
+    })
+    .then(
+      (unsubscribe) => {
+        if (over) unsubscribe();
+        else end = unsubscribe;
+      },
+      (error: unknown) => {
+        if (!over) onError(asApiError(error));
+      },
+    );
+  return () => {
+    over = true;
+    end?.();
+  };
+}
+
+/** See [`Transport.onFileDrop`]. */
+export function onFileDrop(handler: (drop: FileDrop) => void): () => void {
+  return carrier().onFileDrop(handler);
+}
+
+/** See [`Transport.blobUrl`]. */
+export function blobUrl(hash: string): string {
+  return carrier().blobUrl(hash);
+}
+
+/** Whatever was thrown, as an [`ApiError`]. */
+export function asApiError(thrown: unknown): ApiError {
+  if (typeof thrown === "object" && thrown !== null && "key" in thrown && typeof thrown.key === "string") {
+    return { args: {}, retryable: false, ...(thrown as Partial<ApiError>), key: thrown.key };
+  }
+  const detail = thrown instanceof Error ? thrown.message : String(thrown);
+  return { key: "internal", args: {}, detail, retryable: false };
+}

@@ -1,0 +1,32 @@
+/** The shell as a transport. The only file that knows Tauri. */
+import { Channel, invoke } from "@tauri-apps/api/core";
+import { getCurrentWebview } from "@tauri-apps/api/webview";
+import type { Transport } from "./index";
+import type { Update } from "./types";
+
+/** Windows and Android serve custom schemes as `http://<scheme>.localhost`. */
+const servesSchemesOverHttp = /Windows|Android/.test(navigator.userAgent);
+
+export const shell: Transport = {
+  request: (request) => invoke("request", { request }),
+
+  async subscribe(topic, onBatch) {
+    const channel = new Channel<Update[] | Update>();
+    channel.onmessage = (message) => onBatch(Array.isArray(message) ? message : [message]);
+    const id = await invoke<number>("subscribe", { topic, channel });
+    return () => void invoke("unsubscribe", { id });
+  },
+
+  onFileDrop(handler) {
+    const listening = getCurrentWebview()
+      .onDragDropEvent(({ payload }) => {
+        if (payload.type === "drop") handler({ type: "drop", paths: payload.paths });
+        else handler({ type: payload.type === "leave" ? "leave" : "over" });
+      })
+      // Without the permission to listen, files can still be attached by pasting or typing their path.
+      .catch(() => () => undefined);
+    return () => void listening.then((stop) => stop());
+  },
+
+  blobUrl: (hash) => (servesSchemesOverHttp ? `http://octo-blob.localhost/${hash}` : `octo-blob://localhost/${hash}`),
+};

@@ -1,0 +1,109 @@
+/** Code highlighting, loaded when the first code is shown. */
+import type { HLJSApi } from "highlight.js";
+
+/** Longer code stays plain: highlighting it on every batch of a stream would cost more than it shows. */
+const LIMIT = 40_000;
+
+let engine = $state.raw<HLJSApi | null>(null);
+let asked = false;
+
+/** Asks for the highlighter; what was shown plain is shown in colours once it is there. */
+export function wantHighlighter(): void {
+  if (asked) return;
+  asked = true;
+  void import("highlight.js/lib/common").then(
+    (module) => (engine = module.default),
+    // Without it code is plain, which is readable.
+    () => undefined,
+  );
+}
+
+/** The highlighter, once it is there; reading this makes the reader follow its arrival. */
+export function highlighter(): HLJSApi | null {
+  return engine;
+}
+
+/** Highlighted HTML of `code`; null when the language is not known or the code too long. */
+export function highlight(code: string, language: string): string | null {
+  if (!engine || code.length > LIMIT || !engine.getLanguage(language)) return null;
+  return engine.highlight(code, { language, ignoreIllegals: true }).value;
+}
+
+/** A run of code with one colour; `scope` is the class, empty for plain. */
+export interface CodeRun {
+  readonly text: string;
+  readonly scope: string;
+}
+
+const entities: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x27;": "'" };
+
+/** The runs of one line of code, for places that lay out lines themselves. */
+export function runs(line: string, language: string): readonly CodeRun[] {
+  const html = highlight(line, language);
+  if (html === null) return [{ text: line, scope: "" }];
+  const out: CodeRun[] = [];
+  const open: string[] = [];
+  for (const part of html.split(/(<[^>]*>)/)) {
+    if (part.startsWith("<span")) open.push(/class="([^"]*)"/.exec(part)?.[1] ?? "");
+    else if (part === "</span>") open.pop();
+    else if (part !== "") {
+      const text = part.replace(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => entities[entity] ?? entity);
+      out.push({ text, scope: open.at(-1) ?? "" });
+    }
+  }
+  return out;
+}
+
+const byExtension: Record<string, string> = {
+  c: "c",
+  h: "c",
+  cc: "cpp",
+  cpp: "cpp",
+  hpp: "cpp",
+  cs: "csharp",
+  css: "css",
+  go: "go",
+  html: "xml",
+  htm: "xml",
+  svg: "xml",
+  xml: "xml",
+  svelte: "xml",
+  vue: "xml",
+  java: "java",
+  js: "javascript",
+  cjs: "javascript",
+  mjs: "javascript",
+  jsx: "javascript",
+  json: "json",
+  kt: "kotlin",
+  less: "less",
+  lua: "lua",
+  md: "markdown",
+  php: "php",
+  pl: "perl",
+  py: "python",
+  r: "r",
+  rb: "ruby",
+  rs: "rust",
+  scss: "scss",
+  sh: "bash",
+  bash: "bash",
+  zsh: "bash",
+  sql: "sql",
+  swift: "swift",
+  toml: "ini",
+  ini: "ini",
+  ts: "typescript",
+  mts: "typescript",
+  tsx: "typescript",
+  yaml: "yaml",
+  yml: "yaml",
+  diff: "diff",
+  patch: "diff",
+};
+
+/** The highlighter's name of a file's language; empty when it has none. */
+export function languageOf(path: string): string {
+  const extension = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
+  return byExtension[extension] ?? (/(?:^|[\\/])makefile$/i.test(path) ? "makefile" : "");
+}

@@ -1,0 +1,134 @@
+/** The model's Markdown as sanitised HTML, block by block, so that a stream only redraws its end. */
+import DOMPurify from "dompurify";
+import MarkdownIt from "markdown-it";
+import { highlight } from "./highlight.svelte";
+
+/** The words that appear inside rendered Markdown. */
+export interface MarkdownWords {
+  readonly copy: string;
+  readonly code: string;
+  readonly showPicture: string;
+  readonly localPicture: string;
+}
+
+/** What rendering depends on besides the text. */
+export interface MarkdownOptions {
+  readonly words: MarkdownWords;
+  /** Addresses of remote pictures the person asked to see. */
+  readonly pictures: ReadonlySet<string>;
+}
+
+const engine = new MarkdownIt({ html: false, linkify: true, breaks: true, typographer: false });
+// Only full addresses: "readme.md" is a file name, not a site in Moldova.
+engine.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
+
+const escape = engine.utils.escapeHtml;
+
+function optionsOf(env: unknown): MarkdownOptions {
+  return (env as { options: MarkdownOptions }).options;
+}
+
+engine.renderer.rules["fence"] = (tokens, index, _options, env) => {
+  const token = tokens[index];
+  return codeBlock(token?.content ?? "", token?.info.trim().split(/\s+/)[0] ?? "", optionsOf(env).words);
+};
+engine.renderer.rules["code_block"] = (tokens, index, _options, env) =>
+  codeBlock(tokens[index]?.content ?? "", "", optionsOf(env).words);
+
+function codeBlock(content: string, language: string, words: MarkdownWords): string {
+  const code = content.replace(/\n$/, "");
+  const body = highlight(code, language.toLowerCase()) ?? escape(code);
+  return (
+    `<figure class="code"><figcaption><span>${escape(language || words.code)}</span>` +
+    `<button type="button" class="linkish" data-copy>${escape(words.copy)}</button></figcaption>` +
+    // Wide code scrolls by keyboard too.
+    `<pre tabindex="0"><code>${body}</code></pre></figure>`
+  );
+}
+
+engine.renderer.rules["image"] = (tokens, index, _options, env) => {
+  const token = tokens[index];
+  const { words, pictures } = optionsOf(env);
+  const address = String(token?.attrGet("src") ?? "");
+  const name = token?.content || address;
+  if (!/^https?:/i.test(address)) return `<span class="chip">${escape(words.localPicture)} ${escape(name)}</span>`;
+  if (pictures.has(address)) return `<img src="${escape(address)}" alt="${escape(name)}" referrerpolicy="no-referrer">`;
+  const host = escape(new URL(address).host);
+  return `<button type="button" class="chip" data-picture="${escape(address)}" title="${escape(address)}">${escape(words.showPicture)} ${escape(name)} (${host})</button>`;
+};
+engine.renderer.rules["table_open"] = () => '<div class="table-scroll" tabindex="0"><table>';
+engine.renderer.rules["table_close"] = () => "</table></div>";
+
+const purify = {
+  ALLOWED_TAGS: [
+    "p",
+    "br",
+    "hr",
+    "strong",
+    "em",
+    "s",
+    "del",
+    "code",
+    "pre",
+    "blockquote",
+    "ul",
+    "ol",
+    "li",
+    "a",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "img",
+    "figure",
+    "figcaption",
+    "span",
+    "div",
+    "button",
+  ],
+  ALLOWED_ATTR: [
+    "href",
+    "title",
+    "src",
+    "alt",
+    "class",
+    "type",
+    "start",
+    "tabindex",
+    "referrerpolicy",
+    "data-copy",
+    "data-picture",
+  ],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+};
+
+/** The top-level blocks of `source` as sanitised HTML, in order. */
+export function renderBlocks(source: string, options: MarkdownOptions, known: Map<string, string>): readonly string[] {
+  const env = { options };
+  const tokens = engine.parse(source, env);
+  const html: string[] = [];
+  let from = 0;
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token && (token.level > 0 || token.nesting === 1)) continue;
+    const group = tokens.slice(from, at + 1);
+    from = at + 1;
+    const raw = engine.renderer.render(group, engine.options, env);
+    let clean = known.get(raw);
+    if (clean === undefined) {
+      clean = DOMPurify.sanitize(raw, purify);
+      known.set(raw, clean);
+    }
+    html.push(clean);
+  }
+  return html;
+}

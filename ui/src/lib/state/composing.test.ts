@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { commandsFor, composing, normalised, recall } from "./composing";
+
+const commands = ["new", "model", "mode", "help", "stop"].map((name) => ({ name, argument: "" }));
+
+describe("composing", () => {
+  it("makes a slash of what Chinese keyboards write, at the start only", () => {
+    expect(normalised("／model")).toBe("/model");
+    expect(normalised("、help")).toBe("/help");
+    expect(normalised("一、二")).toBe("一、二");
+  });
+
+  it("offers commands while a name is typed, those that begin with it first", () => {
+    const names = (text: string) => commandsFor(text, commands)?.map((command) => command.name) ?? null;
+    expect(names("/")).toEqual(["new", "model", "mode", "help", "stop"]);
+    expect(names("/mo")).toEqual(["model", "mode"]);
+    expect(names("/el")).toEqual(["model", "help"]);
+    expect(names("/model ")).toBeNull();
+    expect(names("a /mo")).toBeNull();
+  });
+
+  it("leaves keys to the input method, also where only code 229 tells", () => {
+    expect(composing({ isComposing: true, keyCode: 13 })).toBe(true);
+    expect(composing({ isComposing: false, keyCode: 229 })).toBe(true);
+    expect(composing({ isComposing: false, keyCode: 13 })).toBe(false);
+  });
+
+  it("recalls earlier messages and comes back to the empty field", () => {
+    const history = ["first", "second"];
+    expect(recall(history, 0, 1)).toEqual({ at: 1, text: "second" });
+    expect(recall(history, 1, 1)).toEqual({ at: 2, text: "first" });
+    expect(recall(history, 2, 1)).toEqual({ at: 2, text: "first" });
+    expect(recall(history, 1, -1)).toEqual({ at: 0, text: "" });
+    expect(recall([], 0, 1)).toEqual({ at: 0, text: "" });
+  });
+});

@@ -1,0 +1,74 @@
+import type { Event, SessionInfo, Update } from "$lib/ipc/types";
+import { describe, expect, it } from "vitest";
+import { type ListState, apply, extend, grouped } from "./list";
+
+const line = (id: string, change: Partial<SessionInfo> = {}): SessionInfo => ({
+  id,
+  title: id,
+  folder: "/x",
+  profile: "general",
+  mode: "ask",
+  model: null,
+  source: "window",
+  pinned: false,
+  status: "idle",
+  created_at: 1,
+  updated_at: 1,
+  usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
+  ...change,
+});
+const event = (seq: number, what: Event): Update => ({
+  type: "event",
+  envelope: { topic: { type: "sessions" }, seq, at: 1, v: 1, event: what },
+});
+const base: ListState = { seq: 1, sessions: [line("b", { updated_at: 5 }), line("a", { updated_at: 3 })], total: 2 };
+
+function next(state: ListState, what: Event): ListState {
+  const outcome = apply(state, event(state.seq + 1, what));
+  if (outcome.type !== "applied" || !outcome.state) throw new Error(outcome.type);
+  return outcome.state;
+}
+
+describe("the list", () => {
+  it("puts a changed line where it belongs and counts a new one", () => {
+    const moved = next(base, { type: "session_listed", info: line("a", { updated_at: 9 }) });
+    expect(moved.sessions.map((info) => info.id)).toEqual(["a", "b"]);
+    const added = next(moved, { type: "session_listed", info: line("c", { updated_at: 2, pinned: true }) });
+    expect(added.sessions.map((info) => info.id)).toEqual(["c", "a", "b"]);
+    expect(added.total).toBe(3);
+    const removed = next(added, { type: "session_removed", id: "a" });
+    expect(removed.sessions.map((info) => info.id)).toEqual(["c", "b"]);
+    expect(removed.total).toBe(2);
+  });
+
+  it("asks for a snapshot after a hole", () => {
+    expect(apply(base, event(4, { type: "session_removed", id: "a" }))).toEqual({ type: "gap" });
+  });
+
+  it("adds a further page without doubles", () => {
+    const more = extend(base, [line("a", { updated_at: 3 }), line("z", { updated_at: 1 })], 3);
+    expect(more.sessions.map((info) => info.id)).toEqual(["b", "a", "z"]);
+  });
+
+  it("groups by what needs the person, pins and days", () => {
+    const now = new Date(2026, 10, 21, 14).getTime();
+    const day = (back: number): number => new Date(2026, 10, 21 - back, 9).getTime();
+    const groups = grouped(
+      [
+        line("w", { status: "waiting", pinned: true, updated_at: day(0) }),
+        line("p", { pinned: true, updated_at: day(9) }),
+        line("t", { updated_at: day(0) }),
+        line("y", { updated_at: day(1) }),
+        line("e", { updated_at: day(2) }),
+      ],
+      now,
+    );
+    expect(groups.map((group) => [group.name, group.sessions.map((info) => info.id)])).toEqual([
+      ["needs_you", ["w"]],
+      ["pinned", ["p"]],
+      ["today", ["t"]],
+      ["yesterday", ["y"]],
+      ["earlier", ["e"]],
+    ]);
+  });
+});

@@ -1,0 +1,95 @@
+/** The list of sessions, kept current. Pure. */
+import type { SessionInfo, Update } from "$lib/ipc/types";
+import { type Outcome, unreachable } from "./outcome";
+
+/** The sessions that are loaded, in the order they are shown, and how many there are in all. */
+export interface ListState {
+  readonly seq: number;
+  readonly sessions: readonly SessionInfo[];
+  readonly total: number;
+}
+
+/** Applies an update of the list's subscription. */
+export function apply(state: ListState | null, update: Update): Outcome<ListState | null> {
+  switch (update.type) {
+    case "snapshot":
+      if (update.snapshot.topic !== "sessions") return { type: "applied", state };
+      return {
+        type: "applied",
+        state: {
+          seq: update.snapshot.seq,
+          sessions: inOrder(update.snapshot.sessions),
+          total: update.snapshot.total,
+        },
+      };
+    case "event": {
+      const { seq, event } = update.envelope;
+      if (!state || seq > state.seq + 1) return { type: "gap" };
+      if (seq <= state.seq) return { type: "applied", state };
+      if (event.type === "session_listed") {
+        const known = state.sessions.some((info) => info.id === event.info.id);
+        const others = state.sessions.filter((info) => info.id !== event.info.id);
+        // A line that is not loaded may be an old one that changed: the total is then counted again on the next page.
+        const total = known || !isNew(state, event.info) ? state.total : state.total + 1;
+        return { type: "applied", state: { seq, sessions: inOrder([...others, event.info]), total } };
+      }
+      if (event.type === "session_removed") {
+        const sessions = state.sessions.filter((info) => info.id !== event.id);
+        const total = Math.max(sessions.length, state.total - 1);
+        return { type: "applied", state: { seq, sessions, total } };
+      }
+      return { type: "applied", state: { ...state, seq } };
+    }
+    case "delta":
+      return { type: "applied", state };
+    case "fault":
+      return { type: "fault", error: update.error };
+    case "ended":
+      return { type: "ended" };
+    default:
+      return { type: "applied", state: unreachable(update, state) };
+  }
+}
+
+/** Adds a further page. */
+export function extend(state: ListState, page: readonly SessionInfo[], total: number): ListState {
+  const known = new Set(state.sessions.map((info) => info.id));
+  return { ...state, sessions: inOrder([...state.sessions, ...page.filter((info) => !known.has(info.id))]), total };
+}
+
+function isNew(state: ListState, info: SessionInfo): boolean {
+  return state.sessions.length === state.total || state.sessions.every((other) => other.created_at < info.created_at);
+}
+
+/** Pinned first, then newest first. */
+export function inOrder(sessions: readonly SessionInfo[]): readonly SessionInfo[] {
+  return sessions.toSorted(
+    (a, b) => Number(b.pinned) - Number(a.pinned) || b.updated_at - a.updated_at || (a.id < b.id ? 1 : -1),
+  );
+}
+
+/** The groups of the sidebar. */
+export type GroupName = "needs_you" | "pinned" | "today" | "yesterday" | "earlier";
+
+/** A group with its sessions. */
+export interface Group {
+  readonly name: GroupName;
+  readonly sessions: readonly SessionInfo[];
+}
+
+/** Sorts sessions into groups as of `now`; empty groups are left out. */
+export function grouped(sessions: readonly SessionInfo[], now: number): readonly Group[] {
+  const today = new Date(now).setHours(0, 0, 0, 0);
+  const before = new Date(today);
+  const yesterday = before.setDate(before.getDate() - 1);
+  const names: GroupName[] = ["needs_you", "pinned", "today", "yesterday", "earlier"];
+  const groupOf = (info: SessionInfo): GroupName => {
+    if (info.status === "waiting") return "needs_you";
+    if (info.pinned) return "pinned";
+    if (info.updated_at >= today) return "today";
+    return info.updated_at >= yesterday ? "yesterday" : "earlier";
+  };
+  return names
+    .map((name) => ({ name, sessions: sessions.filter((info) => groupOf(info) === name) }))
+    .filter((group) => group.sessions.length > 0);
+}

@@ -1,0 +1,152 @@
+import type { Block, CallView, Message, TurnView } from "$lib/ipc/types";
+import { describe, expect, it } from "vitest";
+import { type RowSource, rowsOf } from "./rows";
+
+const usage = { input: 10, cache_read: 80, cache_write: 10, output: 5 };
+const turn = (id: string, end: TurnView["end"] = { type: "finished" }): TurnView => ({
+  id,
+  started_at: 1000,
+  ended_at: end ? 3000 : null,
+  end,
+  usage,
+});
+const message = (id: string, of: string, blocks: Block[], origin: Message["meta"]["origin"] = "model"): Message => ({
+  id,
+  turn: of,
+  role: origin === "model" ? "assistant" : "user",
+  blocks,
+  meta: { origin, at: 1 },
+});
+const tool = (id: string): Block => ({ type: "tool_call", id, provider_id: id, name: "edit", arguments: "{}" });
+const done = (id: string, status: "done" | "failed" = "done", view: CallView["view"] = null): CallView => ({
+  id,
+  turn: "t1",
+  tool: "edit",
+  state: { type: "ended", status, at: 1, duration_ms: 1 },
+  view,
+});
+const source = (part: Partial<RowSource>): RowSource => ({
+  messages: [],
+  turns: [],
+  calls: new Map(),
+  questions: [],
+  notes: [],
+  streaming: [],
+  ...part,
+});
+
+describe("rowsOf", () => {
+  it("puts a run of calls into one card, over messages, and counts them", () => {
+    const rows = rowsOf(
+      source({
+        messages: [
+          message("u", "t1", [{ type: "text", text: "Do it" }], "person"),
+          message("m1", "t1", [tool("c1"), tool("c2")]),
+          message(
+            "r1",
+            "t1",
+            [{ type: "tool_result", call: "c1", provider_id: "c1", status: "done", text: "", images: [] }],
+            "octo",
+          ),
+          message("m2", "t1", [tool("c3"), { type: "text", text: "Done" }]),
+        ],
+        turns: [turn("t1")],
+        calls: new Map([done("c1"), done("c2"), done("c3")].map((call) => [call.id, call])),
+      }),
+    );
+    expect(rows.map((row) => row.kind)).toEqual(["user", "steps", "text", "end"]);
+    const [, steps, , end] = rows;
+    expect(steps?.kind === "steps" && steps.steps.map((step) => step.call?.id)).toEqual(["c1", "c2", "c3"]);
+    expect(end?.kind === "end" && end.figures).toEqual({ steps: 3, milliseconds: 2000, tokens: 105, cached: 0.8 });
+  });
+
+  it("hides notices, empty texts and what Octo adds", () => {
+    const rows = rowsOf(
+      source({
+        messages: [
+          message("u", "t1", [{ type: "notice", kind: "context", text: "date" }], "person"),
+          message("o", "t1", [{ type: "notice", kind: "todos", text: "open" }], "octo"),
+          message("m", "t1", [
+            { type: "reasoning", text: " " },
+            { type: "text", text: "\n" },
+          ]),
+        ],
+        turns: [turn("t1", null)],
+      }),
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it("keeps the key of a block when its stream becomes whole", () => {
+    const streaming = [{ message: "m", block: 0, kind: { type: "text" } as const, start: 0, text: "Ha", bytes: 2 }];
+    const live = rowsOf(source({ messages: [message("m", "t1", [])], turns: [turn("t1", null)], streaming }));
+    const whole = rowsOf(
+      source({ messages: [message("m", "t1", [{ type: "text", text: "Hallo" }])], turns: [turn("t1", null)] }),
+    );
+    expect(live.map((row) => row.key)).toEqual(whole.map((row) => row.key));
+    expect(live[0]?.kind === "text" && live[0].streaming).toBe(true);
+  });
+
+  it("shows what a failed call without a card told the model, and not what a good one did", () => {
+    const results: Block[] = ["c1", "c2"].map((call) => ({
+      type: "tool_result",
+      call,
+      provider_id: call,
+      status: "failed",
+      text: `result of ${call}`,
+      images: [],
+    }));
+    const diff = {
+      type: "diff",
+      path: "/x",
+      change: "edited",
+      added: 1,
+      removed: 0,
+      hunks: [],
+      truncated: false,
+    } as const;
+    const rows = rowsOf(
+      source({
+        messages: [message("m", "t1", [tool("c1"), tool("c2")]), message("r", "t1", results, "octo")],
+        calls: new Map([done("c1", "failed"), done("c2", "done", diff)].map((call) => [call.id, call])),
+      }),
+    );
+    const [steps] = rows;
+    expect(steps?.kind === "steps" && steps.steps.map((step) => step.result)).toEqual(["result of c1", null]);
+  });
+
+  it("offers a retry only for the newest turn", () => {
+    const error = { key: "provider.auth", args: {}, retryable: false };
+    const rows = rowsOf(
+      source({
+        messages: [
+          message("u1", "t1", [{ type: "text", text: "a" }], "person"),
+          message("u2", "t2", [{ type: "text", text: "b" }], "person"),
+        ],
+        turns: [turn("t1", { type: "failed", error }), turn("t2", { type: "failed", error })],
+      }),
+    );
+    expect(rows.flatMap((row) => (row.kind === "error" ? [row.canRetry] : []))).toEqual([false, true]);
+  });
+
+  it("leaves the line of an asking call to its card", () => {
+    const call: CallView = { id: "c1", turn: "t1", tool: "edit", state: { type: "asking" }, view: null };
+    const rows = rowsOf(
+      source({
+        messages: [message("m", "t1", [tool("c1")])],
+        turns: [turn("t1", null)],
+        calls: new Map([["c1", call]]),
+        questions: [
+          {
+            id: "q",
+            call: "c1",
+            tool: "edit",
+            at: 1,
+            ask: { type: "feedback", question: "?", context: null, options: [] },
+          },
+        ],
+      }),
+    );
+    expect(rows.map((row) => row.kind)).toEqual(["ask"]);
+  });
+});

@@ -1,0 +1,211 @@
+/** What the transcript shows, one row each, from a session's state. Pure; texts that stream are read by the rows. */
+import type { ApiError, Block, CallView, Message, Question, TurnView } from "$lib/ipc/types";
+import { type Note, type SessionState, totalInput } from "./session";
+import type { Stream } from "./stream";
+
+/** A tool call as a line of a card: its call, or the arguments that still stream. */
+export interface Step {
+  readonly key: string;
+  /** Null while the arguments stream. */
+  readonly call: CallView | null;
+  /** The tool's name as the model wrote it. */
+  readonly tool: string;
+  /** The message that makes the call. */
+  readonly message: string;
+  /** The arguments as they were written; empty while they stream. */
+  readonly argumentText: string;
+  /** What the model was told, where the card itself does not say it: a failure, or a call without a view. */
+  readonly result: string | null;
+}
+
+/** What a turn amounts to, for its last line. */
+export interface TurnFigures {
+  readonly steps: number;
+  readonly milliseconds: number;
+  readonly tokens: number;
+  /** What part of the input came from the cache, 0 to 1; null when there was no input. */
+  readonly cached: number | null;
+}
+
+interface Common {
+  readonly key: string;
+  /** The message it belongs to, to jump to. */
+  readonly message: string | null;
+  /** Whether a turn begins here. */
+  readonly first: boolean;
+}
+
+/** A row of the transcript. */
+export type Row = Common &
+  (
+    | { kind: "user"; blocks: readonly Block[]; at: number; id: string }
+    | { kind: "text"; id: string; index: number; streaming: boolean; text: string }
+    | { kind: "reasoning"; id: string; index: number; streaming: boolean; text: string }
+    | { kind: "steps"; steps: readonly Step[] }
+    | { kind: "summary"; text: string }
+    | { kind: "cut"; why: "truncated" | "cut" }
+    | { kind: "end"; turn: TurnView; figures: TurnFigures; how: "finished" | "stopped" }
+    | { kind: "error"; turn: string; error: ApiError; canRetry: boolean }
+    | { kind: "note"; note: ApiError }
+    | { kind: "ask"; question: Question; place: number; of: number }
+  );
+
+type Distribute<T> = T extends Row ? Omit<T, "first"> : never;
+type Draft = Distribute<Row>;
+
+/** The part of a session's state rows are made of; streamed text is only looked at for which blocks stream. */
+export type RowSource = Pick<SessionState, "messages" | "turns" | "calls" | "questions" | "notes" | "streaming">;
+
+/** The rows of a session, oldest first. */
+export function rowsOf(state: RowSource): readonly Row[] {
+  const rows: Row[] = [];
+  const turns = new Map(state.turns.map((turn) => [turn.id, turn]));
+  const open = new Map<string, Stream[]>();
+  const results = new Map<string, string>();
+  for (const message of state.messages) {
+    for (const block of message.blocks) if (block?.type === "tool_result") results.set(block.call, block.text);
+  }
+  for (const stream of state.streaming) {
+    if (stream.kind.type !== "output") open.set(stream.message, [...(open.get(stream.message) ?? []), stream]);
+  }
+  const notesAfter = new Map<string | null, Note[]>();
+  for (const note of state.notes) notesAfter.set(note.after, [...(notesAfter.get(note.after) ?? []), note]);
+
+  let turn: string | null = null;
+  let steps = 0;
+  const add = (row: Draft, begins = false): void => void rows.push({ ...row, first: begins || rows.length === 0 });
+  const close = (): void => {
+    const view = turn === null ? undefined : turns.get(turn);
+    if (view?.end) addEnd(view, view.id === state.turns.at(-1)?.id, steps, add);
+    turn = null;
+  };
+  const addNotes = (after: string | null): void => {
+    for (const { seq, note } of notesAfter.get(after) ?? [])
+      add({ kind: "note", key: `note:${seq}`, message: null, note });
+  };
+
+  addNotes(null);
+  for (const message of state.messages) {
+    if (message.turn !== turn) {
+      close();
+      steps = 0;
+      turn = message.turn;
+    }
+    if (message.role === "user" && message.meta.origin === "person") addUser(message, add);
+    else steps += addBlocks(message, open.get(message.id) ?? [], state, results, rows, add);
+    addNotes(message.id);
+  }
+  close();
+  // A turn that failed before its first message has no message to hang on.
+  const last = state.turns.at(-1);
+  if (last?.end && !state.messages.some((message) => message.turn === last.id)) addEnd(last, true, 0, add);
+
+  state.questions.forEach((question, place) =>
+    add({ kind: "ask", key: `ask:${question.id}`, message: null, question, place, of: state.questions.length }),
+  );
+  return rows;
+}
+
+function addUser(message: Message, add: (row: Draft, begins: boolean) => void): void {
+  const blocks = message.blocks.filter((block) => block.type !== "notice");
+  if (blocks.length === 0) return;
+  add({ kind: "user", key: message.id, message: message.id, id: message.id, blocks, at: message.meta.at }, true);
+}
+
+/** Adds the blocks of a model's message (or of one Octo added); returns how many calls it makes. */
+function addBlocks(
+  message: Message,
+  open: readonly Stream[],
+  state: RowSource,
+  results: ReadonlyMap<string, string>,
+  rows: Row[],
+  add: (row: Draft) => void,
+): number {
+  let calls = 0;
+  const count = Math.max(message.blocks.length, ...open.map((stream) => stream.block + 1));
+  for (let index = 0; index < count; index += 1) {
+    const block = message.blocks[index];
+    const stream = block ? undefined : open.find((candidate) => candidate.block === index);
+    const at = { key: `${message.id}:${index}`, message: message.id, id: message.id, index };
+    if (block?.type === "text" || stream?.kind.type === "text") {
+      const text = block?.type === "text" ? block.text : "";
+      if (!stream && text.trim() === "") continue;
+      add({ kind: "text", ...at, streaming: Boolean(stream), text });
+    } else if (block?.type === "reasoning" || stream?.kind.type === "reasoning") {
+      const text = block?.type === "reasoning" ? block.text : "";
+      if (stream || text.trim() !== "") add({ kind: "reasoning", ...at, streaming: Boolean(stream), text });
+    } else if (block?.type === "tool_call") {
+      calls += 1;
+      const call = state.calls.get(block.id) ?? null;
+      // Its card shows what it would do.
+      if (call?.state.type === "asking" && state.questions.some((question) => question.call === call.id)) continue;
+      addStep(rows, add, {
+        key: at.key,
+        call,
+        tool: call?.tool ?? block.name,
+        message: message.id,
+        argumentText: block.arguments,
+        result: worthTelling(call) ? (results.get(block.id) ?? null) : null,
+      });
+    } else if (stream?.kind.type === "arguments") {
+      addStep(rows, add, {
+        key: at.key,
+        call: null,
+        tool: stream.kind.tool,
+        message: message.id,
+        argumentText: "",
+        result: null,
+      });
+    } else if (block?.type === "summary") {
+      add({ kind: "summary", ...at, text: block.text });
+    }
+  }
+  const end = message.meta.end;
+  if (end === "truncated" || end === "cut") {
+    add({ kind: "cut", key: `${message.id}:end`, message: message.id, why: end });
+  }
+  return calls;
+}
+
+function worthTelling(call: CallView | null): boolean {
+  if (call?.state.type !== "ended") return call === null;
+  const { status } = call.state;
+  if (call.view === null) return status !== "denied" && status !== "stopped";
+  return status === "failed" && call.view.type !== "command" && call.view.type !== "plain";
+}
+
+function addStep(rows: Row[], add: (row: Draft) => void, step: Step): void {
+  const last = rows.at(-1);
+  if (last?.kind === "steps") rows[rows.length - 1] = { ...last, steps: [...last.steps, step] };
+  else add({ kind: "steps", key: step.key, message: step.message, steps: [step] });
+}
+
+function addEnd(turn: TurnView, newest: boolean, steps: number, add: (row: Draft) => void): void {
+  const at = { key: `end:${turn.id}`, message: null };
+  const end = turn.end;
+  if (end?.type === "failed") {
+    add({ kind: "error", ...at, turn: turn.id, error: end.error, canRetry: newest });
+    return;
+  }
+  const input = totalInput(turn.usage);
+  const figures: TurnFigures = {
+    steps,
+    milliseconds: Math.max(0, (turn.ended_at ?? turn.started_at) - turn.started_at),
+    tokens: input + turn.usage.output,
+    cached: input === 0 ? null : turn.usage.cache_read / input,
+  };
+  add({ kind: "end", ...at, turn, figures, how: end?.type === "stopped" ? "stopped" : "finished" });
+}
+
+/** The text of a streaming block, as far as it has come. */
+export function streamText(streaming: readonly Stream[], message: string, index: number): string {
+  return (
+    streaming.find((stream) => stream.message === message && stream.block === index && stream.kind.type !== "output")
+      ?.text ?? ""
+  );
+}
+
+/** The live output of a call; null when none streams. */
+export function liveOutput(streaming: readonly Stream[], call: string): string | null {
+  return streaming.find((stream) => stream.kind.type === "output" && stream.kind.call === call)?.text ?? null;
+}

@@ -1,0 +1,315 @@
+import type { Delta, Event, Message, SessionInfo, SessionSnapshot, StreamKind, Update } from "$lib/ipc/types";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type SessionState, apply, open, prepend } from "./session";
+
+const id = "5".repeat(32);
+const info: SessionInfo = {
+  id,
+  title: "Test",
+  folder: "/tmp/x",
+  profile: "general",
+  mode: "ask",
+  model: null,
+  source: "window",
+  pinned: false,
+  status: "running",
+  created_at: 1,
+  updated_at: 1,
+  usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
+};
+const empty: SessionSnapshot = {
+  seq: 0,
+  info,
+  page: { messages: [], turns: [], calls: [], earlier: false },
+  questions: [],
+  queue: [],
+  todos: [],
+  streaming: [],
+  retry: null,
+  draft: "",
+  context_tokens: 0,
+};
+const started = (name: string): Message => ({
+  id: name,
+  turn: "t",
+  role: "assistant",
+  blocks: [],
+  meta: { origin: "model", at: 1 },
+});
+const event = (seq: number, what: Event): Update => ({
+  type: "event",
+  envelope: { topic: { type: "session", id }, seq, at: seq, v: 1, event: what },
+});
+const delta = (
+  message: string,
+  offset: number,
+  text: string,
+  kind: StreamKind = { type: "text" },
+  block = 0,
+): Update => ({
+  type: "delta",
+  delta: { session: id, message, block, kind, offset, text } satisfies Delta,
+});
+const utf8 = (text: string): number => new TextEncoder().encode(text).length;
+
+function run(updates: readonly Update[], from: SessionState | null = open(empty)): SessionState {
+  let state = from;
+  for (const update of updates) {
+    const outcome = apply(state, update);
+    if (outcome.type !== "applied") throw new Error(outcome.type);
+    state = outcome.state;
+  }
+  if (!state) throw new Error("no state");
+  return state;
+}
+
+/** The snapshot a core would send of a state. */
+function snapshotOf(state: SessionState): Update {
+  return {
+    type: "snapshot",
+    snapshot: {
+      topic: "session",
+      ...empty,
+      seq: state.seq,
+      info: state.info,
+      page: {
+        messages: [...state.messages],
+        turns: [...state.turns],
+        calls: [...state.calls.values()],
+        earlier: state.earlier,
+      },
+      questions: [...state.questions],
+      queue: [...state.queue],
+      todos: [...state.todos],
+      streaming: state.streaming.map(({ bytes: _, ...stream }) => stream),
+      retry: state.retry,
+      draft: state.draft,
+      context_tokens: state.contextTokens,
+    },
+  };
+}
+
+/** What is compared: notes are not part of snapshots. */
+const drawn = ({ notes: _, ...state }: SessionState) => ({ ...state, calls: [...state.calls] });
+
+describe("events", () => {
+  it("are applied once and in order; a hole asks for a snapshot", () => {
+    const one = event(1, { type: "message_started", message: started("m1") });
+    const state = run([one]);
+    expect(apply(state, one)).toEqual({ type: "applied", state });
+    expect(apply(state, event(3, { type: "retry_started" }))).toEqual({ type: "gap" });
+    expect(apply(null, one)).toEqual({ type: "gap" });
+  });
+
+  it("end a stream with the whole block", () => {
+    const state = run([
+      event(1, { type: "message_started", message: started("m1") }),
+      delta("m1", 0, "Hal"),
+      event(2, { type: "block_added", message: "m1", index: 0, block: { type: "text", text: "Hallo" } }),
+      delta("m1", 3, "lo"),
+    ]);
+    expect(state.streaming).toEqual([]);
+    expect(state.messages[0]?.blocks).toEqual([{ type: "text", text: "Hallo" }]);
+  });
+
+  it("take a discarded message back, its calls and streams too", () => {
+    const state = run([
+      event(1, { type: "message_started", message: started("m1") }),
+      event(2, {
+        type: "block_added",
+        message: "m1",
+        index: 0,
+        block: { type: "tool_call", id: "c1", provider_id: "p", name: "edit", arguments: "{}" },
+      }),
+      event(3, {
+        type: "call_changed",
+        call: { id: "c1", turn: "t", tool: "edit", state: { type: "planned" }, view: null },
+      }),
+      delta("m1", 0, "later", { type: "text" }, 1),
+      event(4, { type: "message_discarded", message: "m1" }),
+      delta("m1", 5, "late"),
+    ]);
+    expect(state.messages).toEqual([]);
+    expect(state.calls.size).toBe(0);
+    expect(state.streaming).toEqual([]);
+  });
+
+  it("count the context from the last model call", () => {
+    const usage = { input: 5, cache_read: 90, cache_write: 4, output: 7 };
+    const state = run([
+      event(1, { type: "message_started", message: started("m1") }),
+      event(2, { type: "message_ended", message: "m1", end: "complete", usage }),
+    ]);
+    expect(state.contextTokens).toBe(99);
+  });
+
+  it("keep a command's answer where it was given, also over a snapshot", () => {
+    const note = { key: "command.unknown", args: {}, retryable: false };
+    const state = run([
+      event(1, { type: "message_started", message: started("m1") }),
+      event(2, { type: "command_answered", note }),
+    ]);
+    expect(run([snapshotOf(state)], state).notes).toEqual([{ seq: 2, at: 2, after: "m1", note }]);
+  });
+});
+
+describe("deltas", () => {
+  const begun = run([event(1, { type: "message_started", message: started("m1") })]);
+
+  it("have byte offsets: overlaps are skipped, holes are gaps", () => {
+    const state = run([delta("m1", 0, "héé"), delta("m1", 3, "é中"), delta("m1", 0, "h")], begun);
+    expect(state.streaming[0]?.text).toBe("héé中");
+    expect(state.streaming[0]?.bytes).toBe(utf8("héé中"));
+    expect(apply(state, delta("m1", 40, "x"))).toEqual({ type: "gap" });
+    expect(apply(begun, delta("m1", 1, "x"))).toEqual({ type: "gap" });
+  });
+
+  it("of a command's output belong to the call, and stop with it", () => {
+    const output: StreamKind = { type: "output", call: "c1" };
+    const ended = event(2, {
+      type: "call_changed",
+      call: {
+        id: "c1",
+        turn: "t",
+        tool: "terminal",
+        state: { type: "ended", status: "done", at: 2, duration_ms: 1 },
+        view: null,
+      },
+    });
+    const state = run([delta("m1", 0, "a\n", output), delta("m1", 2, "b\n", output)], begun);
+    expect(state.streaming[0]?.text).toBe("a\nb\n");
+    expect(run([ended, delta("m1", 4, "c\n", output)], state).streaming).toEqual([]);
+  });
+
+  it("of long output keep its end and still count every byte", () => {
+    const output: StreamKind = { type: "output", call: "c1" };
+    const line = `${"é".repeat(99)}\n`;
+    let state = begun;
+    let offset = 0;
+    for (let i = 0; i < 60; i += 1) {
+      const text = line.repeat(100);
+      state = run([delta("m1", offset, text, output)], state);
+      offset += utf8(text);
+    }
+    const stream = state.streaming[0];
+    expect(stream?.bytes).toBe(offset);
+    expect(stream?.text.length).toBeLessThan(400_001);
+    expect(stream?.text.startsWith("é")).toBe(true);
+    expect((stream?.start ?? 0) + utf8(stream?.text ?? "")).toBe(offset);
+  });
+
+  it("give the same text however they are cut and repeated", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "grapheme", maxLength: 60 }),
+        fc.array(fc.nat(60), { maxLength: 8 }),
+        (text, cuts) => {
+          const characters = [...text];
+          const at = [0, ...cuts.map((cut) => cut % (characters.length + 1)), characters.length].sort((a, b) => a - b);
+          const pieces = at.slice(1).map((to, place) => {
+            // Every other piece begins again a little earlier: an overlap.
+            const from = Math.max(0, (at[place] ?? 0) - (place % 2));
+            return delta("m1", utf8(characters.slice(0, from).join("")), characters.slice(from, to).join(""));
+          });
+          expect(run(pieces, begun).streaming[0]?.text ?? "").toBe(text);
+        },
+      ),
+    );
+  });
+});
+
+describe("a snapshot at any point and the rest", () => {
+  const log: Update[] = [
+    event(1, { type: "turn_started", turn: { id: "t", started_at: 1, ended_at: null, end: null, usage: info.usage } }),
+    event(2, { type: "message_added", message: { ...started("u1"), role: "user", meta: { origin: "person", at: 1 } } }),
+    event(3, { type: "message_started", message: started("m1") }),
+    delta("m1", 0, "thinking", { type: "reasoning" }),
+    event(4, { type: "block_added", message: "m1", index: 0, block: { type: "reasoning", text: "thinking" } }),
+    delta("m1", 0, "Ans", { type: "text" }, 1),
+    delta("m1", 3, "wer", { type: "text" }, 1),
+    event(5, { type: "block_added", message: "m1", index: 1, block: { type: "text", text: "Answer" } }),
+    delta("m1", 0, '{"command":', { type: "arguments", tool: "terminal" }, 2),
+    event(6, {
+      type: "block_added",
+      message: "m1",
+      index: 2,
+      block: { type: "tool_call", id: "c1", provider_id: "p", name: "terminal", arguments: "{}" },
+    }),
+    event(7, { type: "message_ended", message: "m1", end: "complete", usage: { ...info.usage, input: 10 } }),
+    event(8, {
+      type: "call_changed",
+      call: { id: "c1", turn: "t", tool: "terminal", state: { type: "asking" }, view: null },
+    }),
+    event(9, {
+      type: "question_asked",
+      question: {
+        id: "q1",
+        call: "c1",
+        tool: "terminal",
+        at: 2,
+        ask: { type: "feedback", question: "?", context: null, options: [] },
+      },
+    }),
+    event(10, { type: "question_closed", question: "q1", answer: { type: "once" } }),
+    event(11, {
+      type: "call_changed",
+      call: { id: "c1", turn: "t", tool: "terminal", state: { type: "started", at: 3 }, view: null },
+    }),
+    delta("m1", 0, "out\n", { type: "output", call: "c1" }),
+    event(12, {
+      type: "call_changed",
+      call: {
+        id: "c1",
+        turn: "t",
+        tool: "terminal",
+        state: { type: "ended", status: "done", at: 4, duration_ms: 1 },
+        view: null,
+      },
+    }),
+    event(13, { type: "todos_changed", todos: [{ id: 1, task: "x", status: "pending" }] }),
+    event(14, { type: "queue_changed", queue: [{ id: "w1", blocks: [], at: 3 }] }),
+    event(15, {
+      type: "retry_scheduled",
+      retry: { attempt: 2, attempts: 4, at: 9, error: { key: "x", args: {}, retryable: true } },
+    }),
+    event(16, { type: "retry_started" }),
+    event(17, { type: "message_started", message: started("m2") }),
+    delta("m2", 0, "half"),
+    event(18, { type: "message_discarded", message: "m2" }),
+    event(19, { type: "session_changed", info: { ...info, status: "idle" } }),
+    event(20, {
+      type: "turn_ended",
+      turn: { id: "t", started_at: 1, ended_at: 9, end: { type: "finished" }, usage: info.usage },
+    }),
+  ];
+  const whole = run(log);
+
+  it.each(log.map((_, at) => at))("is the same as the whole log (cut after %i)", (at) => {
+    const first = run(log.slice(0, at));
+    // What the snapshot already holds may come again.
+    const again = log.slice(Math.max(0, at - 3));
+    expect(
+      drawn(
+        run(
+          [snapshotOf(first), ...again.filter((update) => update.type !== "delta" || log.indexOf(update) >= at)],
+          null,
+        ),
+      ),
+    ).toEqual(drawn(whole));
+  });
+});
+
+describe("earlier pages", () => {
+  const page = { messages: [started("m1")], turns: [], calls: [], earlier: true };
+
+  it("come before what is there, without doubles, and survive a fresh snapshot", () => {
+    const newest = run([event(1, { type: "message_started", message: started("m2") })]);
+    const state = prepend(prepend(newest, page), page);
+    expect(state.messages.map((message) => message.id)).toEqual(["m1", "m2"]);
+    expect(state.earlier).toBe(true);
+    const fresh = run([snapshotOf(newest)], state);
+    expect(fresh.messages.map((message) => message.id)).toEqual(["m1", "m2"]);
+    expect(fresh.earlier).toBe(true);
+  });
+});

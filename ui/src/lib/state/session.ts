@@ -1,0 +1,253 @@
+/** An open session: its snapshot, kept current by events and streamed text. Pure. */
+import type {
+  ApiError,
+  CallView,
+  Delta,
+  Envelope,
+  Event,
+  Message,
+  Question,
+  Queued,
+  Retry,
+  SessionInfo,
+  SessionSnapshot,
+  Todo,
+  TranscriptPage,
+  TurnView,
+  Update,
+  Usage,
+} from "$lib/ipc/types";
+import { type Outcome, unreachable } from "./outcome";
+import { type Stream, append, begin, sameStream } from "./stream";
+
+/** Octo's own answer to a slash command; shown until the session is opened again. */
+export interface Note {
+  readonly seq: number;
+  readonly at: number;
+  /** The newest message when it was given; it is shown after that one. */
+  readonly after: string | null;
+  readonly note: ApiError;
+}
+
+/** Everything that is drawn of a session. */
+export interface SessionState {
+  readonly seq: number;
+  readonly info: SessionInfo;
+  readonly messages: readonly Message[];
+  readonly turns: readonly TurnView[];
+  readonly calls: ReadonlyMap<string, CallView>;
+  readonly earlier: boolean;
+  readonly questions: readonly Question[];
+  readonly queue: readonly Queued[];
+  readonly todos: readonly Todo[];
+  readonly streaming: readonly Stream[];
+  readonly retry: Retry | null;
+  readonly draft: string;
+  readonly contextTokens: number;
+  readonly notes: readonly Note[];
+}
+
+/** The state a snapshot describes. Notes are not part of snapshots: those that were there stay. */
+export function open(snapshot: SessionSnapshot, notes: readonly Note[] = []): SessionState {
+  return {
+    seq: snapshot.seq,
+    info: snapshot.info,
+    messages: snapshot.page.messages,
+    turns: snapshot.page.turns,
+    calls: new Map(snapshot.page.calls.map((call) => [call.id, call])),
+    earlier: snapshot.page.earlier,
+    questions: snapshot.questions,
+    queue: snapshot.queue,
+    todos: snapshot.todos,
+    streaming: snapshot.streaming.map(begin),
+    retry: snapshot.retry,
+    draft: snapshot.draft,
+    contextTokens: snapshot.context_tokens,
+    notes,
+  };
+}
+
+/**
+ * The state a fresh snapshot describes, with the earlier pages that were loaded before it: history never
+ * changes, and whoever reads it should not lose their place.
+ */
+function reopen(before: SessionState | null, snapshot: SessionSnapshot): SessionState {
+  const state = open(snapshot, before?.notes);
+  const first = state.messages[0];
+  const at = before && first ? before.messages.findIndex((message) => message.id === first.id) : -1;
+  if (!before || at <= 0) return state;
+  const messages = before.messages.slice(0, at);
+  const mentioned = new Set(messages.map((message) => message.turn));
+  const calls = [...before.calls.values()].filter((call) => mentioned.has(call.turn));
+  const turns = before.turns.filter((turn) => mentioned.has(turn.id));
+  return prepend(state, { messages, turns, calls, earlier: before.earlier });
+}
+
+/** Applies an update of this session's subscription. Without a snapshot yet, `state` is null. */
+export function apply(state: SessionState | null, update: Update): Outcome<SessionState | null> {
+  switch (update.type) {
+    case "snapshot":
+      if (update.snapshot.topic !== "session") return { type: "applied", state };
+      return { type: "applied", state: reopen(state, update.snapshot) };
+    case "event":
+      return state ? applyEnvelope(state, update.envelope) : { type: "gap" };
+    case "delta":
+      return state ? applyDelta(state, update.delta) : { type: "gap" };
+    case "fault":
+      return { type: "fault", error: update.error };
+    case "ended":
+      return { type: "ended" };
+    default:
+      return { type: "applied", state: unreachable(update, state) };
+  }
+}
+
+/** Puts a page of earlier messages before what is there. */
+export function prepend(state: SessionState, page: TranscriptPage): SessionState {
+  const known = new Set(state.messages.map((message) => message.id));
+  const turns = new Set(state.turns.map((turn) => turn.id));
+  return {
+    ...state,
+    messages: [...page.messages.filter((message) => !known.has(message.id)), ...state.messages],
+    turns: [...page.turns.filter((turn) => !turns.has(turn.id)), ...state.turns],
+    // What is there is newer than what a page read a moment ago says.
+    calls: new Map([...page.calls.map((call) => [call.id, call] as const), ...state.calls]),
+    earlier: page.earlier,
+  };
+}
+
+function applyEnvelope(state: SessionState, envelope: Envelope): Outcome<SessionState> {
+  if (envelope.seq <= state.seq) return { type: "applied", state };
+  if (envelope.seq > state.seq + 1) return { type: "gap" };
+  return { type: "applied", state: { ...applyEvent(state, envelope.event, envelope), seq: envelope.seq } };
+}
+
+function applyEvent(state: SessionState, event: Event, envelope: Envelope): SessionState {
+  switch (event.type) {
+    case "session_changed":
+      return { ...state, info: event.info };
+    case "turn_started":
+      return { ...state, turns: upsert(state.turns, event.turn) };
+    case "turn_ended":
+      return { ...state, turns: upsert(state.turns, event.turn), streaming: [], retry: null };
+    case "message_added":
+    case "message_started":
+      return { ...state, messages: upsert(state.messages, event.message) };
+    case "block_added":
+      return {
+        ...withMessage(state, event.message, (message) => {
+          const blocks = [...message.blocks];
+          blocks[event.index] = event.block;
+          return { ...message, blocks };
+        }),
+        streaming: state.streaming.filter(
+          (stream) => stream.kind.type === "output" || stream.message !== event.message || stream.block !== event.index,
+        ),
+      };
+    case "message_ended":
+      return {
+        ...withMessage(state, event.message, (message) => ({
+          ...message,
+          meta: { ...message.meta, end: event.end, ...(event.usage ? { usage: event.usage } : {}) },
+        })),
+        streaming: withoutBlocksOf(state.streaming, event.message),
+        contextTokens: event.usage ? totalInput(event.usage) : state.contextTokens,
+      };
+    case "message_discarded":
+      return {
+        ...state,
+        messages: state.messages.filter((message) => message.id !== event.message),
+        calls: withoutCallsOf(state, event.message),
+        streaming: withoutBlocksOf(state.streaming, event.message),
+      };
+    case "call_changed": {
+      const calls = new Map(state.calls).set(event.call.id, event.call);
+      if (event.call.state.type !== "ended") return { ...state, calls };
+      return {
+        ...state,
+        calls,
+        streaming: state.streaming.filter(
+          (stream) => stream.kind.type !== "output" || stream.kind.call !== event.call.id,
+        ),
+      };
+    }
+    case "question_asked":
+      return { ...state, questions: upsert(state.questions, event.question) };
+    case "question_closed":
+      return { ...state, questions: state.questions.filter((question) => question.id !== event.question) };
+    case "todos_changed":
+      return { ...state, todos: event.todos };
+    case "queue_changed":
+      return { ...state, queue: event.queue };
+    case "retry_scheduled":
+      return { ...state, retry: event.retry };
+    case "retry_started":
+      return { ...state, retry: null };
+    case "command_answered": {
+      const after = state.messages.at(-1)?.id ?? null;
+      const note: Note = { seq: envelope.seq, at: envelope.at, after, note: event.note };
+      return { ...state, notes: [...state.notes.filter((known) => known.seq !== note.seq), note] };
+    }
+    // Of other topics; they never come here.
+    case "session_listed":
+    case "session_removed":
+    case "settings_changed":
+      return state;
+    default:
+      return unreachable(event, state);
+  }
+}
+
+function applyDelta(state: SessionState, delta: Delta): Outcome<SessionState> {
+  const message = state.messages.find((candidate) => candidate.id === delta.message);
+  // A message that was discarded, or a block that is whole already: late text says nothing new.
+  if (!message) return { type: "applied", state };
+  if (delta.kind.type === "output") {
+    if (state.calls.get(delta.kind.call)?.state.type === "ended") return { type: "applied", state };
+  } else if (message.blocks[delta.block] !== undefined || message.meta.end !== undefined) {
+    return { type: "applied", state };
+  }
+  const at = state.streaming.findIndex((stream) => sameStream(stream, delta));
+  const outcome = append(state.streaming[at], delta);
+  switch (outcome.type) {
+    case "gap":
+      return { type: "gap" };
+    case "known":
+      return { type: "applied", state };
+    case "grown": {
+      const streaming = at < 0 ? [...state.streaming, outcome.stream] : state.streaming.with(at, outcome.stream);
+      return { type: "applied", state: { ...state, streaming } };
+    }
+    default:
+      return unreachable(outcome, { type: "applied", state });
+  }
+}
+
+/** All input tokens, however they were billed. */
+export function totalInput(usage: Usage): number {
+  return usage.input + usage.cache_read + usage.cache_write;
+}
+
+function upsert<T extends { id: string }>(items: readonly T[], item: T): readonly T[] {
+  const at = items.findLastIndex((known) => known.id === item.id);
+  return at < 0 ? [...items, item] : items.with(at, item);
+}
+
+function withMessage(state: SessionState, id: string, change: (message: Message) => Message): SessionState {
+  const at = state.messages.findLastIndex((message) => message.id === id);
+  const message = state.messages[at];
+  return message ? { ...state, messages: state.messages.with(at, change(message)) } : state;
+}
+
+function withoutBlocksOf(streaming: readonly Stream[], message: string): readonly Stream[] {
+  return streaming.filter((stream) => stream.kind.type === "output" || stream.message !== message);
+}
+
+function withoutCallsOf(state: SessionState, id: string): ReadonlyMap<string, CallView> {
+  const message = state.messages.find((candidate) => candidate.id === id);
+  const gone = message?.blocks.flatMap((block) => (block.type === "tool_call" ? [block.id] : [])) ?? [];
+  if (gone.length === 0) return state.calls;
+  const calls = new Map(state.calls);
+  for (const call of gone) calls.delete(call);
+  return calls;
+}

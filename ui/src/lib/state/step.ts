@@ -1,0 +1,115 @@
+/** A tool call as one line: icon, verb, object, result. By what it shows, never by the tool's name. */
+import type { CallView, CommandState, ToolView } from "$lib/ipc/types";
+import type { IconName } from "$lib/icons";
+
+/** What a call does, for its verb. */
+export type Doing =
+  "read" | "listed" | "viewed" | "wrote" | "edited" | "ran" | "found" | "searched" | "planned" | "asked" | "called";
+
+/** When it does it: not yet, now, or it is over. */
+export type Tense = "plan" | "now" | "done";
+
+/** What a view shows, as a verb. */
+export function doing(view: ToolView | null): Doing {
+  switch (view?.type) {
+    case "text":
+      return "read";
+    case "folder":
+      return "listed";
+    case "picture":
+      return "viewed";
+    case "diff":
+      return view.change === "created" ? "wrote" : "edited";
+    case "command":
+      return "ran";
+    case "paths":
+      return "found";
+    case "matches":
+      return "searched";
+    case "todos":
+      return "planned";
+    case "feedback":
+      return "asked";
+    case "plain":
+    case undefined:
+      return "called";
+    default:
+      return view satisfies never;
+  }
+}
+
+/** The icon of a verb. */
+export const stepIcons: Record<Doing, IconName> = {
+  read: "file-text",
+  listed: "folder",
+  viewed: "image",
+  wrote: "file",
+  edited: "pencil",
+  ran: "terminal",
+  found: "search",
+  searched: "search",
+  planned: "list",
+  asked: "chat",
+  called: "box",
+};
+
+/** The tense of a call; one that was refused stays a plan. */
+export function tense(call: CallView | null): Tense {
+  switch (call?.state.type) {
+    case "ended":
+      return call.state.status === "denied" ? "plan" : "done";
+    case "started":
+      return "now";
+    default:
+      return "plan";
+  }
+}
+
+/** Whether a command's end is a failure. */
+export function commandFailed(state: CommandState | null): boolean {
+  return state?.type === "signalled" || (state?.type === "exited" && state.code !== 0);
+}
+
+/** Whether a call went wrong. */
+export function failed(call: CallView | null): boolean {
+  if (call?.state.type !== "ended") return false;
+  if (call.state.status === "failed" || call.state.status === "interrupted") return true;
+  return call.view?.type === "command" && commandFailed(call.view.state);
+}
+
+/** Whether a step is open unless the person closed it: changes, failures and running commands are. */
+export function opensItself(call: CallView | null): boolean {
+  if (!call) return false;
+  if (call.state.type === "asking") return false;
+  if (failed(call)) return true;
+  if (call.view?.type === "diff") return call.state.type !== "ended" || call.state.status === "done";
+  return call.view?.type === "command" && call.state.type === "started";
+}
+
+/** Whether there is anything to open. */
+export function hasBody(view: ToolView | null, result: string | null, output: string | null): boolean {
+  if (result !== null || output !== null) return true;
+  switch (view?.type) {
+    case "command":
+      return view.output !== null || view.command.includes("\n");
+    case "paths":
+      return view.paths.length > 0;
+    case "matches":
+      return view.files.length > 0;
+    case "folder":
+      return view.entries.length > 0;
+    case "todos":
+      return view.todos.length > 0;
+    case "text":
+    case "picture":
+    case "diff":
+    case "feedback":
+      return true;
+    case "plain":
+      return view.text !== "";
+    case undefined:
+      return false;
+    default:
+      return view satisfies never;
+  }
+}

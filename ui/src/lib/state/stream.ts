@@ -1,0 +1,72 @@
+/** Text that streams: pieces with byte offsets, put together without holes or doubles. */
+import type { Delta, StreamKind, Streaming } from "$lib/ipc/types";
+
+/** A block that is still streaming, with the number of UTF-8 bytes that have come so far. */
+export interface Stream extends Streaming {
+  readonly bytes: number;
+}
+
+/** How much of a command's live output is kept for the screen, in UTF-16 units; its end is what counts. */
+const KEPT_OUTPUT = 200_000;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** How many bytes of UTF-8 a text has. */
+export function byteLength(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code < 0x80) continue;
+    // A surrogate pair is two UTF-16 units and four bytes: two more for each unit's own one.
+    if (code < 0x800 || (code >= 0xd800 && code <= 0xdfff)) bytes += 1;
+    else bytes += 2;
+  }
+  return bytes;
+}
+
+/** A stream from its beginning. */
+export function begin(stream: Streaming): Stream {
+  return { ...stream, bytes: stream.start + byteLength(stream.text) };
+}
+
+/** Whether both name the same streaming block: output belongs to a call, all else to a place in a message. */
+export function sameStream(a: { message: string; block: number; kind: StreamKind }, b: typeof a): boolean {
+  if (a.kind.type === "output" || b.kind.type === "output") {
+    return a.kind.type === "output" && b.kind.type === "output" && a.kind.call === b.kind.call;
+  }
+  return a.message === b.message && a.block === b.block;
+}
+
+/** What came of a delta. */
+export type Appended = { type: "grown"; stream: Stream } | { type: "known" } | { type: "gap" };
+
+/** Appends a delta to what arrived before; overlaps are skipped, a hole is reported. */
+export function append(before: Stream | undefined, delta: Delta): Appended {
+  const have = before?.bytes ?? 0;
+  if (delta.offset > have) return { type: "gap" };
+  let text = delta.text;
+  if (delta.offset < have) {
+    const bytes = encoder.encode(delta.text);
+    if (delta.offset + bytes.length <= have) return { type: "known" };
+    text = decoder.decode(bytes.subarray(have - delta.offset));
+  }
+  const grown: Stream = {
+    message: delta.message,
+    block: delta.block,
+    kind: delta.kind,
+    start: before?.start ?? 0,
+    text: (before?.text ?? "") + text,
+    bytes: have + byteLength(text),
+  };
+  return { type: "grown", stream: delta.kind.type === "output" ? shortened(grown) : grown };
+}
+
+/** Drops the beginning of long output, whole lines of it, once it is twice as long as what is kept. */
+function shortened(stream: Stream): Stream {
+  if (stream.text.length <= 2 * KEPT_OUTPUT) return stream;
+  const from = stream.text.indexOf("\n", stream.text.length - KEPT_OUTPUT) + 1;
+  if (from === 0) return stream;
+  const start = stream.start + byteLength(stream.text.slice(0, from));
+  return { ...stream, start, text: stream.text.slice(from) };
+}

@@ -1,0 +1,68 @@
+/**
+ * The words a person sees, in the chosen language. The catalogue is the one Rust uses too; its keys are typed
+ * from the English files, so that a missing word does not compile.
+ */
+import enErrors from "@words/en/errors.json";
+import enUi from "@words/en/ui.json";
+import zhErrors from "@words/zh/errors.json";
+import zhUi from "@words/zh/ui.json";
+import type { ApiError } from "$lib/ipc/types";
+
+/** A key of the catalogue. */
+export type WordKey = keyof typeof enUi | keyof typeof enErrors;
+/** Keys that come in a form for one and a form for more. */
+export type CountKey = { [K in WordKey]: K extends `${infer Base}.one` ? Base : never }[WordKey];
+/** What placeholders stand for. */
+export type WordArgs = Record<string, string | number>;
+
+const catalogues = {
+  en: { ...enErrors, ...enUi } as Record<string, string>,
+  zh: { ...zhErrors, ...zhUi } as Record<string, string>,
+};
+
+/** The languages there are words for. */
+export type Spoken = keyof typeof catalogues;
+
+let spoken = $state<Spoken>(navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
+
+/** The language in use. */
+export function language(): Spoken {
+  return spoken;
+}
+
+/** Changes the language of everything that is shown, at once. */
+export function speak(next: Spoken): void {
+  spoken = next;
+  document.documentElement.lang = next === "zh" ? "zh-CN" : "en";
+}
+
+/** Fills `{name}` placeholders; unknown ones stay as they are. */
+export function fill(template: string, args: WordArgs): string {
+  return template.replace(/\{(\w+)\}/g, (whole, name: string) => String(args[name] ?? whole));
+}
+
+/** The words for a key. */
+export function t(key: WordKey, args: WordArgs = {}): string {
+  return fill(catalogues[spoken][key] ?? key, args);
+}
+
+/** The words for a number of things, `{n}` being the number as it is written in the language. */
+export function tn(key: CountKey, n: number, args: WordArgs = {}): string {
+  const form = new Intl.PluralRules(spoken).select(n) === "one" ? "one" : "other";
+  const written = new Intl.NumberFormat(spoken).format(n);
+  return fill(catalogues[spoken][`${key}.${form}`] ?? key, { n: written, ...args });
+}
+
+/** The words for a key that comes from the core; null when the catalogue does not know it. */
+export function lookUp(key: string, args: WordArgs = {}): string | null {
+  const template = catalogues[spoken][key];
+  return template === undefined ? null : fill(template, args);
+}
+
+/** What an error says. An unknown one says so and shows its key. */
+export function explain(error: ApiError): string {
+  return lookUp(`error.${error.key}`, error.args) ?? t("error.unknown", { key: error.key });
+}
+
+/** Both catalogues, for the tests that compare them. */
+export const allWords = catalogues;

@@ -1,0 +1,50 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { allWords, explain, speak, t, tn } from "./words.svelte";
+
+const placeholders = (text: string): string[] => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "").sort();
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.(svelte|ts)$/.test(entry.name) && !entry.name.endsWith(".test.ts"))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.includes("generated"));
+}
+
+describe("words", () => {
+  it("exist in both languages with the same placeholders", () => {
+    expect(Object.keys(allWords.zh).sort()).toEqual(Object.keys(allWords.en).sort());
+    for (const [key, words] of Object.entries(allWords.en)) {
+      // Which words of a count need the number differs between languages.
+      if (/\.(one|other)$/.test(key)) continue;
+      expect(placeholders(allWords.zh[key] ?? ""), key).toEqual(placeholders(words));
+    }
+  });
+
+  it("are filled and counted", () => {
+    speak("en");
+    expect(t("run.exit", { code: 101 })).toBe("exit 101");
+    expect(tn("count.steps", 1)).toBe("1 step");
+    expect(tn("count.lines", 1200)).toBe("1,200 lines");
+    speak("zh");
+    expect(tn("count.steps", 1)).toBe("1 步");
+    expect(document.documentElement.lang).toBe("zh-CN");
+    speak("en");
+  });
+
+  it("never leave an error without words", () => {
+    expect(explain({ key: "no.such.key", args: {}, retryable: false })).toContain("no.such.key");
+  });
+
+  it("are not written into components", () => {
+    const prose = />\s*[A-Z][a-z]+(?: [a-z]+)+[.?]?\s*</;
+    const found = sources("src/components").filter((path) => {
+      const markup = readFileSync(path, "utf8")
+        .replace(/<script[\s\S]*?<\/script>/g, "")
+        .replace(/<!--[\s\S]*?-->/g, "");
+      return prose.test(markup) || /(?:aria-label|title|placeholder)="[A-Z]/.test(markup);
+    });
+    expect(found).toEqual([]);
+  });
+});

@@ -1,0 +1,22 @@
+import "./styles/index.css";
+import { useTransport } from "$lib/ipc";
+import { platform } from "$lib/app/platform";
+import { mount } from "svelte";
+import App from "./App.svelte";
+
+document.documentElement.dataset["platform"] = platform;
+
+async function start(): Promise<void> {
+  const scene = new URLSearchParams(location.search).get("fake");
+  if ((import.meta.env.DEV || import.meta.env.MODE === "fake") && scene !== null) {
+    const { replay } = await import("$lib/ipc/fake");
+    useTransport(await replay(scene));
+  } else {
+    const { shell } = await import("$lib/ipc/tauri");
+    useTransport(shell);
+  }
+  const target = document.getElementById("app");
+  if (target) mount(App, { target });
+}
+
+void start();

@@ -1,0 +1,27 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  plugins: [svelte()],
+  // Relative addresses, so that the page works from whatever scheme the shell serves it by.
+  base: "./",
+  resolve: {
+    alias: { "@words": at("../words"), $lib: at("./src/lib"), $components: at("./src/components") },
+    // Component tests run the browser build of Svelte.
+    ...(process.env["VITEST"] ? { conditions: ["browser"] } : {}),
+  },
+  server: { port: 5173, strictPort: true, fs: { allow: [at("..")] } },
+  clearScreen: false,
+  build: {
+    target: ["es2022", "safari17"],
+    outDir: "dist",
+    emptyOutDir: true,
+    // The CSP forbids data: fonts and scripts; small pictures stay files too.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  test: { environment: "jsdom", include: ["src/**/*.test.ts"] },
+});
