@@ -40,8 +40,10 @@ pub(crate) fn open(app: &App, home: Option<&Path>) -> tauri::Result<()> {
                 window.state::<Subscriptions>().end_all();
             }
         });
-    if let Some(home) = home {
-        builder = builder.data_directory(home.join("webview"));
+    // Where the home cannot be used, the webview keeps its few settings in the system's place for them: the
+    // window is needed to say what is wrong with the home.
+    if let Some(folder) = home.and_then(|home| octo_workspace::private_folder(&home.join("webview")).ok()) {
+        builder = builder.data_directory(folder);
     }
     let window = builder.build()?;
     let ground = if window.theme()? == Theme::Dark { DARK } else { LIGHT };

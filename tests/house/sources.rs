@@ -20,10 +20,25 @@ const WRITERS: &[&str] = &[
 ];
 
 /// Single files beside those crates that may write, each with its reason.
-const MAY_WRITE: &[(&str, &str)] = &[(
-    "src-tauri/crates/octo-core/src/logging.rs",
-    "logs and crash reports must not depend on what they report on",
-)];
+const MAY_WRITE: &[(&str, &str)] = &[
+    (
+        "src-tauri/crates/octo-core/src/logging.rs",
+        "logs and crash reports must not depend on what they report on",
+    ),
+    (
+        "src-tauri/crates/octo-shell/src/environment/capture.rs",
+        "a login shell answers through a temporary file",
+    ),
+    ("src-tauri/crates/octo-shell/src/output/log.rs", "the whole output of a command, in Octo's own folder"),
+    (
+        "src-tauri/crates/octo-shell/src/shell/carry.rs",
+        "what a command leaves to the next, in Octo's own folder",
+    ),
+    (
+        "src-tauri/crates/octo-shell/src/shell/commands.rs",
+        "what a command is started from, in Octo's own folder",
+    ),
+];
 
 /// What writes to a disk.
 const WRITES: &[&str] = &[
@@ -74,14 +89,31 @@ impl Source {
         extensions.iter().any(|extension| self.path.ends_with(extension))
     }
 
-    /// Whether the whole file is tests.
+    /// Whether the whole file is tests: by its place, or because it is only built for them.
     fn is_test(&self) -> bool {
         let name = self.path.rsplit('/').next().unwrap_or_default();
-        name == "tests.rs"
-            || name.ends_with("_tests.rs")
-            || name.contains(".test.")
+        self.path.starts_with("tests/")
             || self.path.contains("/tests/")
-            || self.path.starts_with("tests/")
+            || name == "tests.rs"
+            || name.contains(".test.")
+            || ONLY_FOR_TESTS.contains(&self.path)
+    }
+
+    /// The files that this one declares and builds only for tests.
+    fn declared_for_tests(&self) -> Vec<String> {
+        let (folder, name) = self.path.rsplit_once('/').unwrap_or_default();
+        let stem = name.strip_suffix(".rs").unwrap_or(name);
+        let below = if matches!(stem, "lib" | "main" | "mod") {
+            folder.to_owned()
+        } else {
+            format!("{folder}/{stem}")
+        };
+        let lines: Vec<&str> = self.text.lines().map(str::trim).collect();
+        let pairs = lines.windows(2).filter(|pair| pair[0] == "#[cfg(test)]");
+        let names = pairs.filter_map(|pair| {
+            pair[1].trim_start_matches("pub(crate) ").strip_prefix("mod ")?.strip_suffix(';')
+        });
+        names.map(|name| format!("{below}/{name}.rs")).collect()
     }
 
     /// The lines that are shipped: those before the tests at a Rust file's end.
@@ -114,6 +146,10 @@ static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
         .filter(|source| !source.path.contains("/generated/"))
         .collect()
 });
+
+/// Files that are only built for tests.
+static ONLY_FOR_TESTS: LazyLock<BTreeSet<String>> =
+    LazyLock::new(|| SOURCES.iter().flat_map(Source::declared_for_tests).collect());
 
 fn is_word_at(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -234,4 +270,11 @@ fn the_rules_see_what_they_are_for() {
         text: "fn a() {}\n\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n".to_owned(),
     };
     assert_eq!(source.shipped().count(), 2);
+
+    let declaring = |path: &str| Source {
+        path: path.to_owned(),
+        text: "#[cfg(test)]\nmod testing;\nmod real;\n".to_owned(),
+    };
+    assert_eq!(declaring("a/src/lib.rs").declared_for_tests(), ["a/src/testing.rs"]);
+    assert_eq!(declaring("a/src/b.rs").declared_for_tests(), ["a/src/b/testing.rs"]);
 }

@@ -1,5 +1,6 @@
 import "./styles/index.css";
 import { useTransport } from "$lib/ipc";
+import { shell } from "$lib/ipc/tauri";
 import { platform } from "$lib/app/platform";
 import { mount } from "svelte";
 import App from "./App.svelte";
@@ -12,7 +13,6 @@ async function start(): Promise<void> {
     const { replay } = await import("$lib/ipc/fake");
     useTransport(await replay(scene));
   } else {
-    const { shell } = await import("$lib/ipc/tauri");
     useTransport(shell);
   }
   const target = document.getElementById("app");

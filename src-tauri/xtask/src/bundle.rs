@@ -1,13 +1,12 @@
 //! `cargo xtask bundle`: installable packages, through Tauri's own command line.
 
 use crate::{
-    project::Project,
+    project::{Project, tool},
     setup::{self, Purpose},
     steps::Steps,
 };
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
-use std::process::Command;
 
 /// What to bundle.
 #[derive(Args)]
@@ -35,18 +34,25 @@ const OFFLINE: &str = if cfg!(target_os = "macos") {
     "deb,rpm"
 };
 
+/// Tauri's command line. Fetched when it is needed, because only bundling needs it: its package holds a large
+/// binary for the system it runs on.
+const COMMAND_LINE: &str = "@tauri-apps/cli@2.12.5";
+
 /// Makes the packages.
 ///
 /// # Errors
 /// The first step that fails.
 pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Result<()> {
     setup::run(project, steps, Purpose::App)?;
-    let tauri = project.ui().join("node_modules").join("@tauri-apps").join("cli").join("tauri.js");
-    if !tauri.is_file() {
-        bail!("Tauri's command line is not installed: {} is missing", tauri.display());
-    }
-    let mut command = Command::new("node");
-    command.arg(tauri).args(["build", "--ci", "--bundles", choice.kinds.as_deref().unwrap_or(OFFLINE)]);
+    let mut command = tool("npx");
+    command.args([
+        "--yes",
+        COMMAND_LINE,
+        "build",
+        "--ci",
+        "--bundles",
+        choice.kinds.as_deref().unwrap_or(OFFLINE),
+    ]);
     if choice.profile == Profile::Dev {
         command.arg("--debug");
     }

@@ -1,16 +1,27 @@
-//! The durable events of this process, in order.
+//! The durable events of this process, in order and without gaps.
 
 use octo_core::Octo;
-use octo_protocol::Envelope;
-use std::sync::Arc;
-use tokio::sync::{broadcast::error::RecvError, mpsc, oneshot};
+use octo_protocol::{ApiError, Envelope, Event, Millis, SessionId, Topic};
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+use tokio::sync::{
+    broadcast::{self, error::RecvError},
+    mpsc, oneshot,
+};
+
+/// How many events are read from the store at a time.
+const PAGE: u32 = 500;
 
 /// What comes out of a [`Feed`].
 #[derive(Clone, Debug)]
 pub(crate) enum Fed {
     /// The next event.
     Event(Arc<Envelope>),
-    /// This many events were lost. Told, never hidden: the client opens its sessions again.
+    /// So many events were missed and could not be read again. Told, never hidden: the client opens its
+    /// sessions anew.
     Lost(u64),
 }
 
@@ -18,6 +29,7 @@ pub(crate) enum Fed {
 ///
 /// The core's channel never waits for a listener, so a slow reader of standard output would lose events
 /// from it. A task of its own empties that channel at once; what waits is bounded by what the agent does.
+/// Should it fall behind all the same, the missed events are read from the store.
 #[derive(Debug)]
 pub(crate) struct Feed {
     items: mpsc::UnboundedReceiver<Fed>,
@@ -32,32 +44,176 @@ pub(crate) struct FeedEnd {
 impl Feed {
     /// Listens from now on, until the core or the given end is gone.
     pub fn open(octo: &Octo) -> (Self, FeedEnd) {
-        let mut events = octo.events();
-        let (sender, items) = mpsc::unbounded_channel();
-        let (open, mut ended) = oneshot::channel();
-        tokio::spawn(async move {
-            loop {
-                let event = tokio::select! {
-                    // In this order, so that the end is heard only when nothing is left.
-                    biased;
-                    event = events.recv() => event,
-                    _ = &mut ended => break,
-                };
-                let item = match event {
-                    Ok(envelope) => Fed::Event(envelope),
-                    Err(RecvError::Lagged(count)) => Fed::Lost(count),
-                    Err(RecvError::Closed) => break,
-                };
-                if sender.send(item).is_err() {
-                    break;
-                }
-            }
-        });
+        let (pump, items) = Pump::new(octo);
+        let (open, ended) = oneshot::channel();
+        tokio::spawn(pump.run(ended));
         (Self { items }, FeedEnd { _open: open })
     }
 
     /// The next one; none at the end.
     pub async fn next(&mut self) -> Option<Fed> {
         self.items.recv().await
+    }
+}
+
+/// Nobody reads the feed any more.
+struct Unread;
+
+/// Moves events from the core's channel into the feed's.
+struct Pump {
+    octo: Octo,
+    events: broadcast::Receiver<Arc<Envelope>>,
+    items: mpsc::UnboundedSender<Fed>,
+    /// The number of the last event of each topic.
+    seen: HashMap<Topic, u64>,
+    since: Millis,
+}
+
+impl Pump {
+    fn new(octo: &Octo) -> (Self, mpsc::UnboundedReceiver<Fed>) {
+        let (items, feed) = mpsc::unbounded_channel();
+        let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = Millis::try_from(elapsed.as_millis()).unwrap_or(Millis::MAX);
+        (Self { octo: octo.clone(), events: octo.events(), items, seen: HashMap::new(), since }, feed)
+    }
+
+    async fn run(mut self, mut ended: oneshot::Receiver<()>) {
+        loop {
+            let event = tokio::select! {
+                // In this order, so that the end is heard only when nothing is left.
+                biased;
+                event = self.events.recv() => event,
+                _ = &mut ended => return,
+            };
+            let passed = match event {
+                Ok(envelope) => self.pass(envelope),
+                Err(RecvError::Lagged(count)) => self.catch_up(count).await,
+                Err(RecvError::Closed) => return,
+            };
+            if let Err(Unread) = passed {
+                return;
+            }
+        }
+    }
+
+    /// Hands an event on, unless it was already.
+    fn pass(&mut self, envelope: Arc<Envelope>) -> Result<(), Unread> {
+        let last = self.seen.entry(envelope.topic).or_default();
+        if envelope.seq <= *last {
+            return Ok(());
+        }
+        *last = envelope.seq;
+        self.items.send(Fed::Event(envelope)).map_err(|_| Unread)
+    }
+
+    /// Reads what was missed from the store: the topics that are known, the two there always are, and the
+    /// sessions the list tells of.
+    async fn catch_up(&mut self, count: u64) -> Result<(), Unread> {
+        let mut topics: Vec<Topic> = self.seen.keys().copied().collect();
+        topics
+            .extend([Topic::Settings, Topic::Sessions].iter().filter(|topic| !self.seen.contains_key(topic)));
+        // The list comes last, and the sessions it tells of after it.
+        topics.sort_by_key(|topic| *topic == Topic::Sessions);
+        let mut next = 0;
+        while let Some(&topic) = topics.get(next) {
+            next += 1;
+            match self.read_topic(topic).await {
+                Ok(missed) => {
+                    for envelope in missed {
+                        if let Some(id) = listed(&envelope.event) {
+                            let session = Topic::Session { id };
+                            if !topics.contains(&session) {
+                                topics.push(session);
+                            }
+                        }
+                        self.pass(envelope)?;
+                    }
+                }
+                Err(_) => self.items.send(Fed::Lost(count)).map_err(|_| Unread)?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn read_topic(&self, topic: Topic) -> Result<Vec<Arc<Envelope>>, ApiError> {
+        let known = self.seen.get(&topic).copied();
+        let mut from = known.unwrap_or(0);
+        let mut missed = Vec::new();
+        loop {
+            let page = self.octo.events_since(topic, from, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(missed) };
+            from = last.seq;
+            // Of a topic not heard of before, only what happened since the feed was opened.
+            let fresh = page.into_iter().filter(|envelope| known.is_some() || envelope.at >= self.since);
+            missed.extend(fresh.map(Arc::new));
+        }
+    }
+}
+
+fn listed(event: &Event) -> Option<SessionId> {
+    match event {
+        Event::SessionListed { info } => Some(info.id),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octo_core::{Config, Keys, NoHost};
+    use octo_protocol::{ChangeSettings, RenameSession, SettingsPatch, Source, StartDemo, Stop, Theme};
+    use std::collections::BTreeMap;
+
+    #[tokio::test]
+    async fn what_was_missed_is_read_from_the_store() {
+        let home = tempfile::tempdir().unwrap();
+        let config = Config {
+            home: home.path().to_owned(),
+            source: Source::Headless,
+            keys: Keys::Memory,
+            host: Arc::new(NoHost),
+            secret_variables: Vec::new(),
+        };
+        let octo = Octo::start(config).await.unwrap();
+        // Not read before far more happened than the core's channel holds.
+        let (pump, mut feed) = Pump::new(&octo);
+        let session = octo.call(StartDemo {}).await.unwrap().id;
+        octo.call(Stop { session }).await.unwrap();
+        for number in 0..40 {
+            octo.call(RenameSession { session, title: format!("Title {number}") }).await.unwrap();
+        }
+        let mut changed = 0;
+        while changed <= 5_000 {
+            let theme = if changed % 2 == 0 { Theme::Dark } else { Theme::Light };
+            let patch = SettingsPatch { theme: Some(theme), ..SettingsPatch::default() };
+            octo.call(ChangeSettings { patch }).await.unwrap();
+            changed += 1;
+        }
+        octo.shutdown().await;
+        let (open, ended) = oneshot::channel();
+        drop(open);
+        pump.run(ended).await;
+
+        let mut numbers: BTreeMap<Topic, Vec<u64>> = BTreeMap::new();
+        let mut titles = Vec::new();
+        while let Some(item) = feed.recv().await {
+            let Fed::Event(envelope) = item else { panic!("{item:?}") };
+            numbers.entry(envelope.topic).or_default().push(envelope.seq);
+            if let Event::SessionChanged { info } = &envelope.event {
+                titles.push(info.title.clone());
+            }
+        }
+        assert_eq!(
+            numbers.keys().copied().collect::<Vec<_>>().len(),
+            3,
+            "all three topics: {:?}",
+            numbers.keys()
+        );
+        for (topic, numbers) in &numbers {
+            let expected: Vec<u64> = (1..=numbers.len() as u64).collect();
+            assert_eq!(*numbers, expected, "{topic}: every event once, in order");
+        }
+        assert_eq!(numbers[&Topic::Settings].len(), 5_001);
+        assert!(titles.contains(&"Title 39".to_owned()));
     }
 }

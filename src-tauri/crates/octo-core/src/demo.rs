@@ -30,16 +30,10 @@ pub struct DemoProvider {
 }
 
 impl DemoProvider {
-    /// Speaks this language, at [`READING_PACE`].
-    pub fn new(language: Language) -> Self {
-        Self { id: ProviderId("demo".to_owned()), language, pace: READING_PACE }
-    }
-
-    /// At another pace; zero streams without waiting.
-    #[must_use]
-    pub fn with_pace(mut self, pace: Duration) -> Self {
-        self.pace = pace;
-        self
+    /// Speaks this language, waiting so long between two small pieces of text ([`READING_PACE`] for a
+    /// person; zero streams without waiting).
+    pub fn new(language: Language, pace: Duration) -> Self {
+        Self { id: ProviderId("demo".to_owned()), language, pace }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The models the person connected: entries in the store, keys in the keychain, connections made on need.
 
-use crate::{demo::DemoProvider, keys::KeyRing};
+use crate::{demo::{DemoProvider, READING_PACE}, keys::KeyRing};
 use futures::StreamExt;
 use octo_llm::{Endpoint, ErrorClass, ModelEvent, ModelRequest, Provider, ProviderError, connect, host_of, limits};
 use octo_protocol::{
@@ -80,7 +80,7 @@ impl Models {
     /// The demo, in a model's place.
     pub fn demo(&self) -> Connection {
         let language = words::resolve(self.with(|state| state.language));
-        let provider = Arc::new(DemoProvider::new(language));
+        let provider = Arc::new(DemoProvider::new(language, READING_PACE));
         Connection { provider, model: "demo".to_owned(), vision: false, max_output: 4_096 }
     }
 

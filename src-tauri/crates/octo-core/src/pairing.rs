@@ -35,6 +35,7 @@ fn mend(messages: &[Message]) -> Vec<Message> {
     let mut owed: Vec<ToolCall> = Vec::new();
     for message in messages {
         let mut message = message.clone();
+        let was_empty = message.blocks.is_empty();
         let owing = std::mem::take(&mut owed);
         if message.role == Role::Assistant {
             if !owing.is_empty() {
@@ -51,7 +52,8 @@ fn mend(messages: &[Message]) -> Vec<Message> {
             });
             message.blocks.splice(0..0, in_order);
         }
-        if !message.blocks.is_empty() {
+        // One that held nothing but what was left out goes; whatever else there is stays.
+        if was_empty || !message.blocks.is_empty() {
             mended.push(message);
         }
     }

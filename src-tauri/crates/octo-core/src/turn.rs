@@ -260,11 +260,6 @@ impl Turn {
         (turn, actions)
     }
 
-    /// Whether nothing more comes.
-    pub fn is_over(&self) -> bool {
-        matches!(self.phase, Phase::Over)
-    }
-
     /// Takes what happened and says what to do. Inputs that no longer matter (an answer that comes after
     /// Stop, a call that ends twice) change nothing.
     pub fn on(&mut self, input: Input) -> Vec<Action> {

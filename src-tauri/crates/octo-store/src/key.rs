@@ -100,6 +100,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn keys_come_apart_as_they_were_put_together(
             session in 1..=SESSION_MAX, position in 0..=POSITION_MAX, index in 0..=65_535u32, seq in 1..=u64::from(u32::MAX),

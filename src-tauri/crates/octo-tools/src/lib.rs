@@ -15,6 +15,7 @@ mod request_user_feedback;
 mod schema;
 #[cfg(test)]
 mod testing;
+mod terminal;
 mod todo_manager;
 mod tool;
 mod write;

@@ -3,7 +3,7 @@
 use crate::{
     DynTool, Effects, PreparedCall, ToolContext, ToolError, ToolOutput, arguments, edit::EditTool,
     file_reader::FileReaderTool, glob::GlobTool, grep::GrepTool,
-    request_user_feedback::RequestUserFeedbackTool, todo_manager::TodoManagerTool, write::WriteTool,
+    request_user_feedback::RequestUserFeedbackTool, terminal::TerminalTool, todo_manager::TodoManagerTool, write::WriteTool,
 };
 use futures::future::BoxFuture;
 use octo_protocol::ToolView;
@@ -63,6 +63,7 @@ impl Toolset {
     /// All tools there are.
     pub fn standard() -> Self {
         let tools: Vec<Arc<dyn DynTool>> = vec![
+            Arc::new(TerminalTool),
             Arc::new(FileReaderTool),
             Arc::new(WriteTool),
             Arc::new(EditTool),

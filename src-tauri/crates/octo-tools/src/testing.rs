@@ -44,7 +44,7 @@ impl Bench {
             cancel: CancellationToken::new(),
             vetted: crate::Vetted::Person,
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self { _keep: keep, folder, out, context, tools: Toolset::standard(), runtime }
     }
 

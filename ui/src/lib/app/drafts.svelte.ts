@@ -45,6 +45,8 @@ export class Draft {
   }
 }
 
+// Not reactive: each draft is.
+// eslint-disable-next-line svelte/prefer-svelte-reactivity
 const drafts = new Map<string | null, Draft>();
 
 /** The draft of a session; the same one as long as the window lives. */

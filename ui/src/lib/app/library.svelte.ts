@@ -32,8 +32,6 @@ class Library {
         ended: () => undefined,
         fault: (error) => {
           toasts.fail(error);
-          // A transport rejects with the protocol's own errors, which are data.
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
           reject(error);
         },
       });

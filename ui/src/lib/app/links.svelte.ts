@@ -6,9 +6,8 @@ class Links {
   /** The link that was clicked, while the person decides. */
   asked = $state.raw<{ url: string; at: DOMRect } | null>(null);
 
-  ask(link: HTMLAnchorElement): void {
-    const url = link.href;
-    if (/^https?:/i.test(url)) this.asked = { url, at: link.getBoundingClientRect() };
+  ask(url: string, from: Element): void {
+    if (/^https?:/i.test(url)) this.asked = { url, at: from.getBoundingClientRect() };
   }
 
   open(): void {

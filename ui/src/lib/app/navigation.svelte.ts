@@ -33,7 +33,7 @@ class Navigation {
       return;
     }
     this.#leave();
-    const conversation = new Conversation(id, () => this.home());
+    const conversation = new Conversation(id, () => this.home(id));
     library.onScreen = id;
     library.unread.delete(id);
     this.place = { page: "session", conversation };
@@ -57,9 +57,12 @@ class Navigation {
   }
 
   /** Where one comes back to: the session that was open last, else the newest, else a new one. */
-  home(): void {
+  home(gone: string | null = null): void {
     const last = localStorage.getItem(LAST);
-    const known = library.sessions.find((info) => info.id === last) ?? library.sessions[0];
+    // The list may not know yet what is gone.
+    const sessions = library.sessions.filter((info) => info.id !== gone);
+    const newest = sessions.toSorted((a, b) => b.updated_at - a.updated_at)[0];
+    const known = sessions.find((info) => info.id === last) ?? newest;
     if (known) this.session(known.id);
     else this.fresh();
   }

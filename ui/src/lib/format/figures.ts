@@ -49,6 +49,11 @@ export function day(at: number, now: number, language: Spoken): string {
   return dateFormat(language, { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) }).format(at);
 }
 
+/** The midnight a moment's day began with. */
+export function midnight(at: number): number {
+  return new Date(at).setHours(0, 0, 0, 0);
+}
+
 /** The time of day for today and yesterday, the day for everything earlier. */
 export function when(at: number, now: number, language: Spoken): string {
   const midnight = new Date(now).setHours(0, 0, 0, 0);

@@ -150,7 +150,10 @@ export class FakeCore {
     try {
       if (this.#scene === "start-failed") {
         throw {
-          ...failure("start.damaged", { backup: "~/.octo/backup/octo-2026-11-20.db" }),
+          ...failure("store.damaged", {
+            path: "/home/mei/.octo/octo.db",
+            backup: "/home/mei/.octo/backup/octo-2026-11-20.db",
+          }),
           detail: "database disk image is malformed",
         };
       }
@@ -159,7 +162,6 @@ export class FakeCore {
       if (request.domain === "app") return Promise.resolve(this.#app(request.call));
       return Promise.resolve(this.#host(request.call));
     } catch (error) {
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- errors of the protocol are data
       return Promise.reject(error);
     }
   }

@@ -7,15 +7,13 @@ import { highlight } from "./highlight.svelte";
 export interface MarkdownWords {
   readonly copy: string;
   readonly code: string;
-  readonly showPicture: string;
+  readonly remotePicture: string;
   readonly localPicture: string;
 }
 
 /** What rendering depends on besides the text. */
 export interface MarkdownOptions {
   readonly words: MarkdownWords;
-  /** Addresses of remote pictures the person asked to see. */
-  readonly pictures: ReadonlySet<string>;
 }
 
 const engine = new MarkdownIt({ html: false, linkify: true, breaks: true, typographer: false });
@@ -46,15 +44,18 @@ function codeBlock(content: string, language: string, words: MarkdownWords): str
   );
 }
 
+// Pictures of the web are never fetched by the window: fetching tells their server that, and what, was read.
+// They can be opened in the browser like a link.
 engine.renderer.rules["image"] = (tokens, index, _options, env) => {
   const token = tokens[index];
-  const { words, pictures } = optionsOf(env);
+  const { words } = optionsOf(env);
   const address = String(token?.attrGet("src") ?? "");
   const name = token?.content || address;
   if (!/^https?:/i.test(address)) return `<span class="chip">${escape(words.localPicture)} ${escape(name)}</span>`;
-  if (pictures.has(address)) return `<img src="${escape(address)}" alt="${escape(name)}" referrerpolicy="no-referrer">`;
-  const host = escape(new URL(address).host);
-  return `<button type="button" class="chip" data-picture="${escape(address)}" title="${escape(address)}">${escape(words.showPicture)} ${escape(name)} (${host})</button>`;
+  return (
+    `<button type="button" class="chip" data-picture="${escape(address)}" title="${escape(address)}">` +
+    `${escape(words.remotePicture)} ${escape(name)}</button>`
+  );
 };
 engine.renderer.rules["table_open"] = () => '<div class="table-scroll" tabindex="0"><table>';
 engine.renderer.rules["table_close"] = () => "</table></div>";
@@ -87,26 +88,13 @@ const purify = {
     "tr",
     "th",
     "td",
-    "img",
     "figure",
     "figcaption",
     "span",
     "div",
     "button",
   ],
-  ALLOWED_ATTR: [
-    "href",
-    "title",
-    "src",
-    "alt",
-    "class",
-    "type",
-    "start",
-    "tabindex",
-    "referrerpolicy",
-    "data-copy",
-    "data-picture",
-  ],
+  ALLOWED_ATTR: ["href", "title", "class", "type", "start", "tabindex", "data-copy", "data-picture"],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
 };

@@ -96,7 +96,7 @@ describe("rowsOf", () => {
       text: `result of ${call}`,
       images: [],
     }));
-    const diff = {
+    const diff: CallView["view"] = {
       type: "diff",
       path: "/x",
       change: "edited",
@@ -104,7 +104,7 @@ describe("rowsOf", () => {
       removed: 0,
       hunks: [],
       truncated: false,
-    } as const;
+    };
     const rows = rowsOf(
       source({
         messages: [message("m", "t1", [tool("c1"), tool("c2")]), message("r", "t1", results, "octo")],

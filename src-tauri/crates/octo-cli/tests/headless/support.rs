@@ -6,7 +6,7 @@ use std::{
     ffi::OsString,
     io::{BufRead, BufReader, Read},
     path::Path,
-    process::{Child, ChildStderr, Command, Output, Stdio},
+    process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio},
     time::{Duration, Instant},
 };
 
@@ -92,31 +92,58 @@ pub fn run(home: &TempHome, server: &ModelServer, arguments: &[&str]) -> Ran {
     Ran::of(exec(home, &all).output().expect("the binary runs"))
 }
 
-/// A run that goes on, with its standard error being read.
+/// A run that goes on, with its output being read.
 pub struct Running {
     child: Child,
-    errors: BufReader<ChildStderr>,
-    err: String,
+    output: Option<Reading<ChildStdout>>,
+    errors: Reading<ChildStderr>,
+}
+
+/// A stream and what was read of it.
+struct Reading<R> {
+    stream: BufReader<R>,
+    text: String,
+}
+
+impl<R: Read> Reading<R> {
+    fn new(stream: Option<R>) -> Self {
+        Self { stream: BufReader::new(stream.expect("a piped stream")), text: String::new() }
+    }
+
+    /// Reads up to a line that contains this.
+    fn wait(&mut self, part: &str) {
+        loop {
+            let before = self.text.len();
+            self.stream.read_line(&mut self.text).expect("the run's output");
+            assert!(self.text.len() > before, "the run ended without {part:?}: {:?}", self.text);
+            if self.text.get(before..).is_some_and(|line| line.contains(part)) {
+                return;
+            }
+        }
+    }
+
+    fn end(mut self) -> Vec<u8> {
+        self.stream.read_to_string(&mut self.text).expect("the run's output");
+        self.text.into_bytes()
+    }
 }
 
 impl Running {
     pub fn start(command: &mut Command) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
-        let errors = BufReader::new(child.stderr.take().expect("standard error"));
-        Self { child, errors, err: String::new() }
+        let (output, errors) = (Reading::new(child.stdout.take()), Reading::new(child.stderr.take()));
+        Self { child, output: Some(output), errors }
     }
 
     /// Reads standard error up to a line that contains this.
     pub fn wait_error(&mut self, part: &str) {
-        loop {
-            let before = self.err.len();
-            self.errors.read_line(&mut self.err).expect("standard error");
-            assert!(self.err.len() > before, "the run ended without {part:?}: {:?}", self.err);
-            if self.err.get(before..).is_some_and(|line| line.contains(part)) {
-                return;
-            }
-        }
+        self.errors.wait(part);
+    }
+
+    /// Reads standard output up to a line that contains this.
+    pub fn wait_output(&mut self, part: &str) {
+        self.output.as_mut().expect("standard output").wait(part);
     }
 
     pub fn signal(&self, signal: nix::sys::signal::Signal) {
@@ -136,18 +163,15 @@ impl Running {
     }
 
     pub fn drop_stdout(&mut self) {
-        self.child.stdout = None;
+        self.output = None;
     }
 
     /// Waits for its end.
     pub fn end(mut self) -> Ran {
-        let mut out = Vec::new();
-        if let Some(mut stdout) = self.child.stdout.take() {
-            stdout.read_to_end(&mut out).expect("standard output");
-        }
-        self.errors.read_to_string(&mut self.err).expect("standard error");
+        let stdout = self.output.take().map(Reading::end).unwrap_or_default();
+        let stderr = self.errors.end();
         let status = self.child.wait().expect("the run's status");
-        Ran::of(Output { status, stdout: out, stderr: self.err.into_bytes() })
+        Ran::of(Output { status, stdout, stderr })
     }
 }
 

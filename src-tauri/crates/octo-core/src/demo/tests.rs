@@ -432,7 +432,7 @@ async fn the_stream_is_a_models_stream() {
     let mut talk = Talk::new(Language::Zh);
     talk.until("edit", "");
     let expected = talk.messages.pop().unwrap();
-    let provider = DemoProvider::new(Language::Zh).with_pace(Duration::ZERO);
+    let provider = DemoProvider::new(Language::Zh, Duration::ZERO);
     let events: Vec<_> = provider.stream(request(&talk.messages), CancellationToken::new()).collect().await;
     let events: Vec<ModelEvent> = events.into_iter().map(Result::unwrap).collect();
     let mut growing = BTreeMap::<u32, String>::new();
@@ -474,7 +474,7 @@ async fn the_stream_is_a_models_stream() {
 #[tokio::test(start_paused = true)]
 async fn it_streams_at_a_readable_pace_and_stops_at_once() {
     let talk = Talk::new(Language::En);
-    let provider = DemoProvider::new(Language::En);
+    let provider = DemoProvider::new(Language::En, super::READING_PACE);
     let begun = tokio::time::Instant::now();
     let pieces = provider.stream(request(&talk.messages), CancellationToken::new());
     let deltas = pieces

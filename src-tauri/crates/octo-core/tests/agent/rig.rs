@@ -53,6 +53,8 @@ impl Rig {
         self.octo.shutdown().await;
         self.octo = open(&self.home).await;
         self.events = self.octo.events();
+        // What happened between the two was not heard.
+        self.seen.clear();
     }
 
     pub async fn start(&self, mode: Mode, text: &str) -> SessionId {

@@ -39,12 +39,19 @@ mod unix {
         fs,
         io::Read,
         path::{Path, PathBuf},
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering},
+        },
         thread,
         time::{Duration, Instant},
     };
 
     /// How long a login shell may take. Heavy start-up files take a second or two.
     const PATIENCE: Duration = Duration::from_secs(10);
+
+    /// How often a look is taken whether it is done.
+    const LOOK: Duration = Duration::from_millis(10);
 
     /// Asks the person's shell, and `bash` if that one does not understand.
     pub(super) fn ask(own: &Variables) -> Option<Variables> {
@@ -81,21 +88,28 @@ mod unix {
         let mut child = pty.slave.spawn_command(command).ok()?;
         drop(pty.slave);
         let mut screen = pty.master.try_clone_reader().ok()?;
-        drop(pty.master);
-        // What start-up files write to the terminal must go somewhere, or they would block.
+        // What start-up files write to the terminal must go somewhere, or they would block. While nobody has it
+        // open reading fails; it must stay open on this side, or its session would be hung up.
+        let over = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&over);
         let drain = thread::Builder::new().name("login-shell".to_owned()).spawn(move || {
             let mut buffer = [0; 4096];
-            while matches!(screen.read(&mut buffer), Ok(1..)) {}
+            while !stop.load(Ordering::SeqCst) {
+                if !matches!(screen.read(&mut buffer), Ok(1..)) {
+                    thread::sleep(LOOK);
+                }
+            }
         });
         drain.ok()?;
         let deadline = Instant::now() + PATIENCE;
         let ended = loop {
             match child.try_wait() {
                 Ok(Some(_)) => break true,
-                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
+                Ok(None) if Instant::now() < deadline => thread::sleep(LOOK),
                 Ok(None) | Err(_) => break false,
             }
         };
+        over.store(true, Ordering::SeqCst);
         if !ended {
             if let Some(leader) = child.process_id() {
                 processes::kill_now(leader);

@@ -15,6 +15,8 @@ const MAX_COLUMN: usize = 1_000;
 pub(super) struct Screen {
     parser: Parser,
     line: Line,
+    /// The beginning of a character whose end has not come yet.
+    begun: Vec<u8>,
 }
 
 /// A line, or a part of one.
@@ -40,9 +42,20 @@ pub(super) enum End {
 impl Screen {
     /// Takes what the program wrote; the rows that are done go to `done`.
     pub(super) fn feed(&mut self, bytes: &[u8], mut done: impl FnMut(Row, &mut dyn FnMut(usize) -> String)) {
-        // Rows are handed on between pieces, so that a burst of lines is never held twice.
-        for piece in bytes.chunks(1024) {
-            self.parser.advance(&mut self.line, piece);
+        // The parser (vte 0.15) loses characters when one is cut in two by the end of a piece, so it only ever
+        // gets whole ones.
+        let mut all = std::mem::take(&mut self.begun);
+        all.extend_from_slice(bytes);
+        let mut chunks = all.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.parser.advance(&mut self.line, chunk.valid().as_bytes());
+            let invalid = chunk.invalid();
+            if chunks.peek().is_none() && is_begun(invalid) {
+                self.begun = invalid.to_vec();
+            } else if !invalid.is_empty() {
+                self.parser.advance(&mut self.line, "\u{fffd}".as_bytes());
+            }
+            // Handed on between chunks, so that not all of a burst is held twice.
             for (cells, end) in self.line.done.drain(..) {
                 let row = Row { plain: plain(&cells), styled: styled(&cells, 0), end };
                 done(row, &mut |from| styled(&cells, from));
@@ -62,11 +75,19 @@ impl Screen {
 
     /// Ends the line in progress as it is.
     pub(super) fn take_partial(&mut self) -> Row {
+        if !std::mem::take(&mut self.begun).is_empty() {
+            self.line.put('\u{fffd}');
+        }
         let row = self.partial();
         self.line.cells.clear();
         self.line.column = 0;
         row
     }
+}
+
+/// Whether bytes are the beginning of a character, to be completed by what comes next.
+fn is_begun(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }
 
 #[derive(Default)]
@@ -181,7 +202,10 @@ fn extended_in(parts: &[u16]) -> Option<Colour> {
 
 impl Perform for Line {
     fn print(&mut self, character: char) {
-        self.put(character);
+        // DEL, which terminals show as nothing.
+        if !character.is_control() {
+            self.put(character);
+        }
     }
 
     fn execute(&mut self, byte: u8) {
@@ -320,7 +344,9 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_become_replacement_characters() {
-        assert_eq!(texts(&[b"a\xffb\xc3"]).0.trim_end_matches('\u{fffd}'), "a\u{fffd}b");
+        assert_eq!(texts(&[b"a\xffb\xc3"]).0, "a\u{fffd}b\u{fffd}");
+        assert_eq!(texts(&[b"\xf0\x9f", b"\x90", b"\x99!"]).0, "🐙!");
+        assert_eq!(texts(&[b"\xf0\x9f", b"a"]).0, "\u{fffd}a");
     }
 
     #[test]
@@ -340,7 +366,7 @@ mod tests {
         #[test]
         fn any_bytes_give_text_without_control_characters(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
             let (plain, styled) = texts(&[&bytes]);
-            let is_text = |c: char| !c.is_control() || matches!(c, '\n' | '\t') || ('\u{80}'..='\u{9f}').contains(&c);
+            let is_text = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
             prop_assert!(plain.chars().all(is_text));
             let mut rest = styled.as_str();
             while let Some((_, escape)) = rest.split_once('\x1b') {

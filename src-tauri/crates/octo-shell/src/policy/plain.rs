@@ -102,6 +102,15 @@ fn is_treacherous(c: char) -> bool {
             | '\u{fff0}'..='\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Whether a first word is no command's name: an assignment, or a word of the language.
+fn is_syntax(word: &str) -> bool {
+    const RESERVED: &[&str] = &[
+        "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
+        "select", "then", "time", "until", "while",
+    ];
+    word.contains('=') || RESERVED.contains(&word)
+}
+
 struct Reader {
     chars: Vec<(usize, char)>,
     at: usize,
@@ -197,7 +206,10 @@ impl Reader {
             }
             end = self.offset();
         }
-        if words.is_empty() { Err(NotPlain) } else { Ok(Simple { join, words, redirects, span: start..end }) }
+        match words.first() {
+            Some(name) if !is_syntax(&name.text) => Ok(Simple { join, words, redirects, span: start..end }),
+            _ => Err(NotPlain),
+        }
     }
 
     /// A redirection, if one begins here.

@@ -31,7 +31,7 @@ pub(super) fn outline(line: &str) -> Option<Outline> {
     }
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    let tree = parser.parse(line, None)?;
+    let tree = parser.parse(ascii(line), None)?;
     if tree.root_node().has_error() {
         return None;
     }
@@ -47,6 +47,13 @@ pub(super) fn outline(line: &str) -> Option<Outline> {
     outline.targets.sort_by_key(|span| span.start);
     outline.operators.sort_unstable();
     Some(outline)
+}
+
+/// The line with a letter for each byte that is not ASCII. To bash such characters are letters like others; the
+/// grammar's scanner (0.25.1) reads memory that is not its own when one follows a brace
+/// (tree-sitter/tree-sitter-bash#337).
+fn ascii(line: &str) -> Vec<u8> {
+    line.bytes().map(|byte| if byte.is_ascii() { byte } else { b'a' }).collect()
 }
 
 impl Outline {

@@ -203,9 +203,7 @@ impl Commands {
                 kept.remember(left);
             }),
         })?;
-        let mut tasks = locked(&self.tasks);
-        tasks.insert(task.handle.clone(), Arc::clone(&task));
-        drop(tasks);
+        locked(&self.tasks).insert(task.handle.clone(), Arc::clone(&task));
         // Shut down meanwhile: nobody would end it any more.
         if self.closed.load(Ordering::SeqCst) {
             end(&task).await;
@@ -238,7 +236,8 @@ impl Commands {
         let seen = loop {
             tokio::select! {
                 biased;
-                _ = ended.wait_for(Option::is_some) => break Seen::Ended,
+                // In a block of its own: what it borrows must not be held while another branch waits.
+                () = async { drop(ended.wait_for(Option::is_some).await) } => break Seen::Ended,
                 () = cancel.cancelled() => {
                     end(task).await;
                     break Seen::Cancelled;

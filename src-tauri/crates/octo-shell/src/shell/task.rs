@@ -46,6 +46,9 @@ const LAST_WORDS: Duration = Duration::from_millis(60);
 /// And not longer than this, whatever they write.
 const LAST_WORDS_MOST: Duration = Duration::from_millis(500);
 
+/// How often a terminal nobody has open is looked at again.
+const CLOSED_LOOK: Duration = Duration::from_millis(50);
+
 /// How long a program may leave its terminal's input full.
 const INPUT_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -284,52 +287,67 @@ fn is_question(line: &str) -> bool {
     line.trim_end().ends_with([':', '?', '>', ')', ']'])
 }
 
-/// Reads the terminal until it is closed, or until `stopped` is and nothing more comes.
+/// Reads the terminal until `stopped` is closed and nothing more comes.
 fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>) {
     let mut buffer = vec![0; 64 * 1024];
     let (mut pending, mut handed_on) = (false, Instant::now());
     let mut last_words: Option<Instant> = None;
     loop {
-        let mut both = [
-            PollFd::new(terminal.as_fd(), PollFlags::POLLIN),
-            PollFd::new(stopped.as_fd(), PollFlags::POLLIN),
-        ];
-        let (watched, timeout) = match last_words {
-            // Stopped: only the terminal is of interest, and not for long.
-            Some(_) => (both.get_mut(..1).unwrap_or_default(), Some(LAST_WORDS)),
-            None => (&mut both[..], pending.then_some(LIVE_EVERY)),
-        };
-        let ready = wait(watched, timeout);
-        let stop = both[1].any().unwrap_or(false);
-        if ready && both[0].any().unwrap_or(false) {
-            match unistd::read(terminal, &mut buffer) {
-                // Linux reports a closed terminal as an I/O error.
-                Ok(0) | Err(Errno::EIO) => break,
-                Ok(length) => {
-                    locked(transcript).feed(buffer.get(..length).unwrap_or_default());
-                    pending = true;
-                }
-                Err(Errno::EAGAIN | Errno::EINTR) => {}
-                Err(error) => {
-                    tracing::warn!(%error, "a command's terminal cannot be read");
-                    break;
-                }
-            }
-        } else if last_words.is_some() {
-            break;
+        let got = read(terminal, &mut buffer);
+        if let Got::Bytes(length) = got {
+            locked(transcript).feed(buffer.get(..length).unwrap_or_default());
+            pending = true;
         }
-        if stop && last_words.is_none() {
-            last_words = Some(Instant::now());
-        }
-        if last_words.is_some_and(|since| since.elapsed() > LAST_WORDS_MOST) {
-            break;
-        }
-        if pending && (!ready || handed_on.elapsed() >= LIVE_EVERY) {
+        if pending && (got == Got::Nothing || handed_on.elapsed() >= LIVE_EVERY) {
             hand_on(transcript);
             (pending, handed_on) = (false, Instant::now());
         }
+        let terminal = PollFd::new(terminal.as_fd(), PollFlags::POLLIN);
+        let stopped = PollFd::new(stopped.as_fd(), PollFlags::POLLIN);
+        match (got, last_words) {
+            (Got::Bytes(_), None) => {
+                // More may be there already; whether it is over is asked besides.
+                let mut watched = [stopped];
+                last_words = wait(&mut watched, Some(Duration::ZERO)).then(Instant::now);
+            }
+            (Got::Bytes(_), Some(since)) if since.elapsed() < LAST_WORDS_MOST => {}
+            (Got::Nothing, None) => {
+                let mut watched = [terminal, stopped];
+                wait(&mut watched, None);
+                last_words = watched[1].any().unwrap_or(true).then(Instant::now);
+            }
+            (Got::Nothing, Some(_)) => {
+                if !wait(&mut [terminal], Some(LAST_WORDS)) {
+                    break;
+                }
+            }
+            // Nobody has it open now; somebody may open it again while the command runs.
+            (Got::Closed, None) => {
+                let mut watched = [stopped];
+                last_words = wait(&mut watched, Some(CLOSED_LOOK)).then(Instant::now);
+            }
+            (Got::Closed | Got::Bytes(_), Some(_)) => break,
+        }
     }
     hand_on(transcript);
+}
+
+/// What a read gave.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Got {
+    Bytes(usize),
+    Nothing,
+    /// The command's side is closed.
+    Closed,
+}
+
+fn read(terminal: &OwnedFd, buffer: &mut [u8]) -> Got {
+    match unistd::read(terminal, buffer) {
+        Ok(length @ 1..) => Got::Bytes(length),
+        Err(Errno::EAGAIN | Errno::EINTR) => Got::Nothing,
+        // Linux reports a closed terminal as an I/O error.
+        Ok(0) | Err(_) => Got::Closed,
+    }
 }
 
 fn hand_on(transcript: &Mutex<Transcript>) {

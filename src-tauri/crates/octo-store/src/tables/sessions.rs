@@ -52,7 +52,7 @@ impl Reader<'_> {
     /// A session's head; none when there is no such session or it was deleted.
     pub fn session(&self, session: SessionId) -> Result<Option<SessionInfo>, StoreError> {
         self.row(
-            concat!("SELECT ", head_columns!(), " FROM sessions WHERE id = ?1"),
+            concat!("SELECT ", head_columns!(), " FROM sessions WHERE id = ?1 AND deleted_at IS NULL"),
             [session.to_string()],
             head,
         )

@@ -257,7 +257,7 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn tables_say_what_the_events_say(
         steps in vec((0u8..20, any::<u16>()), 1..90), batch in 1usize..6, page in 1u32..6,

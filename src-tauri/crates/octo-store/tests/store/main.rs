@@ -1,5 +1,13 @@
 //! The store against a real SQLite file, through its public face.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "functions the tests share are tests too"
+)]
+
 mod crash;
 mod disk;
 mod fold;

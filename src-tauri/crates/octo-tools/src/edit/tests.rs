@@ -235,7 +235,7 @@ fn without_blanks(text: &[u8]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     /// The bytes before, between and after the spans are those of the file; what is replaced differs from
     /// what was quoted in white space and escapes only; a line end after a fuzzy match stays.

@@ -12,6 +12,8 @@ pub(super) const MAX_FILE: u64 = 32 << 20;
 const MAX_EDGE: u32 = 1_568;
 /// The most bytes of a picture: providers take 5 MB of base64, which is a third longer than the bytes.
 const MAX_BYTES: usize = 3_700_000;
+/// Below this a picture is not made smaller still.
+const MIN_EDGE: u32 = 64;
 /// Memory a decoder may use: a picture of a few kilobytes can claim any size.
 const MAX_DECODED: u64 = 512 << 20;
 
@@ -19,7 +21,7 @@ const MAX_DECODED: u64 = 512 << 20;
 /// provider, now and with every later message of the session.
 pub(super) fn read(bytes: Vec<u8>, path: &Path, context: &ToolContext) -> Result<ToolOutput, ToolError> {
     let name = path.file_name().map_or_else(|| "picture".into(), |name| name.to_string_lossy().into_owned());
-    let picture = fit(bytes).map_err(|reason| {
+    let picture = fit(bytes, MAX_EDGE, MAX_BYTES).map_err(|reason| {
         ToolError::new(format!("{} looks like a picture but cannot be shown: {reason}.", path.display()))
     })?;
     let blob = context
@@ -50,7 +52,7 @@ struct Picture {
     shown: (u32, u32),
 }
 
-fn fit(bytes: Vec<u8>) -> Result<Picture, image::ImageError> {
+fn fit(bytes: Vec<u8>, max_edge: u32, max_bytes: usize) -> Result<Picture, image::ImageError> {
     let mut reader = ImageReader::new(Cursor::new(&bytes)).with_guessed_format()?;
     let mut limits = Limits::default();
     limits.max_alloc = Some(MAX_DECODED);
@@ -60,14 +62,16 @@ fn fit(bytes: Vec<u8>) -> Result<Picture, image::ImageError> {
     let orientation = decoder.orientation()?;
     let mut image = DynamicImage::from_decoder(decoder)?;
     let size = (image.width(), image.height());
-    if size.0.max(size.1) <= MAX_EDGE && bytes.len() <= MAX_BYTES {
+    if size.0.max(size.1) <= max_edge && bytes.len() <= max_bytes {
         return Ok(Picture { bytes, format, size, shown: size });
     }
     // What is written anew has no EXIF to turn it.
     image.apply_orientation(orientation);
+    // Eight bits a channel are all a model sees.
+    image = if image.color().has_alpha() { image.to_rgba8().into() } else { image.to_rgb8().into() };
     // JPEG stays JPEG, the rest becomes PNG: without loss, and what every provider takes.
     let format = if format == ImageFormat::Jpeg { ImageFormat::Jpeg } else { ImageFormat::Png };
-    let mut edge = MAX_EDGE.min(image.width().max(image.height()));
+    let mut edge = max_edge.min(image.width().max(image.height()));
     loop {
         let scaled = if image.width().max(image.height()) > edge {
             image.resize(edge, edge, FilterType::CatmullRom)
@@ -76,9 +80,59 @@ fn fit(bytes: Vec<u8>) -> Result<Picture, image::ImageError> {
         };
         let mut bytes = Vec::new();
         scaled.write_to(&mut Cursor::new(&mut bytes), format)?;
-        if bytes.len() <= MAX_BYTES || edge <= 64 {
+        if bytes.len() <= max_bytes || edge <= MIN_EDGE {
             return Ok(Picture { bytes, format, size, shown: (scaled.width(), scaled.height()) });
         }
         edge = edge * 3 / 4;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::{Rgba, RgbaImage};
+
+    fn noise(edge: u32) -> Vec<u8> {
+        let mut state = 1_u64;
+        let noise = RgbaImage::from_fn(edge, edge, |_, _| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            Rgba((state >> 32).to_le_bytes()[..4].try_into().unwrap())
+        });
+        let mut bytes = Vec::new();
+        DynamicImage::ImageRgba8(noise).write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_heavy_picture_is_made_smaller_until_it_fits() {
+        let heavy = noise(200);
+        assert!(heavy.len() > 150_000);
+        let picture = fit(heavy.clone(), 1_000, 80_000).unwrap();
+        assert!(picture.bytes.len() <= 80_000 && picture.size == (200, 200) && picture.shown.0 < 200);
+        assert_eq!(picture.format, ImageFormat::Png);
+        let shown = image::load_from_memory(&picture.bytes).unwrap();
+        assert_eq!((shown.width(), shown.height()), picture.shown);
+        assert!(shown.color().has_alpha());
+        assert_eq!(
+            fit(heavy.clone(), 1_000, 1_000_000).unwrap().bytes,
+            heavy,
+            "one that fits is not touched"
+        );
+        assert!(fit(heavy, 1_000, 1).unwrap().shown.0 <= MIN_EDGE, "it ends");
+    }
+
+    #[test]
+    fn a_picture_that_claims_too_much_memory_is_refused() {
+        let mut claims = noise(2);
+        // Width and height of the PNG's header, and the header's checksum.
+        claims[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
+        let checksum = claims[12..29].iter().fold(u32::MAX, |sum, byte| {
+            (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
+                (sum >> 1) ^ if sum & 1 == 1 { 0xEDB8_8320 } else { 0 }
+            })
+        });
+        claims[29..33].copy_from_slice(&(!checksum).to_be_bytes());
+        let refused = fit(claims, 1_000, 1_000_000).err().unwrap();
+        assert!(matches!(refused, image::ImageError::Limits(_)), "{refused}");
     }
 }

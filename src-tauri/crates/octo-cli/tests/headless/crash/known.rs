@@ -26,25 +26,26 @@ impl Known {
         self.answered.insert(question);
     }
 
-    /// Takes in what one process told. Numbers go on where those of the one before ended: events that were
-    /// stored but not read any more leave a gap between two processes, never within one.
+    /// Takes a snapshot for true: what follows counts from here.
+    pub fn begin(&mut self, now: &SessionSnapshot) {
+        self.last = now.seq;
+        self.messages = now.page.messages.iter().map(|message| (message.id, message.clone())).collect();
+        self.calls = now.page.calls.iter().map(|call| (call.id, call.clone())).collect();
+        let waits = |id: &QuestionId| now.questions.iter().any(|question| question.id == *id);
+        self.closed.extend(self.questions.keys().copied().filter(|id| !waits(id)));
+        self.questions.extend(now.questions.iter().map(|question| (question.id, question.clone())));
+        self.answered.retain(|id| !waits(id));
+        let ended = now.page.turns.iter().filter_map(|turn| Some((turn.id, turn.end.clone()?)));
+        self.ended.extend(ended);
+    }
+
+    /// Takes in what a process told after the snapshot: every number, without a gap.
     pub fn take<'a>(&mut self, events: impl Iterator<Item = &'a Envelope>) {
-        let mut previous = None;
-        for envelope in events {
-            match previous {
-                None => assert!(
-                    envelope.seq > self.last,
-                    "number {} was used before, up to {}: {:?}",
-                    envelope.seq,
-                    self.last,
-                    envelope.event
-                ),
-                Some(previous) => assert_eq!(envelope.seq, previous + 1, "a gap: {:?}", envelope.event),
-            }
-            previous = Some(envelope.seq);
+        for envelope in events.filter(|envelope| envelope.seq > self.last).collect::<Vec<_>>() {
+            assert_eq!(envelope.seq, self.last + 1, "numbers go on without a gap: {:?}", envelope.event);
+            self.last = envelope.seq;
             self.learn(&envelope.event);
         }
-        self.last = previous.unwrap_or(self.last);
     }
 
     fn learn(&mut self, event: &Event) {

@@ -43,7 +43,7 @@ const LINES: &[&str] = &[
     // Options of known commands that write, run or set.
     "find . -exec rm {} +", "find . -exec rm \\{\\} \\;", "find . -execdir x \\;", "find . -ok rm x", "find . -okdir x", "find . -delete",
     "find . -fprint x", "find . -fprintf x y", "find . -fprint0 x", "find . -fls x", "find -L . -name x", "find . -follow", "find -files0-from x",
-    "find . -name x -delete", "find . '-delete'", "find . \"-exec\" x", "find . \\-delete", "find -D exec .", "find . -name", "find . x",
+    "find . -name x -delete", "find . '-delete'", "find . \"-exec\" x", "find . \\-delete", "find -D exec .", "find . -name",
     "sort -o x y", "sort -ox y", "sort -ro x y", "sort --output=x y", "sort --out=x y", "sort --o x y", "sort --outpu x", "sort y -o x",
     "sort --compress-program=x y", "sort --compress-prog=x y", "sort -T /tmp y", "sort --files0-from=x", "sort -S 1 x", "sort --random-source=x y",
     "uniq a b", "uniq -c a b", "uniq a -c", "uniq -- a b", "uniq *", "uniq a*", "uniq --skip-f=1 a", "uniq -f1 a b", "uniq -f 1 a b",

@@ -33,10 +33,10 @@ const ATOMS: &[&str] = &[
 
 /// Between words.
 const JOINTS: &[&str] =
-    &[" ", " ", " ", " ", "  ", "\t", ";", " ; ", " && ", "&&", " || ", "||", "|", " | ", "\n", ";\n", " &&\n", " |\n ", "\n\n"];
+    &[" ", ";", " ; ", " && ", "&&", " || ", "||", "|", " | ", "\n", ";\n", " &&\n", " |\n ", "\n\n"];
 
 /// After a command.
-const REDIRECTS: &[&str] = &["", "", "", "", " 2>&1", " >/dev/null", " 2>/dev/null", " <in", " < in", "<in", " &>/dev/null", " >>/dev/null", " 2> /dev/null 1>&2"];
+const REDIRECTS: &[&str] = &["", "", "", "", " 2>&1", " >/dev/null", " 2>/dev/null", " <in", " < in", "<in", " &>/dev/null", " >>/dev/null", " 2> /dev/null 1>&2", " 2>&1 x"];
 
 /// What is never plain.
 const DANGERS: &[&str] = &[
@@ -138,8 +138,9 @@ fn bash_runs_exactly_the_commands_and_words_our_reader_sees() {
 fn the_two_readers_agree_on_most_plain_lines() {
     let lines: Vec<String> = sample(line(), 2_000).into_iter().filter(|line| plain::read(line).is_ok()).collect();
     let agreed = lines.iter().filter(|line| tree::outline(line).is_some_and(|outline| outline.agrees(&plain::read(line).unwrap()))).count();
-    // Where they do not the line asks. Too often would mean that the grammar was misunderstood here.
-    assert!(agreed * 10 > lines.len() * 7, "{agreed} of {}", lines.len());
+    // Where they do not (words after a redirection, for one) the line asks. Too often would mean that the grammar
+    // was misunderstood here.
+    assert!(agreed * 10 > lines.len() * 8, "{agreed} of {}", lines.len());
 }
 
 proptest! {

@@ -1,0 +1,197 @@
+//! `terminal`: shell commands, and what still runs of them.
+
+use crate::{CommandEffect, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, Vetted};
+use octo_protocol::{CommandState, CommandView, ToolView};
+use octo_shell::{Carried, DEFAULT_WAIT, Input, Report, Run, ShellError};
+use octo_workspace::resolve;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+pub(crate) struct TerminalTool;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct TerminalInput {
+    /// A bash command line. Exclusive with handle_id.
+    command: Option<String>,
+    /// A command of this session that still runs.
+    handle_id: Option<String>,
+    /// What to type into it, such as "y\n" or "\x03". Empty: only wait for more output.
+    input: Option<String>,
+    /// End it.
+    kill: Option<bool>,
+    /// Folder for this command. Default: where the last one ended.
+    cwd: Option<String>,
+    /// Extra variables for this command.
+    env: Option<BTreeMap<String, String>>,
+}
+
+/// What a call asks for, once its fields are made sense of.
+enum Wanted<'a> {
+    Start(&'a str),
+    Type { handle: &'a str, text: &'a str },
+    Kill { handle: &'a str },
+}
+
+impl TerminalInput {
+    fn wanted(&self) -> Result<Wanted<'_>, ToolError> {
+        let given = |text: &'_ Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        if given(&self.handle_id) {
+            let handle = self.handle_id.as_deref().unwrap_or_default().trim();
+            return Ok(match self.kill {
+                Some(true) => Wanted::Kill { handle },
+                Some(false) | None => Wanted::Type { handle, text: self.input.as_deref().unwrap_or_default() },
+            });
+        }
+        match self.command.as_deref() {
+            Some(command) if !command.trim().is_empty() => Ok(Wanted::Start(command)),
+            Some(_) | None => Err(ToolError::new(
+                "Nothing to do: give command to run something, or handle_id (with input or kill) for a command that still runs.",
+            )),
+        }
+    }
+
+    fn variables(&self) -> Vec<(String, String)> {
+        self.env.iter().flatten().map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    fn folder(&self, cwd: &Path) -> Result<Option<PathBuf>, ToolError> {
+        match self.cwd.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+            Some(text) => resolve(text, cwd).map(Some).map_err(|error| ToolError::new(error.to_string())),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Tool for TerminalTool {
+    const NAME: &'static str = "terminal";
+    const DESCRIPTION: &'static str = "Runs a bash command. Directory, exports and functions carry over to the next one. A command that waits for input or runs long returns a handle_id.";
+    type Input = TerminalInput;
+
+    fn effects(&self, input: &TerminalInput, cwd: &Path) -> Effects {
+        let command = match input.wanted() {
+            // Bound to fail before anything happens: the run says why.
+            Err(_) => return Effects::none(),
+            Ok(Wanted::Start(line)) => match input.folder(cwd) {
+                Ok(cwd) => CommandEffect::Start { line: line.to_owned(), cwd, env: input.variables() },
+                Err(_) => return Effects::none(),
+            },
+            Ok(Wanted::Type { text: "", .. } | Wanted::Kill { .. }) => CommandEffect::Control,
+            Ok(Wanted::Type { handle, text }) => {
+                CommandEffect::Input { handle: handle.to_owned(), input: text.to_owned() }
+            }
+        };
+        Effects { command: Some(command), ..Effects::none() }
+    }
+
+    async fn preview(&self, input: &TerminalInput, context: &ToolContext) -> Result<ToolView, ToolError> {
+        let (command, cwd, handle) = match input.wanted()? {
+            Wanted::Start(line) => {
+                let cwd = input.folder(&context.cwd)?.unwrap_or_else(|| context.shell.current_dir(&context.cwd));
+                (line.to_owned(), cwd, None)
+            }
+            Wanted::Type { handle, text } => {
+                let (_, cwd) = known(context, handle)?;
+                (text.to_owned(), cwd, Some(handle.to_owned()))
+            }
+            Wanted::Kill { handle } => {
+                let (command, cwd) = known(context, handle)?;
+                (command, cwd, Some(handle.to_owned()))
+            }
+        };
+        let cwd = cwd.to_string_lossy().into_owned();
+        Ok(ToolView::Command(CommandView { command, cwd, output: None, state: None, duration_ms: None, log: None, handle }))
+    }
+
+    async fn run(&self, input: TerminalInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let (live, cancel) = (context.live.clone(), context.cancel.clone());
+        let report = match input.wanted()? {
+            Wanted::Start(line) => {
+                let run = Run {
+                    command: line.to_owned(),
+                    folder: context.cwd.clone(),
+                    cwd: input.folder(&context.cwd)?,
+                    env: input.variables(),
+                    carried: match context.vetted {
+                        Vetted::Person => Carried::All,
+                        Vetted::Policy => Carried::FolderOnly,
+                    },
+                    live,
+                    cancel,
+                    wait: DEFAULT_WAIT,
+                };
+                context.shell.run(run).await
+            }
+            Wanted::Type { handle, text } => {
+                let input =
+                    Input { handle: handle.to_owned(), text: text.to_owned(), live, cancel, wait: DEFAULT_WAIT };
+                context.shell.input(input).await
+            }
+            Wanted::Kill { handle } => context.shell.kill(handle).await,
+        };
+        Ok(output(report.map_err(|error| error_words(&error))?, &context))
+    }
+}
+
+fn known(context: &ToolContext, handle: &str) -> Result<(String, PathBuf), ToolError> {
+    context
+        .shell
+        .command_of(handle)
+        .ok_or_else(|| error_words(&ShellError::UnknownHandle { handle: handle.to_owned() }))
+}
+
+fn error_words(error: &ShellError) -> ToolError {
+    ToolError::new(format!("Not run: {error}."))
+}
+
+fn output(report: Report, context: &ToolContext) -> ToolOutput {
+    let text = words(&report, context);
+    let shown = |path: PathBuf| path.to_string_lossy().into_owned();
+    let view = ToolView::Command(CommandView {
+        command: report.command,
+        cwd: shown(report.cwd),
+        output: Some(report.output_view),
+        state: Some(report.state),
+        duration_ms: u64::try_from(report.duration.as_millis()).ok(),
+        log: report.log.map(shown),
+        handle: report.handle,
+    });
+    ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done }
+}
+
+/// The report for the model: the output, then one line on how the command stands.
+fn words(report: &Report, context: &ToolContext) -> String {
+    let handle = report.handle.as_deref().unwrap_or_default();
+    let seconds = report.duration.as_secs_f64();
+    let state = match report.state {
+        CommandState::Exited { code } => format!("exit code {code}, {seconds:.1} s"),
+        CommandState::Signalled { signal } => format!("ended by signal {signal} after {seconds:.1} s"),
+        CommandState::Killed => format!("killed after {seconds:.1} s"),
+        CommandState::Waiting => format!(
+            "waits for input; handle_id {handle}. Answer with input (end a line with \\n), or end it with kill"
+        ),
+        CommandState::Running => format!(
+            "still running after {seconds:.0} s; handle_id {handle}. Wait for more with an empty input, or end it with kill"
+        ),
+    };
+    let mut lines = Vec::new();
+    let output = report.output_model.trim_end();
+    lines.push(if output.is_empty() { "(no output)".to_owned() } else { output.to_owned() });
+    let log = match &report.log {
+        Some(log) if report.truncated => format!("; whole output ({} bytes) in {}", report.output_bytes, log.display()),
+        Some(_) | None => String::new(),
+    };
+    let moved = if report.cwd_after == report.cwd || report.cwd_after == context.cwd {
+        String::new()
+    } else {
+        format!("; now in {}", report.cwd_after.display())
+    };
+    lines.push(format!("[{state}{log}{moved}]"));
+    lines.join("\n")
+}
+
+#[cfg(all(test, unix))]
+mod tests;
