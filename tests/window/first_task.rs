@@ -14,9 +14,6 @@ use std::{
 
 const KEY: &str = "sk-test-5f2c7d81e9a04b36";
 
-/// No other program on the machine sleeps for just so long.
-const SLEEP: &str = "sleep 86397.25";
-
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
 async fn the_main_job_in_light() -> Result<()> {
@@ -37,6 +34,8 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     fs::create_dir(&work)?;
     fs::write(&note, "# List\n\n- bread\n- mlik\n- apples\n")?;
 
+    // No other program on the machine sleeps for just so long.
+    let sleep = format!("sleep 86397.{}", std::process::id());
     let gate = Gate::new();
     let server = ModelServer::start_with(
         Script::new()
@@ -50,7 +49,7 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
             )
             .call("edit", json!({ "path": "list.md", "old_string": "mlik", "new_string": "milk" }))
             .text("The list now says `milk`.")
-            .call("terminal", json!({ "command": format!("echo counting; {SLEEP}") }))
+            .call("terminal", json!({ "command": format!("echo counting; {sleep}") }))
             .text("You are welcome."),
         ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
     );
@@ -86,7 +85,7 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     // A command, stopped half-way.
     app.fill("composer", "Now count to ten").await?;
     app.click("send").await?;
-    app.text_where("question", "the command to be asked about", |text| text.contains(SLEEP)).await?;
+    app.text_where("question", "the command to be asked about", |text| text.contains(&sleep)).await?;
     app.picture(&format!("question-command-{look}")).await?;
     app.click("question-once").await?;
     app.until("the command's output", async || {
@@ -94,13 +93,13 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
         Ok(bodies.iter().any(|text| text.contains("counting")).then_some(()))
     })
     .await?;
-    assert!(runs(SLEEP)?, "the command runs");
+    assert!(runs(&sleep)?, "the command runs");
     app.picture(&format!("running-{look}")).await?;
     let asked = Instant::now();
     app.click("stop").await?;
     app.find("turn-end[data-end=stopped]").await?;
     assert!(asked.elapsed() < Duration::from_secs(3), "a stop takes {:?}", asked.elapsed());
-    assert!(!runs(SLEEP)?, "the command ended with its turn");
+    assert!(!runs(&sleep)?, "the command ended with its turn");
     app.picture(&format!("stopped-{look}")).await?;
 
     // Closed and opened: everything is as it was.

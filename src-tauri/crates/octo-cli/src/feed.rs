@@ -189,10 +189,10 @@ mod tests {
             octo.call(ChangeSettings { patch }).await.unwrap();
             changed += 1;
         }
-        octo.shutdown().await;
         let (open, ended) = oneshot::channel();
         drop(open);
         pump.run(ended).await;
+        octo.shutdown().await;
 
         let mut numbers: BTreeMap<Topic, Vec<u64>> = BTreeMap::new();
         let mut titles = Vec::new();

@@ -34,9 +34,11 @@ impl KeyRing {
         let state = match keys {
             Keys::Memory => KeychainState::Unavailable,
             Keys::System => {
-                let probe = blocking(PROBE_PATIENCE, || match entry("probe").and_then(|entry| entry.get_password()) {
-                    Ok(_) | Err(keyring::Error::NoEntry) => Ok(()),
-                    Err(error) => Err(error),
+                let probe = blocking(PROBE_PATIENCE, || {
+                    match entry("probe").and_then(|entry| entry.get_password()) {
+                        Ok(_) | Err(keyring::Error::NoEntry) => Ok(()),
+                        Err(error) => Err(error),
+                    }
                 });
                 match probe.await {
                     Ok(()) => KeychainState::Available,

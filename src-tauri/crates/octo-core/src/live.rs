@@ -16,7 +16,6 @@ pub(crate) struct Live {
     open: Arc<Mutex<Vec<Streaming>>>,
 }
 
-
 impl Live {
     pub(crate) fn new(session: SessionId, deltas: broadcast::Sender<Arc<Delta>>) -> Self {
         Self { session, deltas, open: Arc::default() }
@@ -28,9 +27,8 @@ impl Live {
             return;
         }
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = open.iter().position(|one| {
-            one.message == message && one.block == block && one.kind == *kind
-        });
+        let found =
+            open.iter().position(|one| one.message == message && one.block == block && one.kind == *kind);
         let at = found.unwrap_or_else(|| {
             open.push(Streaming { message, block, kind: kind.clone(), start: 0, text: String::new() });
             open.len() - 1
@@ -43,7 +41,14 @@ impl Live {
         }
         // Sent under the lock, so that a snapshot and the deltas after it have no gap between them.
         // Nobody watching is no fault.
-        let delta = Delta { session: self.session, message, block, kind: kind.clone(), offset, text: text.to_owned() };
+        let delta = Delta {
+            session: self.session,
+            message,
+            block,
+            kind: kind.clone(),
+            offset,
+            text: text.to_owned(),
+        };
         let _nobody = self.deltas.send(Arc::new(delta));
     }
 

@@ -1,11 +1,16 @@
 //! The models the person connected: entries in the store, keys in the keychain, connections made on need.
 
-use crate::{demo::{DemoProvider, READING_PACE}, keys::KeyRing};
+use crate::{
+    demo::{DemoProvider, READING_PACE},
+    keys::KeyRing,
+};
 use futures::StreamExt;
-use octo_llm::{Endpoint, ErrorClass, ModelEvent, ModelRequest, Provider, ProviderError, connect, host_of, limits};
+use octo_llm::{
+    Endpoint, ErrorClass, ModelEvent, ModelRequest, Provider, ProviderError, connect, host_of, limits,
+};
 use octo_protocol::{
-    ApiError, Block, ErrorCode, KeyState, Language, Message, MessageId, Meta, ModelCheck, ModelDraft, ModelEntry,
-    ModelId, Origin, Role, TurnId, words,
+    ApiError, Block, ErrorCode, KeyState, Language, Message, MessageId, Meta, ModelCheck, ModelDraft,
+    ModelEntry, ModelId, Origin, Role, TurnId, words,
 };
 use secrecy::SecretString;
 use std::{
@@ -86,12 +91,15 @@ impl Models {
 
     /// The connection of a model, made on the first call.
     pub async fn connect(&self, id: Option<ModelId>) -> Result<Connection, ProviderError> {
-        let missing = || ProviderError::new(ErrorClass::NotFound, "the session's model is no longer in the list");
+        let missing =
+            || ProviderError::new(ErrorClass::NotFound, "the session's model is no longer in the list");
         let id = id.ok_or_else(missing)?;
         if let Some(connection) = self.with(|state| state.connections.get(&id).cloned()) {
             return Ok(connection);
         }
-        let entry = self.with(|state| state.entries.iter().find(|entry| entry.id == id).cloned()).ok_or_else(missing)?;
+        let entry = self
+            .with(|state| state.entries.iter().find(|entry| entry.id == id).cloned())
+            .ok_or_else(missing)?;
         let host = host_of(&entry.base_url)?;
         let key = self
             .keys
@@ -110,10 +118,12 @@ impl Models {
         if model.is_empty() {
             return Err(ApiError::new("model.name_missing"));
         }
-        let host = host_of(&base_url).map_err(|error| ApiError::new("model.address_wrong").detail(error.message))?;
+        let host =
+            host_of(&base_url).map_err(|error| ApiError::new("model.address_wrong").detail(error.message))?;
         let before = draft.id.and_then(|id| self.entries().into_iter().find(|entry| entry.id == id));
         let id = before.as_ref().map_or_else(ModelId::new, |entry| entry.id);
-        let moved = before.as_ref().is_some_and(|entry| host_of(&entry.base_url).is_ok_and(|old| old != host));
+        let moved =
+            before.as_ref().is_some_and(|entry| host_of(&entry.base_url).is_ok_and(|old| old != host));
         let key = match draft.key.filter(|key| !key.expose().trim().is_empty()) {
             Some(key) => {
                 let key = octo_protocol::Secret::new(key.expose().trim());
@@ -177,7 +187,8 @@ impl Models {
 
     async fn first_byte(&self, draft: ModelDraft) -> Result<u64, ApiError> {
         let base_url = draft.base_url.trim().trim_end_matches('/').to_owned();
-        let host = host_of(&base_url).map_err(|error| ApiError::new("model.address_wrong").detail(error.message))?;
+        let host =
+            host_of(&base_url).map_err(|error| ApiError::new("model.address_wrong").detail(error.message))?;
         let key = match (draft.key.filter(|key| !key.expose().trim().is_empty()), draft.id) {
             (Some(key), _) => Some(SecretString::from(key.expose().trim().to_owned())),
             (None, Some(id)) => self.keys.load(id, &host).await?,
@@ -206,7 +217,12 @@ impl Models {
 
 fn connection(entry: &ModelEntry, key: Option<SecretString>) -> Result<Connection, ProviderError> {
     let provider = connect(Endpoint::new(entry.protocol, entry.base_url.clone(), key))?;
-    Ok(Connection { provider, model: entry.model.clone(), vision: entry.vision, max_output: entry.max_output })
+    Ok(Connection {
+        provider,
+        model: entry.model.clone(),
+        vision: entry.vision,
+        max_output: entry.max_output,
+    })
 }
 
 /// The smallest request that proves a model works. Sixteen tokens are enough to say one word and to see

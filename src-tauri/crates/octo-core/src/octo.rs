@@ -129,7 +129,11 @@ impl Octo {
 
     /// Stored events of a topic after `seq`, oldest first, at most `limit`: for a client that fell behind.
     pub async fn events_since(&self, topic: Topic, seq: u64, limit: u32) -> Result<Vec<Envelope>, ApiError> {
-        self.shared.store.read(move |reader| reader.events_since(&topic, seq, limit)).await.map_err(ApiError::from)
+        self.shared
+            .store
+            .read(move |reader| reader.events_since(&topic, seq, limit))
+            .await
+            .map_err(ApiError::from)
     }
 
     /// A blob's bytes.

@@ -8,7 +8,8 @@ use octo_protocol::{Block, CallStatus, Message, MessageId, Meta, Origin, Role, T
 use std::borrow::Cow;
 
 /// What stands for a result that was never stored. Part of what is sent: never change the words.
-const MISSING: &str = "No result was kept for this call: it may or may not have run. Check before you rely on it.";
+const MISSING: &str =
+    "No result was kept for this call: it may or may not have run. Check before you rely on it.";
 
 /// The conversation with every call paired. Borrowed when nothing had to be mended.
 pub(crate) fn paired(messages: &[Message]) -> Cow<'_, [Message]> {
@@ -149,10 +150,8 @@ mod tests {
 
     #[test]
     fn a_result_nobody_asked_for_is_left_out() {
-        let messages = [
-            message(Role::User, vec![text("hi")]),
-            message(Role::User, vec![result(CallId::new())]),
-        ];
+        let messages =
+            [message(Role::User, vec![text("hi")]), message(Role::User, vec![result(CallId::new())])];
         assert_eq!(paired(&messages).len(), 1);
     }
 

@@ -81,7 +81,10 @@ mod tests {
         let first = system_prompt(Profile::Coding, folder.path());
         assert_eq!(first, system_prompt(Profile::Coding, folder.path()));
         assert!(first.contains("Use tabs."));
-        assert!(!first.contains(&folder.path().display().to_string()), "the folder's path is not in the prefix");
+        assert!(
+            !first.contains(&folder.path().display().to_string()),
+            "the folder's path is not in the prefix"
+        );
         assert_ne!(first, system_prompt(Profile::General, folder.path()));
     }
 
@@ -98,7 +101,9 @@ mod tests {
     #[test]
     fn surroundings_are_told_as_a_notice() {
         let told = Surroundings { date: "2026-11-21, Saturday".into(), model: None, folder: "/w".into() };
-        let Block::Notice { kind: NoticeKind::Context, text } = told.notice() else { panic!("a context notice") };
+        let Block::Notice { kind: NoticeKind::Context, text } = told.notice() else {
+            panic!("a context notice")
+        };
         assert!(text.starts_with("Today is 2026-11-21, Saturday. System: "));
         assert!(text.ends_with("Working directory: /w"));
     }

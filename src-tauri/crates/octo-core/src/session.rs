@@ -15,10 +15,10 @@ mod turns;
 
 use crate::{live::Live, shared::Shared};
 pub(crate) use inbox::{Ask, Reply, sendable};
-pub(crate) use restore::resumes_at_start;
 use octo_protocol::{ApiError, ErrorCode, SessionId};
-pub(crate) use state::now;
+pub(crate) use restore::resumes_at_start;
 use state::Session;
+pub(crate) use state::now;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -34,7 +34,7 @@ pub(crate) enum Inbox {
     /// A client asks.
     Ask(Ask),
     /// A job of the actor reports. Jobs of an earlier turn are told apart by what they name.
-    Report(Report),
+    Report(Box<Report>),
     /// The application ends: let go of everything, keep it for the next start.
     Shutdown(tokio::sync::oneshot::Sender<()>),
 }
@@ -95,7 +95,7 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
     while let Some(message) = inbox.recv().await {
         let outcome = match message {
             Inbox::Ask(ask) => session.take(ask).await,
-            Inbox::Report(report) => session.hear(report).await,
+            Inbox::Report(report) => session.hear(*report).await,
             Inbox::Shutdown(done) => {
                 inbox.close();
                 session.let_go().await;

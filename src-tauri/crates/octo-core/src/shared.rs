@@ -1,7 +1,7 @@
 //! What all sessions share.
 
 use crate::{Config, models::Models};
-use octo_protocol::{ApiError, Block, BlobHash, Delta, Message, SessionId};
+use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, SessionId};
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
 use octo_tools::Toolset;
@@ -37,13 +37,15 @@ impl Shared {
     /// A session's own folder for what its commands and tools leave.
     pub fn scratch(&self, session: SessionId) -> Result<PathBuf, ApiError> {
         let folder = self.config.home.join("scratch").join(session.to_string());
-        octo_workspace::private_folder(&folder)
-            .map_err(|error| ApiError::new("start.home_unwritable").arg("home", self.config.home.display()).detail(error))
+        octo_workspace::private_folder(&folder).map_err(|error| {
+            ApiError::new("start.home_unwritable").arg("home", self.config.home.display()).detail(error)
+        })
     }
 
     /// The bytes of all pictures these messages mention. One that is gone is left out: the codec says so.
     pub async fn images_of(&self, messages: &[Message]) -> HashMap<BlobHash, Arc<[u8]>> {
-        let hashes: HashSet<BlobHash> = messages.iter().flat_map(|message| &message.blocks).flat_map(pictures).collect();
+        let hashes: HashSet<BlobHash> =
+            messages.iter().flat_map(|message| &message.blocks).flat_map(pictures).collect();
         if hashes.is_empty() {
             return HashMap::new();
         }
@@ -76,6 +78,7 @@ pub(crate) fn session_folder(folder: &Path) -> Result<PathBuf, ApiError> {
     let text = folder.display().to_string();
     let wrong = |key: &str| ApiError::new(key).arg("folder", &text);
     let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"));
-    let real = octo_workspace::resolve(&text, &home).map_err(|error| wrong("session.folder_wrong").detail(error))?;
+    let real =
+        octo_workspace::resolve(&text, &home).map_err(|error| wrong("session.folder_wrong").detail(error))?;
     if real.is_dir() { Ok(real) } else { Err(wrong("session.folder_gone")) }
 }

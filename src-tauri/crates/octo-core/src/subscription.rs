@@ -86,7 +86,8 @@ impl Forwarder {
             };
             let mut over = matches!(flow, Flow::Over);
             // Text is gathered for a moment; anything else goes at once, with what is there already.
-            let gather = !batch.is_empty() && batch.iter().all(|update| matches!(update, Update::Delta { .. }));
+            let gather =
+                !batch.is_empty() && batch.iter().all(|update| matches!(update, Update::Delta { .. }));
             if gather && !over {
                 let until = tokio::time::Instant::now() + MERGE;
                 while !over {
@@ -123,7 +124,8 @@ impl Forwarder {
     }
 
     async fn push_event(&mut self, envelope: &Envelope, batch: &mut Vec<Update>) -> Flow {
-        if let (Topic::Session { id }, octo_protocol::Event::SessionRemoved { id: gone }) = (self.topic, &envelope.event)
+        if let (Topic::Session { id }, octo_protocol::Event::SessionRemoved { id: gone }) =
+            (self.topic, &envelope.event)
             && id == *gone
         {
             batch.push(Update::Ended);

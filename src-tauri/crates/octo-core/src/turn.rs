@@ -388,7 +388,11 @@ impl Turn {
         match &mut self.phase {
             Phase::New => self.end(Ending::Stopped),
             Phase::Thinking { stopping } => {
-                if std::mem::replace(stopping, true) { Vec::new() } else { vec![Action::CancelModel] }
+                if std::mem::replace(stopping, true) {
+                    Vec::new()
+                } else {
+                    vec![Action::CancelModel]
+                }
             }
             Phase::Acting(batch) => {
                 let mut actions = batch.stop();

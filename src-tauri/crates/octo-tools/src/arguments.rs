@@ -43,7 +43,7 @@ fn parse(text: &str) -> Result<(Map<String, Value>, Spelling), Flaw> {
         Ok(Value::Null) => Ok((Map::new(), Spelling::Strict)),
         // Encoded twice.
         Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
-            Ok(Value::Object(values)) => Ok((values, Spelling::Repaired)),
+            Ok(Value::Object(values)) => Ok((values, Spelling::Strict)),
             _ => Err(Flaw::NotAnObject),
         },
         Ok(_) => Err(Flaw::NotAnObject),

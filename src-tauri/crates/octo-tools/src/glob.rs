@@ -34,6 +34,7 @@ impl Tool for GlobTool {
 
     async fn preview(&self, input: &GlobInput, context: &ToolContext) -> Result<ToolView, ToolError> {
         let (base, pattern) = base(input, &context.cwd)?;
+        let pattern = pattern.trim_start_matches("./");
         Ok(ToolView::Plain { text: base.join(pattern).to_string_lossy().into_owned() })
     }
 

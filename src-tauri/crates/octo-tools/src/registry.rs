@@ -3,7 +3,8 @@
 use crate::{
     DynTool, Effects, PreparedCall, ToolContext, ToolError, ToolOutput, arguments, edit::EditTool,
     file_reader::FileReaderTool, glob::GlobTool, grep::GrepTool,
-    request_user_feedback::RequestUserFeedbackTool, terminal::TerminalTool, todo_manager::TodoManagerTool, write::WriteTool,
+    request_user_feedback::RequestUserFeedbackTool, terminal::TerminalTool, todo_manager::TodoManagerTool,
+    write::WriteTool,
 };
 use futures::future::BoxFuture;
 use octo_protocol::ToolView;

@@ -227,25 +227,23 @@ impl Files {
             return Err(FilesError::NotFolder { path });
         }
         let entries = fs::read_dir(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
-        let (mut folders, mut files) = (Vec::new(), Vec::new());
+        let (mut folders, mut files) = (FirstNames::new(limit), FirstNames::new(limit));
         for entry in entries {
             let entry = entry.map_err(|error| self.failed(&path, Access::Read, &error))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(ListEntry { name, kind: FileKind::Folder }),
+                Ok(kind) if kind.is_dir() => folders.add(ListEntry { name, kind: FileKind::Folder }),
                 Ok(kind) if kind.is_file() || kind.is_symlink() => {
-                    files.push(ListEntry { name, kind: FileKind::File });
+                    files.add(ListEntry { name, kind: FileKind::File });
                 }
-                _ => files.push(ListEntry { name, kind: FileKind::Special }),
+                _ => files.add(ListEntry { name, kind: FileKind::Special }),
             }
         }
-        for entries in [&mut folders, &mut files] {
-            entries.sort_by(|one, other| one.name.cmp(&other.name));
-        }
-        let (folder_count, file_count) = (folders.len(), files.len());
-        folders.append(&mut files);
-        folders.truncate(limit);
-        Ok(Listing { entries: folders, folders: folder_count, files: file_count })
+        let (folder_count, file_count) = (folders.count, files.count);
+        let mut entries = folders.finish();
+        entries.append(&mut files.finish());
+        entries.truncate(limit);
+        Ok(Listing { entries, folders: folder_count, files: file_count })
     }
 
     fn open_file(&self, path: &Path) -> Result<(File, PathBuf, Metadata), FilesError> {
@@ -276,6 +274,38 @@ impl Files {
             return FilesError::FolderVanished { folder: self.scope.folder.clone() };
         }
         FilesError::from_io(path, access, error)
+    }
+}
+
+/// The first entries by name of a folder of any size, in bounded memory.
+struct FirstNames {
+    entries: Vec<ListEntry>,
+    count: usize,
+    limit: usize,
+}
+
+impl FirstNames {
+    fn new(limit: usize) -> Self {
+        Self { entries: Vec::new(), count: 0, limit }
+    }
+
+    fn add(&mut self, entry: ListEntry) {
+        self.count += 1;
+        self.entries.push(entry);
+        // Seldom enough that sorting costs little, often enough that a million names are never held.
+        if self.entries.len() > 2 * self.limit + 1_024 {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        self.entries.truncate(self.limit);
+    }
+
+    fn finish(mut self) -> Vec<ListEntry> {
+        self.cut();
+        self.entries
     }
 }
 

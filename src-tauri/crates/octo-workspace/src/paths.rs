@@ -152,13 +152,31 @@ pub fn is_inside(folder: &Path, path: &Path) -> bool {
     if !is_real(folder) {
         return false;
     }
-    let Ok(folder) = same_file::Handle::from_path(folder) else { return false };
-    path.ancestors().any(|above| same_file::Handle::from_path(above).is_ok_and(|above| above == folder))
+    let Some(folder) = identity(folder) else { return false };
+    path.ancestors().any(|above| identity(above).is_some_and(|above| above == folder))
 }
 
 /// Whether two real paths are the same file, in the way of [`is_inside`].
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
-    one == other || (is_real(one) && is_real(other) && same_file::is_same_file(one, other).unwrap_or(false))
+    if one == other {
+        return true;
+    }
+    is_real(one)
+        && is_real(other)
+        && identity(one).is_some_and(|one| identity(other).is_some_and(|other| one == other))
+}
+
+/// What tells a file from every other one. Asked without opening it: opening a pipe would wait for its
+/// other end.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    path.metadata().ok().map(|meta| (meta.dev(), meta.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path) -> Option<same_file::Handle> {
+    same_file::Handle::from_path(path).ok()
 }
 
 fn is_real(path: &Path) -> bool {

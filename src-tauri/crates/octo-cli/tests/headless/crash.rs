@@ -9,7 +9,7 @@ mod known;
 mod task;
 
 use crate::support::{PATIENCE, connect, serve};
-use known::Known;
+use known::{Known, Met};
 use octo_protocol::{
     Answer, AnswerQuestion, Ask, Block, Call, Envelope, Event, ListSessions, Mode, ModelId, OpenSession,
     Profile, Question, QuestionId, Send, SessionId, SessionSnapshot, SessionStatus, StartSession, Topic,
@@ -39,7 +39,9 @@ fn nothing_is_lost_or_doubled_by_kill_9() {
     let seed: u64 =
         std::env::var("OCTO_CAMPAIGN_SEED").map_or(20_261_121, |seed| seed.parse().expect("a number"));
     let mut left = kills();
+    let full = left >= FULL;
     let mut number = 0_u64;
+    let mut met = Met::default();
     while left > 0 {
         let seed = seed + number;
         println!("task {number}: OCTO_CAMPAIGN_SEED={seed}, {left} kills left");
@@ -48,7 +50,14 @@ fn nothing_is_lost_or_doubled_by_kill_9() {
         assert!(campaign.killed > 0, "the task is longer than the first fuse");
         left -= campaign.killed;
         number += 1;
+        met.waiting += campaign.known.met.waiting;
+        met.interrupted += campaign.known.met.interrupted;
+        met.cut += campaign.known.met.cut;
+        met.queued += campaign.known.met.queued;
     }
+    println!("{met:?}");
+    let everything = met.waiting > 0 && met.interrupted > 0 && met.cut > 0 && met.queued > 0;
+    assert!(everything || !full, "a full campaign comes upon everything: {met:?}");
 }
 
 /// SplitMix64: good enough to pick moments, and the same everywhere for a seed.

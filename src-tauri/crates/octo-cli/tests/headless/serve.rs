@@ -50,6 +50,10 @@ impl Tidy {
     fn tidy(&mut self, value: &mut Value) {
         match value {
             Value::Object(fields) => {
+                // What tools say to the model is theirs to change.
+                if fields.get("type").is_some_and(|kind| kind == "tool_result") {
+                    fields["text"] = json!("[result]");
+                }
                 for (name, value) in fields {
                     let is_time = matches!(
                         name.as_str(),
@@ -61,6 +65,7 @@ impl Tidy {
                             | "first_byte_ms"
                     );
                     match value {
+                        Value::Number(_) if name == "context_tokens" => *value = json!("[tokens]"),
                         Value::Number(_) if is_time => *value = json!("[time]"),
                         Value::String(text) if name == "version" => *text = "[version]".to_owned(),
                         _ if name == "usage" => *value = json!("[usage]"),

@@ -4,8 +4,8 @@ use super::{Octo, json};
 use crate::slash;
 use base64::Engine;
 use octo_protocol::{
-    About, ApiError, AppRequest, BlobRef, Commands, Event, Language, Settings, SettingsPatch, SettingsSnapshot, Topic,
-    words,
+    About, ApiError, AppRequest, BlobRef, Commands, Event, Language, Settings, SettingsPatch,
+    SettingsSnapshot, Topic, words,
 };
 use octo_store::{StoreError, Tx};
 use serde_json::Value;

@@ -9,9 +9,9 @@ use crate::{
     slash::{self, Parsed},
 };
 use octo_protocol::{
-    ApiError, Block, Done, ErrorCode, Event, Message, MessageId, Meta, Mode, ModelId, Origin, Profile, Role, SessionHits,
-    SessionId, SessionInfo, SessionList, SessionRequest, SessionSnapshot, SessionStatus, Source, Topic, TurnId,
-    TurnView, Usage,
+    ApiError, Block, Done, ErrorCode, Event, Message, MessageId, Meta, Mode, ModelId, Origin, Profile, Role,
+    SessionHits, SessionId, SessionInfo, SessionList, SessionRequest, SessionSnapshot, SessionStatus, Source,
+    Topic, TurnId, TurnView, Usage,
 };
 use octo_store::{NewSession, ToolsetRow};
 use serde_json::Value;
@@ -42,7 +42,8 @@ impl Octo {
             SessionRequest::OpenSession(call) => json(self.session_snapshot(call.session).await?),
             SessionRequest::Messages(call) => {
                 let limit = call.limit.min(500);
-                let page = store.read(move |reader| reader.page(call.session, Some(call.before), limit)).await;
+                let page =
+                    store.read(move |reader| reader.page(call.session, Some(call.before), limit)).await;
                 json(page.map_err(ApiError::from)?)
             }
             SessionRequest::Send(call) => {
@@ -51,14 +52,20 @@ impl Octo {
             SessionRequest::Stop(call) => done(self.session(call.session).await?.ask(Ask::Stop).await),
             SessionRequest::RetryTurn(call) => done(self.session(call.session).await?.ask(Ask::Retry).await),
             SessionRequest::AnswerQuestion(call) => done(
-                self.session(call.session).await?.ask(|reply| Ask::Answer(call.question, call.answer, reply)).await,
+                self.session(call.session)
+                    .await?
+                    .ask(|reply| Ask::Answer(call.question, call.answer, reply))
+                    .await,
             ),
             SessionRequest::EditQueued(call) => done(
-                self.session(call.session).await?.ask(|reply| Ask::EditQueued(call.queued, call.blocks, reply)).await,
+                self.session(call.session)
+                    .await?
+                    .ask(|reply| Ask::EditQueued(call.queued, call.blocks, reply))
+                    .await,
             ),
-            SessionRequest::RemoveQueued(call) => {
-                done(self.session(call.session).await?.ask(|reply| Ask::RemoveQueued(call.queued, reply)).await)
-            }
+            SessionRequest::RemoveQueued(call) => done(
+                self.session(call.session).await?.ask(|reply| Ask::RemoveQueued(call.queued, reply)).await,
+            ),
             SessionRequest::SetMode(call) => {
                 done(self.session(call.session).await?.ask(|reply| Ask::SetMode(call.mode, reply)).await)
             }
@@ -126,10 +133,14 @@ impl Octo {
     async fn start_demo(&self) -> Result<SessionInfo, ApiError> {
         let folder = self.shared.config.home.join("demo").join(SessionId::new().to_string());
         octo_workspace::private_folder(&folder).map_err(|error| {
-            ApiError::new("start.home_unwritable").arg("home", self.shared.config.home.display()).detail(error)
+            ApiError::new("start.home_unwritable")
+                .arg("home", self.shared.config.home.display())
+                .detail(error)
         })?;
-        let language = self.shared.store.read(|reader| reader.settings()).await.map_err(ApiError::from)?.language;
-        let words = octo_protocol::words::say(language, "demo.first_message", &std::collections::BTreeMap::new());
+        let language =
+            self.shared.store.read(|reader| reader.settings()).await.map_err(ApiError::from)?.language;
+        let words =
+            octo_protocol::words::say(language, "demo.first_message", &std::collections::BTreeMap::new());
         let blocks = vec![Block::Text { text: words }];
         self.start_session(session_folder(&folder)?, Profile::General, Mode::Ask, Kind::Demo, blocks).await
     }
@@ -148,7 +159,9 @@ impl Octo {
         match slash::parse(&blocks) {
             Parsed::Message => {}
             Parsed::Unknown { name, .. } => return Err(ApiError::new("command.unknown").arg("name", name)),
-            Parsed::Command(_) | Parsed::Misused { .. } => return Err(ApiError::new("command.needs_session")),
+            Parsed::Command(_) | Parsed::Misused { .. } => {
+                return Err(ApiError::new("command.needs_session"));
+            }
         }
         let (model, source) = match kind {
             Kind::Model { model, source } => (Some(model), source),
@@ -175,7 +188,13 @@ impl Octo {
             usage: Usage::default(),
         };
         let vendor = model.and_then(|id| self.shared.models.vendor_name(id));
-        let turn = TurnView { id: TurnId::new(), started_at: at, ended_at: None, end: None, usage: Usage::default() };
+        let turn = TurnView {
+            id: TurnId::new(),
+            started_at: at,
+            ended_at: None,
+            end: None,
+            usage: Usage::default(),
+        };
         let mut all = vec![Surroundings::now(vendor, folder).notice()];
         all.extend(blocks);
         let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None };

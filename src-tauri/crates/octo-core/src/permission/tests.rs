@@ -93,7 +93,10 @@ fn ask_risky_table() {
         (writes("/etc/hosts"), outside("/etc/hosts")),
         (writes("/octo-home/logs/octo.log"), outside("/octo-home/logs/octo.log")),
         (writes(&inside(".env")), AskReason::Secret { path: inside(".env") }),
-        (writes(&inside(".git/hooks/pre-commit")), AskReason::Protected { path: inside(".git/hooks/pre-commit") }),
+        (
+            writes(&inside(".git/hooks/pre-commit")),
+            AskReason::Protected { path: inside(".git/hooks/pre-commit") },
+        ),
         (writes(&inside(".GIT/config")), AskReason::Protected { path: inside(".GIT/config") }),
         (reads("/etc/hosts"), AskReason::ReadsOutside { path: "/etc/hosts".into() }),
         (reads(&inside(".env")), AskReason::Secret { path: inside(".env") }),
@@ -103,12 +106,10 @@ fn ask_risky_table() {
     for (effects, expected) in &asks {
         assert_eq!(reason(&ground, effects).as_ref(), Some(expected), "{effects:?}");
     }
-    for line in ["rm a", "cargo test", "echo $(rm a)", "echo \"`rm a`\"", "cat a > b", "ls; rm a", "FOO=1 ls"] {
+    for line in ["rm a", "cargo test", "echo $(rm a)", "echo \"`rm a`\"", "cat a > b", "ls; rm a", "FOO=1 ls"]
+    {
         assert!(
-            matches!(
-                reason(&ground, &command(line)),
-                Some(AskReason::Command { .. } | AskReason::Unparsed)
-            ),
+            matches!(reason(&ground, &command(line)), Some(AskReason::Command { .. } | AskReason::Unparsed)),
             "{line}"
         );
     }

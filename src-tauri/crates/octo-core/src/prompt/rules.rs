@@ -1,10 +1,6 @@
 //! A folder's own rules for agents, bounded: they are paid on every request.
 
-use std::{
-    fs::File,
-    io::Read,
-    path::Path,
-};
+use std::{fs::File, io::Read, path::Path};
 
 /// The files looked for, the first non-empty one counts.
 const FILES: &[&str] = &[".octorules", "AGENTS.md", "CLAUDE.md", ".cursorrules"];

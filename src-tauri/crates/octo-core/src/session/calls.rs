@@ -11,10 +11,12 @@ use crate::{
     turn::{Input, Order, Settle, Verdict},
 };
 use octo_protocol::{
-    Ask, AskReason, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId, StreamKind, Todo, ToolCall,
-    ToolResult, ToolView, TurnId,
+    Ask, AskReason, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId,
+    StreamKind, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
-use octo_tools::{Effects, Outcome, PreparedCall, ReadCall, TodoList, ToolContext, ToolError, ToolOutput, Toolset, Vetted};
+use octo_tools::{
+    Effects, Outcome, PreparedCall, ReadCall, TodoList, ToolContext, ToolError, ToolOutput, Toolset, Vetted,
+};
 use std::{
     sync::{Arc, PoisonError},
     time::Instant,
@@ -69,7 +71,8 @@ enum EndedHow {
 impl OpenCall {
     /// A call that was just heard of.
     pub(super) fn planned(turn: TurnId, message: MessageId, call: ToolCall) -> Self {
-        let view = CallView { id: call.id, turn, tool: call.name.clone(), state: CallState::Planned, view: None };
+        let view =
+            CallView { id: call.id, turn, tool: call.name.clone(), state: CallState::Planned, view: None };
         Self { call, view, message, ready: None, result: None, cancel: None }
     }
 
@@ -110,7 +113,13 @@ impl Session {
         }
     }
 
-    pub(super) fn tool_context(&self, call: CallId, message: MessageId, vetted: Vetted, cancel: CancellationToken) -> ToolContext {
+    pub(super) fn tool_context(
+        &self,
+        call: CallId,
+        message: MessageId,
+        vetted: Vetted,
+        cancel: CancellationToken,
+    ) -> ToolContext {
         let live = self.live.clone();
         ToolContext {
             session: self.id(),
@@ -143,9 +152,14 @@ impl Session {
     }
 
     /// A call was prepared.
-    pub(super) async fn call_prepared(&mut self, report: PreparedReport) -> Result<(), octo_protocol::ApiError> {
+    pub(super) async fn call_prepared(
+        &mut self,
+        report: PreparedReport,
+    ) -> Result<(), octo_protocol::ApiError> {
         let PreparedReport { turn, call, outcome } = report;
-        let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else { return Ok(()) };
+        let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else {
+            return Ok(());
+        };
         let Some(open) = running.call(call).filter(|open| open.result.is_none()) else { return Ok(()) };
         let mut step = Step::default();
         let verdict = match outcome {
@@ -187,7 +201,9 @@ impl Session {
                 context: context.clone(),
                 options: options.clone(),
             },
-            (_, other) => Ask::Feedback { question: format!("{other:?}"), context: None, options: Vec::new() },
+            (_, other) => {
+                Ask::Feedback { question: format!("{other:?}"), context: None, options: Vec::new() }
+            }
         };
         open.view.state = CallState::Asking;
         let question = Question { id: QuestionId::new(), call, tool: ready.tool.to_owned(), ask, at: now() };
@@ -229,7 +245,9 @@ impl Session {
                 Ok(outcome) => outcome,
                 Err(error) => {
                     tracing::error!(call = %id, tool = ready.tool, %error, "a tool broke");
-                    Err(ToolError::new("The tool itself broke while it ran. Its effect is unknown; check before you go on."))
+                    Err(ToolError::new(
+                        "The tool itself broke while it ran. Its effect is unknown; check before you go on.",
+                    ))
                 }
             };
             let how = if cancel.is_cancelled() { EndedHow::Stopped } else { EndedHow::ByItself };
@@ -242,7 +260,9 @@ impl Session {
     pub(super) async fn call_ended(&mut self, report: EndedReport) -> Result<(), octo_protocol::ApiError> {
         let EndedReport { turn, call, outcome, how, duration_ms } = report;
         self.live.close_call(call);
-        let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else { return Ok(()) };
+        let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else {
+            return Ok(());
+        };
         let Some(open) = running.call(call).filter(|open| open.result.is_none()) else { return Ok(()) };
         let mut step = Step::default();
         let mut result = match outcome {
@@ -274,8 +294,11 @@ impl Session {
     /// Stop: the call's token is cancelled, its end is reported like any other.
     pub(super) fn cancel(&mut self, call: CallId, step: &mut Step) {
         step.jobs.push(Box::new(move |session| {
-            if let Some(cancel) =
-                session.running.as_mut().and_then(|running| running.call(call)).and_then(|open| open.cancel.as_ref())
+            if let Some(cancel) = session
+                .running
+                .as_mut()
+                .and_then(|running| running.call(call))
+                .and_then(|open| open.cancel.as_ref())
             {
                 cancel.cancel();
             }
@@ -316,7 +339,14 @@ impl Session {
     }
 
     /// Ends a call that waited, with what the person said.
-    pub(super) fn end_asked(&mut self, call: CallId, status: CallStatus, text: String, view: Option<ToolView>, step: &mut Step) {
+    pub(super) fn end_asked(
+        &mut self,
+        call: CallId,
+        status: CallStatus,
+        text: String,
+        view: Option<ToolView>,
+        step: &mut Step,
+    ) {
         let Some(open) = self.running.as_mut().and_then(|running| running.call(call)) else { return };
         if let Some(view) = view {
             open.view.view = Some(view);
@@ -365,7 +395,9 @@ fn items(todos: &TodoList) -> Vec<Todo> {
 fn is_about_closed_ground(reason: &AskReason) -> bool {
     match reason {
         AskReason::ReadsOutside { .. } | AskReason::WritesOutside { .. } | AskReason::Secret { .. } => true,
-        AskReason::Mode | AskReason::Protected { .. } | AskReason::Command { .. } | AskReason::Unparsed => false,
+        AskReason::Mode | AskReason::Protected { .. } | AskReason::Command { .. } | AskReason::Unparsed => {
+            false
+        }
     }
 }
 

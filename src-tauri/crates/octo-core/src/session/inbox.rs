@@ -172,11 +172,13 @@ impl Session {
                 }
                 None => {
                     let known = self.shared.models.names().join(", ");
-                    self.note(ApiError::new("command.model_unknown").arg("model", name).arg("known", known)).await?;
+                    self.note(ApiError::new("command.model_unknown").arg("model", name).arg("known", known))
+                        .await?;
                 }
             },
             Command::Model(None) => {
-                let model = self.info.model.and_then(|id| self.shared.models.vendor_name(id)).unwrap_or_default();
+                let model =
+                    self.info.model.and_then(|id| self.shared.models.vendor_name(id)).unwrap_or_default();
                 let known = self.shared.models.names().join(", ");
                 self.note(ApiError::new("command.model").arg("model", model).arg("known", known)).await?;
             }
@@ -271,7 +273,8 @@ pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
         .into_iter()
         .filter(|block| !matches!(block, Block::Text { text } if text.trim().is_empty()))
         .collect();
-    let allowed = |block: &Block| matches!(block, Block::Text { .. } | Block::Image { .. } | Block::File { .. });
+    let allowed =
+        |block: &Block| matches!(block, Block::Text { .. } | Block::Image { .. } | Block::File { .. });
     if kept.is_empty() || !kept.iter().all(allowed) {
         return Err(ApiError::new("session.message_empty"));
     }

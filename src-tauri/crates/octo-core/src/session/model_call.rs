@@ -12,10 +12,12 @@ use crate::{
     turn::{CallKey, Finish, Input},
 };
 use futures::StreamExt;
-use octo_llm::{BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError, RetryPolicy};
+use octo_llm::{
+    BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError, RetryPolicy,
+};
 use octo_protocol::{
-    ApiError, Block, CallId, Event, Message, MessageEnd, MessageId, ModelId, Origin, Retry, Role, StreamKind, ToolCall,
-    TurnId, Usage,
+    ApiError, Block, CallId, Event, Message, MessageEnd, MessageId, ModelId, Origin, Retry, Role, StreamKind,
+    ToolCall, TurnId, Usage,
 };
 use octo_store::UsageRow;
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -77,7 +79,13 @@ impl Session {
         step.jobs.push(Box::new(move |session| session.spawn_model(attempt, id, messages, cancel)));
     }
 
-    fn spawn_model(&self, attempt: Attempt, message: MessageId, messages: Vec<Message>, cancel: CancellationToken) {
+    fn spawn_model(
+        &self,
+        attempt: Attempt,
+        message: MessageId,
+        messages: Vec<Message>,
+        cancel: CancellationToken,
+    ) {
         let shared = self.shared.clone();
         let (model, system, tools) = (self.info.model, self.system.clone(), self.tools.clone());
         let demo = !self.is_counted();
@@ -107,7 +115,9 @@ impl Session {
 
     /// A model call's job reported.
     pub(super) async fn model_progressed(&mut self, progress: Progress) -> Result<(), ApiError> {
-        let Some(call) = self.running.as_mut().and_then(|running| running.model.as_mut()) else { return Ok(()) };
+        let Some(call) = self.running.as_mut().and_then(|running| running.model.as_mut()) else {
+            return Ok(());
+        };
         if call.attempt != progress.attempt {
             return Ok(());
         }
@@ -168,7 +178,11 @@ impl Session {
                 step.changes.push(Change::Usage(Box::new(row)));
             }
         }
-        step.changes.push(Change::Event(Event::MessageEnded { message: call.message, end, usage: call.usage }));
+        step.changes.push(Change::Event(Event::MessageEnded {
+            message: call.message,
+            end,
+            usage: call.usage,
+        }));
         self.live.close_message(call.message);
         let Some(message) = self.context.last_mut().filter(|open| open.id == call.message) else {
             return Vec::new();
@@ -186,7 +200,8 @@ impl Session {
     }
 
     async fn model_failed(&mut self, error: ProviderError) -> Result<(), ApiError> {
-        let Some(attempt) = self.running.as_ref().and_then(|running| running.model.as_ref()).map(|call| call.attempt)
+        let Some(attempt) =
+            self.running.as_ref().and_then(|running| running.model.as_ref()).map(|call| call.attempt)
         else {
             return Ok(());
         };
@@ -228,7 +243,8 @@ impl Session {
     /// Ends a message that is not whole: what had streamed stays, the text of a block that had not ended
     /// included; a message with nothing in it is taken back.
     fn end_partial(&mut self, end: MessageEnd, step: &mut Step) -> Vec<CallId> {
-        let Some(message) = self.running.as_ref().and_then(|running| running.model.as_ref()).map(|call| call.message)
+        let Some(message) =
+            self.running.as_ref().and_then(|running| running.model.as_ref()).map(|call| call.message)
         else {
             return Vec::new();
         };

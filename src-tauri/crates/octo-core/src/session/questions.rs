@@ -72,7 +72,12 @@ impl Session {
         step
     }
 
-    async fn close_feedback(&mut self, question: &Question, answer: Answer, text: String) -> Result<(), ApiError> {
+    async fn close_feedback(
+        &mut self,
+        question: &Question,
+        answer: Answer,
+        text: String,
+    ) -> Result<(), ApiError> {
         let view = match &question.ask {
             Ask::Feedback { question, context, options } => {
                 let said = match &answer {
@@ -94,14 +99,16 @@ impl Session {
         self.feed_with(Input::Ended { call: question.call }, step).await
     }
 
-    async fn allow(&mut self, question: &Question, answer: Answer, rule: Option<(String, Rule)>) -> Result<(), ApiError> {
+    async fn allow(
+        &mut self,
+        question: &Question,
+        answer: Answer,
+        rule: Option<(String, Rule)>,
+    ) -> Result<(), ApiError> {
         // After a restart the call was only waiting: it is read again, and must be what was asked about.
-        let changed = match self.ready_again(question).await {
-            Ok(()) => None,
-            Err(text) => Some(text),
-        };
+        let ready = self.ready_again(question).await;
         let mut step = self.close(question, answer);
-        if let Some(text) = changed {
+        if let Err(text) = ready {
             self.end_asked(question.call, CallStatus::Failed, text, None, &mut step);
             return self.feed_with(Input::Ended { call: question.call }, step).await;
         }
@@ -116,7 +123,8 @@ impl Session {
     /// Makes a waiting call ready to run if it is not: after a restart. Fails with words for the model when
     /// it is no longer what the person was asked about.
     async fn ready_again(&mut self, question: &Question) -> Result<(), String> {
-        const CHANGED: &str = "Not run: what this call would touch changed since the person was asked. Make the call again.";
+        const CHANGED: &str =
+            "Not run: what this call would touch changed since the person was asked. Make the call again.";
         let ground = self.ground();
         let toolset = self.shared.toolset.clone();
         let Some((call, message, is_ready)) = self.running.as_mut().and_then(|running| {

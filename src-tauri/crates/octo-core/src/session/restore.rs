@@ -35,12 +35,14 @@ impl Session {
         inbox: mpsc::UnboundedSender<Inbox>,
     ) -> Result<Self, ApiError> {
         let holder = shared.lease.clone();
-        let outcome = shared.store.write(move |tx| tx.take_lease(id, &holder, probe)).await.map_err(ApiError::from)?;
+        let outcome =
+            shared.store.write(move |tx| tx.take_lease(id, &holder, probe)).await.map_err(ApiError::from)?;
         if let LeaseOutcome::HeldBy(_) = outcome {
             return Err(ApiError::new("session.in_use").code(ErrorCode::InUse));
         }
         let stored = shared.store.read(move |reader| reader.resume(id)).await.map_err(ApiError::from)?;
-        let stored = stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
+        let stored =
+            stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
         let scope = format!("session/{id}");
         let folder = stored.info.folder.clone();
         let rules = shared.store.read(move |reader| {
@@ -53,7 +55,10 @@ impl Session {
         let folder = PathBuf::from(&stored.info.folder);
         let tools = frozen_tools(&stored)?;
         let unfinished = stored.unfinished.clone();
-        let todos = TodoList(Arc::new(Mutex::new(TodoState { items: stored.todos.clone(), last_id: stored.todo_last_id })));
+        let todos = TodoList(Arc::new(Mutex::new(TodoState {
+            items: stored.todos.clone(),
+            last_id: stored.todo_last_id,
+        })));
         let mut session = Self {
             files: files_of(&shared, &folder, &scratch),
             shell: shell_of(&shared, id, &scratch),
@@ -96,14 +101,20 @@ impl Session {
         let mut open = Vec::new();
         for call in batch.iter().flat_map(|batch| &batch.calls) {
             let key = key_of(call);
-            let mut restored = OpenCall::planned(stored.turn.id, batch.as_ref().map_or_else(MessageId::new, |batch| batch.message), call.clone());
+            let mut restored = OpenCall::planned(
+                stored.turn.id,
+                batch.as_ref().map_or_else(MessageId::new, |batch| batch.message),
+                call.clone(),
+            );
             let state = match known.get(&call.id) {
                 Some(stored) => {
                     restored.view = stored.view.clone();
                     restored.result = stored.result.clone();
                     match stored.view.state {
                         CallState::Planned => Known::Planned,
-                        CallState::Asking if questions.iter().any(|question| question.call == call.id) => Known::Asking,
+                        CallState::Asking if questions.iter().any(|question| question.call == call.id) => {
+                            Known::Asking
+                        }
                         CallState::Asking => Known::Planned,
                         CallState::Started { .. } => Known::Started,
                         CallState::Ended { .. } if stored.result.is_some() => Known::Ended,
@@ -152,7 +163,11 @@ impl Session {
         if let Some(last) = self.context.last_mut().filter(|last| last.id == open) {
             last.meta.end = Some(MessageEnd::Cut);
         }
-        step.changes.push(Change::Event(Event::MessageEnded { message: open, end: MessageEnd::Cut, usage: None }));
+        step.changes.push(Change::Event(Event::MessageEnded {
+            message: open,
+            end: MessageEnd::Cut,
+            usage: None,
+        }));
     }
 
     /// The calls of the turn's last message, if their results are not in the context yet, and what came
@@ -212,7 +227,11 @@ fn frozen_tools(stored: &StoredSession) -> Result<Arc<[octo_llm::ToolSchema]>, A
         .map_err(|error| ApiError::new("session.damaged").detail(error))?;
     Ok(definitions
         .into_iter()
-        .map(|tool| octo_llm::ToolSchema { name: tool.name, description: tool.description, parameters: tool.parameters })
+        .map(|tool| octo_llm::ToolSchema {
+            name: tool.name,
+            description: tool.description,
+            parameters: tool.parameters,
+        })
         .collect())
 }
 

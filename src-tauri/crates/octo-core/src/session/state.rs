@@ -163,7 +163,7 @@ impl Session {
     pub(super) fn reporter(&self) -> impl Fn(Report) + Clone + Send + Sync + 'static {
         let inbox = self.inbox.clone();
         move |report| {
-            let _gone = inbox.send(Inbox::Report(report));
+            let _gone = inbox.send(Inbox::Report(Box::new(report)));
         }
     }
 

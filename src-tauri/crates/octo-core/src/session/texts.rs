@@ -7,7 +7,9 @@ use octo_protocol::CallStatus;
 /// Status and words of a call that gets its result without having run to its end.
 pub(super) fn settled(how: Settle) -> (CallStatus, &'static str) {
     match how {
-        Settle::Stopped => (CallStatus::Stopped, "Not run: the person stopped the work before this call began."),
+        Settle::Stopped => {
+            (CallStatus::Stopped, "Not run: the person stopped the work before this call began.")
+        }
         Settle::Skipped => (
             CallStatus::Denied,
             "Not run: the person declined an earlier call of the same message, so what was planned behind it was not done either.",
@@ -24,14 +26,16 @@ pub(super) fn settled(how: Settle) -> (CallStatus, &'static str) {
             CallStatus::Interrupted,
             "Interrupted, effect unknown: the application ended while this call ran. Check what it did before you go on.",
         ),
-        Settle::NotReached => {
-            (CallStatus::Interrupted, "Not run: the connection or the application ended before the message was whole.")
-        }
+        Settle::NotReached => (
+            CallStatus::Interrupted,
+            "Not run: the connection or the application ended before the message was whole.",
+        ),
     }
 }
 
 /// Added to the result of a call that was stopped while it ran.
-pub(super) const STOPPED: &str = "Stopped by the person while it ran. What it had done until then may remain.";
+pub(super) const STOPPED: &str =
+    "Stopped by the person while it ran. What it had done until then may remain.";
 
 /// The result of a call that did not react to Stop in time.
 pub(super) const STOP_OVERDUE: &str =
@@ -57,4 +61,5 @@ pub(super) fn unanswered(reason: Option<&str>) -> String {
 pub(super) const TRUNCATED: &str = "Your last message reached the output limit and was cut off. Go on from where it ended, in smaller steps: write long files in parts, keep each call's arguments short.";
 
 /// Told when the person lets a stopped or failed turn go on.
-pub(super) const GO_ON: &str = "The work was interrupted here. The person asks you to go on from where you were.";
+pub(super) const GO_ON: &str =
+    "The work was interrupted here. The person asks you to go on from where you were.";

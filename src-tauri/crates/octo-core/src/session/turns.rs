@@ -15,8 +15,8 @@ use crate::{
     turn::{Action, Ending, Input, Limits, Turn},
 };
 use octo_protocol::{
-    ApiError, Block, ErrorCode, Event, Message, MessageEnd, NoticeKind, Origin, Queued, Role, SessionStatus, TurnEnd, TurnId,
-    TurnView, Usage,
+    ApiError, Block, ErrorCode, Event, Message, MessageEnd, NoticeKind, Origin, Queued, Role, SessionStatus,
+    TurnEnd, TurnId, TurnView, Usage,
 };
 use std::time::Duration;
 
@@ -27,8 +27,11 @@ const STOP_PATIENCE: Duration = Duration::from_millis(2_500);
 #[derive(Default)]
 pub(super) struct Step {
     pub(super) changes: Vec<Change>,
-    pub(super) jobs: Vec<Box<dyn FnOnce(&mut Session) + Send>>,
+    pub(super) jobs: Vec<Job>,
 }
+
+/// Something to start once a step is stored.
+pub(super) type Job = Box<dyn FnOnce(&mut Session) + Send>;
 
 impl Session {
     /// Begins a turn with a message of the person, what waited in the queue before it.
@@ -71,7 +74,8 @@ impl Session {
     }
 
     fn open_turn(&mut self, turn: TurnId, step: &mut Step) {
-        let view = TurnView { id: turn, started_at: now(), ended_at: None, end: None, usage: Usage::default() };
+        let view =
+            TurnView { id: turn, started_at: now(), ended_at: None, end: None, usage: Usage::default() };
         step.changes.push(Change::Event(Event::TurnStarted { turn: view.clone() }));
         self.info.updated_at = view.started_at;
         self.running = Some(Running {
@@ -142,7 +146,8 @@ impl Session {
         let Some(running) = &mut self.running else { return };
         let turn = running.view.id;
         let calls = std::mem::take(&mut running.calls);
-        let blocks: Vec<Block> = calls.into_iter().map(OpenCall::into_result).map(Block::ToolResult).collect();
+        let blocks: Vec<Block> =
+            calls.into_iter().map(OpenCall::into_result).map(Block::ToolResult).collect();
         let message = self.message(turn, Role::User, Origin::Octo, blocks);
         self.add_message(message, &mut step.changes);
     }
@@ -198,7 +203,10 @@ impl Session {
             Ending::Finished => TurnEnd::Finished,
             Ending::Stopped => TurnEnd::Stopped,
             Ending::ModelFailed => TurnEnd::Failed {
-                error: running.failure.take().unwrap_or_else(|| ApiError::new("internal").code(ErrorCode::Gone)),
+                error: running
+                    .failure
+                    .take()
+                    .unwrap_or_else(|| ApiError::new("internal").code(ErrorCode::Gone)),
             },
             Ending::Refused => failed("turn.refused"),
             Ending::Truncated => failed("turn.truncated"),
@@ -247,7 +255,9 @@ impl Session {
 }
 
 fn last_context_notice(context: &[Message]) -> Option<&Block> {
-    context.iter().rev().flat_map(|message| message.blocks.iter().rev()).find(|block| {
-        matches!(block, Block::Notice { kind: NoticeKind::Context, .. })
-    })
+    context
+        .iter()
+        .rev()
+        .flat_map(|message| message.blocks.iter().rev())
+        .find(|block| matches!(block, Block::Notice { kind: NoticeKind::Context, .. }))
 }

@@ -59,10 +59,7 @@ enum State {
 impl State {
     /// Whether a call behind this one may be prepared already.
     fn lets_pass(self) -> bool {
-        matches!(
-            self,
-            State::Ended | State::Running(Order::Parallel) | State::Asking(Order::Parallel)
-        )
+        matches!(self, State::Ended | State::Running(Order::Parallel) | State::Asking(Order::Parallel))
     }
 }
 

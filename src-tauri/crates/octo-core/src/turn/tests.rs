@@ -128,12 +128,7 @@ fn a_cut_answer_is_hinted_at_twice_and_its_calls_never_run() {
     let cut = |calls: Vec<(CallId, CallKey)>| Input::Answered { calls, finish: Finish::Truncated };
     assert_eq!(
         turn.on(cut(vec![(a, key("write"))])),
-        [
-            Action::Settle(a, Settle::Truncated),
-            Action::CloseBatch,
-            Action::HintTruncation,
-            Action::CallModel
-        ]
+        [Action::Settle(a, Settle::Truncated), Action::CloseBatch, Action::HintTruncation, Action::CallModel]
     );
     assert_eq!(turn.on(cut(Vec::new())), [Action::HintTruncation, Action::CallModel]);
     assert_eq!(turn.on(cut(Vec::new())), [Action::End(Ending::Truncated)]);
@@ -196,20 +191,12 @@ fn restore_table() {
         Turn::restore(limits, &Restored { open, message_ended: false, queued: 1, ..base.clone() });
     assert_eq!(
         actions,
-        [
-            Action::Settle(a, Settle::NotReached),
-            Action::CloseBatch,
-            Action::DrainQueue,
-            Action::CallModel
-        ]
+        [Action::Settle(a, Settle::NotReached), Action::CloseBatch, Action::DrainQueue, Action::CallModel]
     );
 
     let open = vec![(a, key("1"), Known::Started)];
     let (_, actions) = Turn::restore(limits, &Restored { open, ..base });
-    assert_eq!(
-        actions,
-        [Action::Settle(a, Settle::Interrupted), Action::CloseBatch, Action::CallModel]
-    );
+    assert_eq!(actions, [Action::Settle(a, Settle::Interrupted), Action::CloseBatch, Action::CallModel]);
 }
 
 /// A driver as hostile as a real one may be: it answers in any order, repeats itself, presses Stop and
@@ -370,9 +357,9 @@ impl World {
             message_ended: true,
             queued: self.queued,
         };
-        (self.preparing.clear(), self.running.clear());
-        self.asking =
-            self.open.iter().filter(|slot| slot.2 == Known::Asking).map(|slot| slot.0).collect();
+        self.preparing.clear();
+        self.running.clear();
+        self.asking = self.open.iter().filter(|slot| slot.2 == Known::Asking).map(|slot| slot.0).collect();
         (self.thinking, self.stopped, self.cancelled) = (false, false, false);
         let (turn, actions) = Turn::restore(self.limits, &stored);
         self.turn = turn;

@@ -14,7 +14,9 @@ fn failed_with(end: &TurnEnd) -> &str {
 
 #[tokio::test]
 async fn an_overloaded_server_is_tried_again() {
-    let script = Script::new().reply(Reply::error(529, "overloaded_error", "busy").header("retry-after", "0")).text("here");
+    let script = Script::new()
+        .reply(Reply::error(529, "overloaded_error", "busy").header("retry-after", "0"))
+        .text("here");
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Ask, "hello").await;
     let retry = rig
@@ -41,7 +43,8 @@ async fn a_stream_that_is_cut_is_never_taken_for_an_answer() {
 
 #[tokio::test]
 async fn a_wrong_key_fails_at_once_and_retry_really_retries() {
-    let script = Script::new().reply(Reply::error(401, "authentication_error", "invalid x-api-key")).text("fine now");
+    let script =
+        Script::new().reply(Reply::error(401, "authentication_error", "invalid x-api-key")).text("fine now");
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Ask, "hello").await;
     let end = rig.turn_end().await;

@@ -1,9 +1,7 @@
 //! Asking, and what becomes of the answers.
 
 use super::rig::{Rig, statuses};
-use octo_protocol::{
-    Answer, Ask, AskReason, CallStatus, Mode, SessionStatus, SetMode, ToolView, TurnEnd,
-};
+use octo_protocol::{Answer, Ask, AskReason, CallStatus, Mode, SessionStatus, SetMode, ToolView, TurnEnd};
 use octo_testkit::Script;
 use serde_json::json;
 
@@ -46,7 +44,8 @@ async fn a_no_with_a_reason_reaches_the_model_and_nothing_happens() {
 #[tokio::test]
 async fn allowed_for_the_session_asks_no_second_time_and_always_outlives_it() {
     let run = |file: &str| ("terminal", json!({ "command": format!("touch {file}") }));
-    let script = Script::new().calls([run("a")]).calls([run("b")]).text("first").calls([run("c")]).text("second");
+    let script =
+        Script::new().calls([run("a")]).calls([run("b")]).text("first").calls([run("c")]).text("second");
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::AskRisky, "make files").await;
     let question = rig.question().await;

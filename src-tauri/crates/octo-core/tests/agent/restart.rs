@@ -19,7 +19,7 @@ async fn a_question_waits_again_after_a_restart_and_its_answer_counts() {
     let before = rig.snapshot(session).await;
     rig.restart().await;
     let after = rig.snapshot(session).await;
-    assert_eq!(after.questions, [question.clone()], "the same question");
+    assert_eq!(after.questions, std::slice::from_ref(&question), "the same question");
     assert_eq!(after.info.status, SessionStatus::Waiting);
     assert_eq!(after.page, before.page);
     rig.answer(session, &question, Answer::Once).await;

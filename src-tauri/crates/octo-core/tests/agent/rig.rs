@@ -2,8 +2,9 @@
 
 use octo_core::{Config, Keys, NoHost, Octo};
 use octo_protocol::{
-    Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession, Profile,
-    Protocol, Question, SaveModel, Send, Sent, SessionId, SessionSnapshot, Source, StartSession, Stop, Topic, TurnEnd,
+    Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession,
+    Profile, Protocol, Question, SaveModel, Send, Sent, SessionId, SessionSnapshot, Source, StartSession,
+    Stop, Topic, TurnEnd,
 };
 use octo_testkit::{ModelServer, Script, TempHome};
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -98,7 +99,10 @@ impl Rig {
         };
         match timeout(PATIENCE, waiting).await {
             Ok(found) => found,
-            Err(_) => panic!("no {what} came; seen: {:#?}", self.seen.iter().map(|one| &one.event).collect::<Vec<_>>()),
+            Err(_) => panic!(
+                "no {what} came; seen: {:#?}",
+                self.seen.iter().map(|one| &one.event).collect::<Vec<_>>()
+            ),
         }
     }
 

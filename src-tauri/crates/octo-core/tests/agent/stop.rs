@@ -9,11 +9,16 @@ use std::time::{Duration, Instant};
 #[tokio::test]
 async fn stopped_while_it_streams_the_text_stays_and_the_session_goes_on() {
     let gate = Gate::new();
-    let script = Script::new().reply(Reply::text("The first part and the rest").in_chunks(3).hold_after(1, &gate)).text("again");
+    let script = Script::new()
+        .reply(Reply::text("The first part and the rest").in_chunks(3).hold_after(1, &gate))
+        .text("again");
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Ask, "tell").await;
     gate.reached().await;
-    rig.event("nothing but time", |event| matches!(event, octo_protocol::Event::MessageStarted { .. }).then_some(())).await;
+    rig.event("nothing but time", |event| {
+        matches!(event, octo_protocol::Event::MessageStarted { .. }).then_some(())
+    })
+    .await;
     // The piece before the gate is on its way: wait until it is seen, then stop.
     while rig.snapshot(session).await.streaming.is_empty() {
         tokio::task::yield_now().await;
@@ -69,7 +74,8 @@ async fn stopped_while_a_question_waits_it_is_withdrawn() {
     let question = rig.question().await;
     rig.stop(session).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
-    let late = octo_protocol::AnswerQuestion { session, question: question.id, answer: octo_protocol::Answer::Once };
+    let late =
+        octo_protocol::AnswerQuestion { session, question: question.id, answer: octo_protocol::Answer::Once };
     assert_eq!(rig.octo.call(late).await.unwrap_err().key, "question.gone");
     assert!(!rig.home.work().join("x").exists());
     rig.assert_sound();
@@ -96,7 +102,8 @@ async fn messages_that_waited_at_stop_stay_and_go_along_with_the_next_one() {
 #[tokio::test]
 async fn retry_goes_on_from_where_it_was_stopped() {
     let gate = Gate::new();
-    let script = Script::new().reply(Reply::text("abcdef").in_chunks(3).hold_after(2, &gate)).text("finished");
+    let script =
+        Script::new().reply(Reply::text("abcdef").in_chunks(3).hold_after(2, &gate)).text("finished");
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Ask, "work").await;
     gate.reached().await;
@@ -108,9 +115,12 @@ async fn retry_goes_on_from_where_it_was_stopped() {
     rig.octo.call(RetryTurn { session }).await.unwrap();
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let snapshot = rig.snapshot(session).await;
-    let told = snapshot.page.messages.iter().flat_map(|message| &message.blocks).any(|block| {
-        matches!(block, Block::Notice { kind: NoticeKind::Interrupted, .. })
-    });
+    let told = snapshot
+        .page
+        .messages
+        .iter()
+        .flat_map(|message| &message.blocks)
+        .any(|block| matches!(block, Block::Notice { kind: NoticeKind::Interrupted, .. }));
     assert!(told, "no message is made up in the person's name");
     rig.assert_sound();
 }

@@ -1,19 +1,18 @@
 //! Whole turns.
 
 use super::rig::{Rig, answers, statuses};
-use octo_protocol::{
-    Block, CallStatus, Event, Mode, NoticeKind, Sent, SessionStatus, ToolView, TurnEnd,
-};
+use octo_protocol::{Block, CallStatus, Event, Mode, NoticeKind, Sent, SessionStatus, ToolView, TurnEnd};
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
 
 #[tokio::test]
 async fn a_task_reads_edits_and_runs_and_everything_is_kept() {
     let script = Script::new()
-        .reply(Reply::reasoning("Let me look.", "sig-1").and_text("I'll look first.").and_call(
-            "file_reader",
-            json!({ "path": "notes.txt" }),
-        ))
+        .reply(
+            Reply::reasoning("Let me look.", "sig-1")
+                .and_text("I'll look first.")
+                .and_call("file_reader", json!({ "path": "notes.txt" })),
+        )
         .calls([("edit", json!({ "path": "notes.txt", "old_string": "two", "new_string": "2" }))])
         .call("terminal", json!({ "command": "cat notes.txt && exit 3" }))
         .text("Done: it says 2 now.");
@@ -30,14 +29,22 @@ async fn a_task_reads_edits_and_runs_and_everything_is_kept() {
     assert!(answers(&snapshot).ends_with("Done: it says 2 now."));
     let views: Vec<&ToolView> = snapshot.page.calls.iter().filter_map(|call| call.view.as_ref()).collect();
     assert!(matches!(views[0], ToolView::Text { .. }), "{:?}", views[0]);
-    assert!(matches!(views[1], ToolView::Diff(diff) if diff.added == 1 && diff.removed == 1), "{:?}", views[1]);
+    assert!(
+        matches!(views[1], ToolView::Diff(diff) if diff.added == 1 && diff.removed == 1),
+        "{:?}",
+        views[1]
+    );
     let ToolView::Command(command) = views[2] else { panic!("a command: {:?}", views[2]) };
     assert_eq!(command.state, Some(octo_protocol::CommandState::Exited { code: 3 }));
 
     let requests = rig.server.requests();
     assert_eq!(requests.len(), 4);
     assert!(requests[1].results()[0].text.contains("two"), "{:?}", requests[1].results());
-    assert!(snapshot.info.usage.cache_read > 0, "the prefix was read from the cache: {:?}", snapshot.info.usage);
+    assert!(
+        snapshot.info.usage.cache_read > 0,
+        "the prefix was read from the cache: {:?}",
+        snapshot.info.usage
+    );
     rig.assert_sound();
 
     // What is shown after a restart comes from the same stored data.
@@ -47,10 +54,8 @@ async fn a_task_reads_edits_and_runs_and_everything_is_kept() {
 
 #[tokio::test]
 async fn calls_that_read_come_back_in_the_order_they_were_made() {
-    let reads: Vec<(&str, serde_json::Value)> = ["c.txt", "a.txt", "b.txt"]
-        .iter()
-        .map(|name| ("file_reader", json!({ "path": name })))
-        .collect();
+    let reads: Vec<(&str, serde_json::Value)> =
+        ["c.txt", "a.txt", "b.txt"].iter().map(|name| ("file_reader", json!({ "path": name }))).collect();
     let mut rig = Rig::new(Script::new().calls(reads).text("ok")).await;
     for name in ["a", "b", "c"] {
         rig.home.write(format!("{name}.txt"), format!("this is {name}\n"));

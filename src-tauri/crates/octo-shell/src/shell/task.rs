@@ -298,7 +298,7 @@ fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>
             locked(transcript).feed(buffer.get(..length).unwrap_or_default());
             pending = true;
         }
-        if pending && (got == Got::Nothing || handed_on.elapsed() >= LIVE_EVERY) {
+        if pending && handed_on.elapsed() >= LIVE_EVERY {
             hand_on(transcript);
             (pending, handed_on) = (false, Instant::now());
         }
@@ -313,10 +313,10 @@ fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>
             (Got::Bytes(_), Some(since)) if since.elapsed() < LAST_WORDS_MOST => {}
             (Got::Nothing, None) => {
                 let mut watched = [terminal, stopped];
-                wait(&mut watched, None);
+                wait(&mut watched, pending.then(|| LIVE_EVERY.saturating_sub(handed_on.elapsed())));
                 last_words = watched[1].any().unwrap_or(true).then(Instant::now);
             }
-            (Got::Nothing, Some(_)) => {
+            (Got::Nothing, Some(since)) if since.elapsed() < LAST_WORDS_MOST => {
                 if !wait(&mut [terminal], Some(LAST_WORDS)) {
                     break;
                 }
@@ -326,7 +326,7 @@ fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>
                 let mut watched = [stopped];
                 last_words = wait(&mut watched, Some(CLOSED_LOOK)).then(Instant::now);
             }
-            (Got::Closed | Got::Bytes(_), Some(_)) => break,
+            (_, Some(_)) => break,
         }
     }
     hand_on(transcript);

@@ -1,1 +1,218 @@
+use crate::{Carried, Input, Live, LoginEnvironment, Report, Run, Shell, ShellConfig, ShellError};
+use octo_protocol::{CommandState, SessionId};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+use tokio_util::sync::CancellationToken;
 
+mod carrying;
+mod ending;
+mod talking;
+
+/// A session's shell in a folder of its own.
+struct Place {
+    root: tempfile::TempDir,
+    shell: Shell,
+}
+
+fn login(home: &Path) -> LoginEnvironment {
+    LoginEnvironment::fixed(
+        [
+            ("HOME", home.display().to_string()),
+            ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
+            ("LANG", "C.UTF-8".to_owned()),
+            ("OCTO_API_KEY", "sk-octo".to_owned()),
+            ("MY_KEY", "sk-mine".to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value)),
+    )
+}
+
+impl Place {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("project")).unwrap();
+        let shell = Self::shell_in(root.path());
+        Self { root, shell }
+    }
+
+    fn shell_in(root: &Path) -> Shell {
+        Shell::new(ShellConfig {
+            session: SessionId::new(),
+            scratch: root.join("scratch"),
+            login: login(root),
+            secret_variables: vec!["MY_KEY".to_owned()],
+        })
+    }
+
+    /// The session's folder, as the system names it.
+    fn folder(&self) -> PathBuf {
+        self.root.path().join("project").canonicalize().unwrap()
+    }
+
+    fn command(&self, command: &str) -> Run {
+        Run {
+            command: command.to_owned(),
+            folder: self.folder(),
+            cwd: None,
+            env: Vec::new(),
+            carried: Carried::All,
+            live: Arc::new(|_| {}),
+            cancel: CancellationToken::new(),
+            wait: Duration::from_secs(30),
+        }
+    }
+
+    async fn run(&self, command: &str) -> Report {
+        self.shell.run(self.command(command)).await.unwrap()
+    }
+
+    /// A command's output, when it succeeds.
+    async fn output(&self, command: &str) -> String {
+        let report = self.run(command).await;
+        assert_eq!(report.state, CommandState::Exited { code: 0 }, "{report:?}");
+        report.output_model
+    }
+
+    async fn input(&self, handle: &str, text: &str) -> Result<Report, ShellError> {
+        let (live, cancel) = (Arc::new(|_: &str| {}), CancellationToken::new());
+        let input = Input { handle: handle.to_owned(), text: text.to_owned(), live, cancel, wait: Duration::from_secs(30) };
+        self.shell.input(input).await
+    }
+}
+
+/// Collects live output.
+fn recorder() -> (Live, Arc<Mutex<String>>) {
+    let text = Arc::new(Mutex::new(String::new()));
+    let written = Arc::clone(&text);
+    (Arc::new(move |more: &str| written.lock().unwrap().push_str(more)), text)
+}
+
+/// Whether a process is there and not a zombie.
+#[cfg(target_os = "linux")]
+fn is_alive(pid: &str) -> bool {
+    fs::read_to_string(format!("/proc/{}/stat", pid.trim())).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+/// Waits until something holds; fails the test when it does not in time.
+async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_runs_and_its_end_is_told() {
+    let place = Place::new();
+    for (command, code) in [("bash -c 'exit 42'", 42), ("true | false", 1), ("exit 3", 3), ("true", 0)] {
+        let report = place.run(command).await;
+        assert_eq!((report.state, report.handle), (CommandState::Exited { code }, None), "{command}");
+    }
+    assert_eq!(place.run("kill -9 $$").await.state, CommandState::Signalled { signal: 9 });
+    assert_eq!(place.run("exec true").await.state, CommandState::Exited { code: 0 });
+    assert_eq!(place.run("exec false").await.state, CommandState::Exited { code: 1 });
+    assert_eq!(place.run("set -e; false; echo no").await.state, CommandState::Exited { code: 1 });
+    assert_eq!(place.run("no-such-command").await.state, CommandState::Exited { code: 127 });
+}
+
+#[tokio::test]
+async fn output_is_cleaned_and_kept_apart_for_model_and_person() {
+    let place = Place::new();
+    let report = place.run("printf '50%%\\r100%%\\n\\033[31mred\\033[0m\\n'; echo err >&2; tty >/dev/null && echo terminal").await;
+    assert_eq!(report.output_model, "100%\nred\nerr\nterminal\n");
+    assert_eq!(report.output_view, "100%\n\x1b[0;31mred\x1b[0m\nerr\nterminal\n");
+    assert_eq!((report.truncated, report.log), (false, None));
+    assert_eq!(place.output("echo '__OCTO_DONE_x_0__'").await, "__OCTO_DONE_x_0__\n");
+    assert_eq!(place.output("printf 'no end'").await, "no end");
+}
+
+#[tokio::test]
+async fn much_output_is_cut_for_the_model_and_whole_in_the_log() {
+    let place = Place::new();
+    let report = place.run("for n in {1..20000}; do echo \"line $n\"; done").await;
+    assert!(report.truncated);
+    assert!(report.output_model.len() < crate::MODEL_OUTPUT_BYTES + 300);
+    assert!(report.output_model.starts_with("line 1\nline 2\n"));
+    assert!(report.output_model.ends_with("line 19999\nline 20000\n"));
+    let log = report.log.unwrap();
+    assert!(report.output_model.contains(&log.display().to_string()));
+    let whole: String = (1..=20_000).map(|n| format!("line {n}\n")).collect();
+    assert_eq!(fs::read_to_string(&log).unwrap(), whole);
+    assert_eq!(report.output_bytes, whole.len() as u64);
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(log).unwrap().permissions()) & 0o777, 0o600);
+    let left: Vec<_> = fs::read_dir(place.root.path().join("scratch/commands")).unwrap().collect();
+    assert!(left.is_empty(), "a command's own files go with it: {left:?}");
+}
+
+#[tokio::test]
+async fn live_output_is_the_output() {
+    let place = Place::new();
+    let (live, text) = recorder();
+    let mut run = place.command("echo one; printf tw; read -t 0.2 -r x; echo o; printf '\\033[32mgreen\\033[m\\n'");
+    run.live = live;
+    let report = place.shell.run(run).await.unwrap();
+    assert_eq!(text.lock().unwrap().replace("\x1b[0;32mgreen\x1b[0m", "green"), "one\ntwo\ngreen\n");
+    assert_eq!(report.output_model, "one\ntwo\ngreen\n");
+}
+
+#[tokio::test]
+async fn a_line_bash_cannot_read_ends_with_its_error() {
+    let place = Place::new();
+    for command in ["echo \"never closed", "echo 'never closed", "if true; then echo x", "echo $(", "(echo x"] {
+        let report = place.run(command).await;
+        assert!(matches!(report.state, CommandState::Exited { code: 1 | 2 }), "{command}: {report:?}");
+        assert!(report.output_model.contains("unexpected"), "{command}: {}", report.output_model);
+        assert!(report.duration < Duration::from_secs(5));
+    }
+    let report = place.run("cat <<END\nnever ended").await;
+    assert_eq!(report.state, CommandState::Exited { code: 0 });
+    assert!(report.output_model.contains("never ended"));
+}
+
+#[tokio::test]
+async fn a_heredoc_is_written_as_it_is() {
+    let place = Place::new();
+    place.output("cat > f <<'EOF'\nrm is just a word here\n`x` $(y) \"z\" '\n\\n\tend\nEOF").await;
+    assert_eq!(fs::read_to_string(place.folder().join("f")).unwrap(), "rm is just a word here\n`x` $(y) \"z\" '\n\\n\tend\n");
+    let long = "x".repeat(300_000);
+    place.output(&format!("cat > g <<'EOF'\n{long}\nEOF")).await;
+    assert_eq!(fs::read_to_string(place.folder().join("g")).unwrap().len(), 300_001);
+}
+
+#[tokio::test]
+async fn secrets_and_octos_own_variables_do_not_reach_commands() {
+    let place = Place::new();
+    let output = place.output("env; echo; cat /proc/self/environ | tr '\\0' '\\n'").await;
+    assert!(output.contains("HOME="));
+    assert!(!output.contains("sk-"), "{output}");
+    let mut run = place.command("env");
+    run.env = vec![("MY_KEY".to_owned(), "sk-again".to_owned())];
+    assert!(!place.shell.run(run).await.unwrap().output_model.contains("sk-"));
+    assert_eq!(place.output("echo $PAGER $GIT_PAGER $TERM $HISTFILE").await, "cat cat xterm-256color /dev/null\n");
+}
+
+#[tokio::test]
+async fn what_cannot_be_run_is_an_error() {
+    let place = Place::new();
+    let mut run = place.command("true");
+    run.cwd = Some("/no/such/folder".into());
+    assert!(matches!(place.shell.run(run).await, Err(ShellError::NoFolder { .. })));
+    assert!(matches!(place.shell.run(place.command("echo a\0b")).await, Err(ShellError::NulByte)));
+    for name in ["", "A B", "1A", "A=B", "é"] {
+        let mut run = place.command("true");
+        run.env = vec![(name.to_owned(), String::new())];
+        assert!(matches!(place.shell.run(run).await, Err(ShellError::BadVariable { .. })), "{name}");
+    }
+    for handle in ["", "nonexistent-uuid"] {
+        let error = place.input(handle, "hi\n").await.unwrap_err();
+        assert!(matches!(error, ShellError::UnknownHandle { .. }) && error.to_string().contains("not found"));
+        assert!(matches!(place.shell.kill(handle).await, Err(ShellError::UnknownHandle { .. })));
+    }
+    place.shell.shutdown().await;
+    assert!(matches!(place.shell.run(place.command("true")).await, Err(ShellError::Closed)));
+}

@@ -56,9 +56,11 @@ fn fit(bytes: Vec<u8>, max_edge: u32, max_bytes: usize) -> Result<Picture, image
     let mut reader = ImageReader::new(Cursor::new(&bytes)).with_guessed_format()?;
     let mut limits = Limits::default();
     limits.max_alloc = Some(MAX_DECODED);
-    reader.limits(limits);
+    reader.limits(limits.clone());
     let format = reader.format().unwrap_or(ImageFormat::Png);
     let mut decoder = reader.into_decoder()?;
+    // The reader's limits are for the decoder's own memory; the picture itself is ours to count.
+    limits.reserve(decoder.total_bytes())?;
     let orientation = decoder.orientation()?;
     let mut image = DynamicImage::from_decoder(decoder)?;
     let size = (image.width(), image.height());

@@ -154,6 +154,32 @@ fn what_cannot_be_a_file_is_refused_and_left_alone() {
     assert_eq!(home.names("in"), ["dir", "file", "locked", "socket"]);
 }
 
+/// A pipe that nobody writes to would be waited for without end by whoever opens it.
+#[cfg(unix)]
+#[test]
+fn pipes_are_judged_without_opening_them() {
+    let home = home();
+    for name in ["in/pipe", "out/pipe"] {
+        let made = std::process::Command::new("mkfifo").arg(home.base.join(name)).status().unwrap();
+        assert!(made.success());
+    }
+    let granted = home.files.granting(&[], &[home.base.join("in/a")]);
+    assert!(matches!(granted.read(&home.base.join("out/pipe"), LIMIT), Err(FilesError::Outside { .. })));
+    assert!(matches!(granted.read(&home.base.join("in/pipe"), LIMIT), Err(FilesError::Special { .. })));
+    assert!(matches!(granted.write(&home.base.join("in/pipe"), b"x"), Err(FilesError::Special { .. })));
+}
+
+#[test]
+fn a_folder_of_very_many_files_is_listed_from_the_start() {
+    let home = home();
+    for n in 0..2_000 {
+        fs::write(home.folder.join(format!("{n:04}")), "").unwrap();
+    }
+    let listing = home.files.list(&home.folder, 3).unwrap();
+    let names: Vec<&str> = listing.entries.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!((names, listing.files), (vec!["0000", "0001", "0002"], 2_000));
+}
+
 #[cfg(unix)]
 #[test]
 fn links_are_written_through_and_judged_by_their_target() {

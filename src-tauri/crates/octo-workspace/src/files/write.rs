@@ -36,7 +36,9 @@ impl Files {
     /// where this account may set it. A link is written through to its file.
     ///
     /// Refused are paths out of scope (looked at again now), folders, devices, files without any write
-    /// permission (the rename would go round it), and files that are not what the session saw last.
+    /// permission (the rename would go round it), and files that are not what the session saw last. The last
+    /// look is taken right before the rename; a program that swaps a folder for a link in between, with the
+    /// person's own rights, is not stopped by it.
     pub fn write(&self, path: &Path, content: &[u8]) -> Result<WriteReport, FilesError> {
         let real = self.check_write(path)?;
         if is_inside(&self.scope.folder, &real) && !self.scope.folder.is_dir() {

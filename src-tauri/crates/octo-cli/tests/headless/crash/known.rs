@@ -1,14 +1,28 @@
 //! What a client was told, and whether a later start still says the same.
 
 use octo_protocol::{
-    Block, CallId, CallState, CallStatus, CallView, Envelope, Event, Message, MessageId, Origin, Question,
-    QuestionId, SessionSnapshot, ToolResult, TurnEnd, TurnId,
+    Block, CallId, CallState, CallStatus, CallView, Envelope, Event, Message, MessageEnd, MessageId, Origin,
+    Question, QuestionId, SessionSnapshot, ToolResult, TurnEnd, TurnId,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What a campaign came upon; one that met nothing proves nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Met {
+    /// Questions that waited on after a kill.
+    pub waiting: usize,
+    /// Calls that ended as interrupted, effect unknown.
+    pub interrupted: usize,
+    /// Messages of the model that were cut.
+    pub cut: usize,
+    /// Sent messages that still waited in the queue.
+    pub queued: usize,
+}
 
 /// Everything a client was told by processes that were killed since.
 #[derive(Debug, Default)]
 pub struct Known {
+    pub met: Met,
     last: u64,
     messages: BTreeMap<MessageId, Message>,
     discarded: HashSet<MessageId>,
@@ -28,10 +42,27 @@ impl Known {
 
     /// Takes a snapshot for true: what follows counts from here.
     pub fn begin(&mut self, now: &SessionSnapshot) {
+        let waits = |id: &QuestionId| now.questions.iter().any(|question| question.id == *id);
+        self.met.waiting += self.questions.keys().filter(|id| waits(id)).count();
+        self.met.queued += now.queue.len();
+        let ended = |call: &CallView| matches!(call.state, CallState::Ended { .. });
+        let before: HashSet<CallId> =
+            self.calls.values().filter(|call| ended(call)).map(|call| call.id).collect();
+        self.met.interrupted += now
+            .page
+            .calls
+            .iter()
+            .filter(|call| {
+                let interrupted = CallStatus::Interrupted;
+                matches!(call.state, CallState::Ended { status, .. } if status == interrupted)
+                    && !before.contains(&call.id)
+            })
+            .count();
+        let cut = |message: &&Message| message.meta.end == Some(MessageEnd::Cut);
+        self.met.cut = now.page.messages.iter().filter(cut).count();
         self.last = now.seq;
         self.messages = now.page.messages.iter().map(|message| (message.id, message.clone())).collect();
         self.calls = now.page.calls.iter().map(|call| (call.id, call.clone())).collect();
-        let waits = |id: &QuestionId| now.questions.iter().any(|question| question.id == *id);
         self.closed.extend(self.questions.keys().copied().filter(|id| !waits(id)));
         self.questions.extend(now.questions.iter().map(|question| (question.id, question.clone())));
         self.answered.retain(|id| !waits(id));

@@ -1,0 +1,163 @@
+//! Commands that are ended.
+
+use super::*;
+
+/// Starts a command that writes the process ids of all its parts to `pids`, then blocks.
+const FAMILY: &str = "trap '' TERM; (trap '' TERM HUP; sh -c 'trap \"\" TERM HUP; echo $$ >>pids; while :; do sleep 1; done' &
+    setsid sh -c 'echo $$ >>pids; sleep 1000' & echo $BASHPID >>pids; while :; do sleep 1; done) & echo $$ >>pids; echo partial; wait";
+
+fn pids(place: &Place) -> Vec<String> {
+    fs::read_to_string(place.folder().join("pids")).unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn stop_ends_the_whole_family_within_three_seconds_and_keeps_the_output() {
+    let place = Place::new();
+    let run = place.command(FAMILY);
+    let cancel = run.cancel.clone();
+    let shell = place.shell.clone();
+    let running = tokio::spawn(async move { shell.run(run).await.unwrap() });
+    until("all parts run", || pids(&place).len() == 4).await;
+    let stopped = Instant::now();
+    cancel.cancel();
+    let report = running.await.unwrap();
+    assert!(stopped.elapsed() < Duration::from_secs(3), "{:?}", stopped.elapsed());
+    assert_eq!((report.state, report.handle), (CommandState::Killed, None));
+    assert_eq!(report.output_model, "partial\n");
+    assert!(pids(&place).iter().all(|pid| !is_alive(pid)), "{:?}", pids(&place));
+}
+
+#[tokio::test]
+async fn a_command_that_obeys_is_ended_at_once() {
+    let place = Place::new();
+    let run = place.command("echo $$; sleep 1000");
+    let (cancel, shell) = (run.cancel.clone(), place.shell.clone());
+    let (live, text) = recorder();
+    let running = tokio::spawn(async move { shell.run(Run { live, ..run }).await.unwrap() });
+    until("it runs", || text.lock().unwrap().ends_with('\n')).await;
+    let stopped = Instant::now();
+    cancel.cancel();
+    assert_eq!(running.await.unwrap().state, CommandState::Killed);
+    assert!(stopped.elapsed() < Duration::from_millis(900), "{:?}", stopped.elapsed());
+}
+
+#[tokio::test]
+async fn a_command_that_ended_before_the_stop_ended_by_itself() {
+    let place = Place::new();
+    let run = place.command("true");
+    run.cancel.cancel();
+    let state = place.shell.run(run).await.unwrap().state;
+    assert!(matches!(state, CommandState::Killed | CommandState::Exited { code: 0 }));
+}
+
+#[tokio::test]
+async fn kill_ends_a_command_that_waits() {
+    let place = Place::new();
+    let handle = place.run("echo before; read x").await.handle.unwrap();
+    let report = place.shell.kill(&handle).await.unwrap();
+    assert_eq!(report.state, CommandState::Killed);
+    assert!(place.shell.kill(&handle).await.unwrap_err().to_string().contains("not found"));
+}
+
+#[tokio::test]
+async fn a_dropped_run_and_a_dropped_shell_end_their_commands() {
+    let place = Place::new();
+    let run = place.command("echo $$ >>pids; sleep 1000");
+    let shell = place.shell.clone();
+    let running = tokio::spawn(async move { shell.run(run).await });
+    until("it runs", || pids(&place).len() == 1).await;
+    running.abort();
+    until("it is gone", || !is_alive(&pids(&place)[0])).await;
+
+    let mut run = place.command("echo $$ >>pids; sleep 1000");
+    run.wait = Duration::ZERO;
+    place.shell.run(run).await.unwrap();
+    until("it runs", || pids(&place).len() == 2).await;
+    let Place { root, shell } = place;
+    drop(shell);
+    let pids = fs::read_to_string(root.path().join("project/pids")).unwrap();
+    until("it is gone", || !is_alive(pids.lines().last().unwrap())).await;
+}
+
+#[tokio::test]
+async fn shutdown_ends_what_commands_left_behind() {
+    let place = Place::new();
+    // It survives its terminal, as it was asked to.
+    place.output("nohup sh -c 'echo $$ >>pids; exec sleep 1000' >/dev/null 2>&1 & until [ -s pids ]; do sleep 0.01; done").await;
+    assert!(is_alive(&pids(&place)[0]));
+    place.shell.shutdown().await;
+    until("it is gone", || !is_alive(&pids(&place)[0])).await;
+}
+
+#[tokio::test]
+async fn a_background_process_does_not_hold_the_command_up() {
+    let place = Place::new();
+    let report = place.run("(trap '' HUP; sleep 1000) & echo $! >pids; echo done").await;
+    assert_eq!((report.state, report.output_model.as_str()), (CommandState::Exited { code: 0 }, "done\n"));
+    assert!(report.duration < Duration::from_secs(5));
+    place.shell.shutdown().await;
+    until("it is gone", || !is_alive(&pids(&place)[0])).await;
+}
+
+#[tokio::test]
+async fn a_flood_is_bounded_and_can_be_stopped() {
+    let place = Place::new();
+    let run = place.command("yes 'a line that comes again and again'");
+    let (cancel, shell) = (run.cancel.clone(), place.shell.clone());
+    let (live, text) = recorder();
+    let running = tokio::spawn(async move { shell.run(Run { live, ..run }).await.unwrap() });
+    until("it writes", || text.lock().unwrap().len() > 50_000).await;
+    let stopped = Instant::now();
+    cancel.cancel();
+    let report = running.await.unwrap();
+    assert!(stopped.elapsed() < Duration::from_secs(3));
+    assert_eq!(report.state, CommandState::Killed);
+    assert!(report.truncated && report.output_model.len() < crate::MODEL_OUTPUT_BYTES + 300);
+    assert!(report.output_view.len() < crate::VIEW_OUTPUT_BYTES + 300);
+}
+
+#[tokio::test]
+async fn only_so_many_commands_run_at_a_time() {
+    let place = Place::new();
+    let mut run = place.command("sleep 1000");
+    run.wait = Duration::ZERO;
+    for _ in 0..16 {
+        place.shell.run(run.clone()).await.unwrap();
+    }
+    assert!(matches!(place.shell.run(run).await, Err(ShellError::TooMany { limit: 16 })));
+    place.shell.shutdown().await;
+}
+
+/// In a process of its own (nextest gives every test one): other tests open files as well.
+#[tokio::test]
+async fn no_file_descriptors_threads_or_zombies_are_left() {
+    let place = Place::new();
+    let count = |what: &str| fs::read_dir(format!("/proc/self/{what}")).unwrap().count();
+    for _ in 0..3 {
+        place.run("true").await;
+    }
+    let (fds, threads) = (count("fd"), count("task"));
+    for n in 0..40 {
+        match n % 4 {
+            0 => drop(place.run("echo x; exit 3").await),
+            1 => drop(place.run("for n in {1..3000}; do echo $n; done").await),
+            2 => drop(place.run("sleep 1000 & exit").await),
+            _ => {
+                let mut run = place.command("sleep 1000");
+                run.wait = Duration::ZERO;
+                let handle = place.shell.run(run).await.unwrap().handle.unwrap();
+                place.shell.kill(&handle).await.unwrap();
+            }
+        }
+    }
+    until("descriptors are given back", || count("fd") <= fds).await;
+    // The runtime's own threads for blocking work come and go.
+    until("threads end", || count("task") <= threads + 8).await;
+    let own = std::process::id().to_string();
+    let zombies = || {
+        fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok()).any(|stat| {
+            stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with("Z ") && fields.split(' ').nth(1) == Some(&own))
+        })
+    };
+    until("no zombies", || !zombies()).await;
+}
