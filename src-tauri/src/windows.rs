@@ -55,9 +55,12 @@ pub(crate) fn open(app: &App, home: Option<&Path>) -> tauri::Result<()> {
 
 /// The page stays what it is: links go to the person's browser through a request.
 fn is_own_page(url: &Url) -> bool {
-    url.scheme() == "tauri"
-        || url.host_str() == Some("tauri.localhost")
-        || (tauri::is_dev() && url.host_str() == Some("localhost"))
+    let web = matches!(url.scheme(), "http" | "https");
+    match url.host_str() {
+        Some("localhost") => url.scheme() == "tauri" || (tauri::is_dev() && web),
+        Some("tauri.localhost") => web,
+        _ => false,
+    }
 }
 
 /// Brings the window to the front when Octo is started a second time with the same home.

@@ -77,6 +77,14 @@ impl Application {
         .await
     }
 
+    /// All elements with this `data-testid`, in the order of the page.
+    ///
+    /// # Errors
+    /// When the driver does not answer.
+    pub async fn all(&self, id: &str) -> Result<Vec<Element>> {
+        Ok(self.client.find_all(Locator::Css(&selector(id))).await?)
+    }
+
     /// The texts of all elements with this `data-testid`, in the order of the page.
     ///
     /// # Errors

@@ -101,6 +101,14 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     assert!(asked.elapsed() < Duration::from_secs(3), "a stop takes {:?}", asked.elapsed());
     assert!(!runs(&sleep)?, "the command ended with its turn");
     app.picture(&format!("stopped-{look}")).await?;
+    // Its card closes, and what had come until then is in it.
+    let stopped = app.all("step-row").await?.pop().context("the command's card")?;
+    stopped.click().await?;
+    app.until("what the stopped command wrote", async || {
+        Ok(app.texts("step-body").await?.iter().any(|text| text.contains("counting")).then_some(()))
+    })
+    .await?;
+    stopped.click().await?;
 
     // Closed and opened: everything is as it was.
     let before = transcript(&app).await?;

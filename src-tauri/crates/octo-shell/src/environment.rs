@@ -48,10 +48,15 @@ impl LoginEnvironment {
     pub(crate) async fn variables(&self, secret: &[String]) -> Variables {
         let source = match &self.0 {
             Source::Fixed(variables) => Arc::clone(variables),
-            Source::Shell => Arc::clone(CAPTURED.get_or_init(|| async { Arc::new(capture::login(secret).await) }).await),
+            Source::Shell => {
+                Arc::clone(CAPTURED.get_or_init(|| async { Arc::new(capture::login(secret).await) }).await)
+            }
         };
-        let mut variables: Variables =
-            source.iter().filter(|(name, _)| !is_hidden(name, secret)).map(|(name, value)| (name.clone(), value.clone())).collect();
+        let mut variables: Variables = source
+            .iter()
+            .filter(|(name, _)| !is_hidden(name, secret))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
         for name in UNSET {
             variables.remove(*name);
         }
@@ -77,7 +82,8 @@ const SET: &[(&str, &str)] = &[
 ];
 
 /// What no command gets: leftovers of the shell that was asked. Git may ask for a password: the question shows.
-const UNSET: &[&str] = &["_", "SHLVL", "PWD", "OLDPWD", "GIT_TERMINAL_PROMPT", "PROMPT_COMMAND", "PS1", "COLUMNS", "LINES"];
+const UNSET: &[&str] =
+    &["_", "SHLVL", "PWD", "OLDPWD", "GIT_TERMINAL_PROMPT", "PROMPT_COMMAND", "PS1", "COLUMNS", "LINES"];
 
 /// The environment of a command nobody was asked about, out of the login environment: one in which the words
 /// [`crate::judge`] looked at mean what they usually mean.
@@ -105,6 +111,7 @@ pub(crate) fn vetted(login: Variables, folder: &Path) -> Variables {
 /// Variables that change what a command of the policy's table does: start-up files and options of bash, exported
 /// functions, options of the tools by environment, settings files they read.
 fn bends(name: &str) -> bool {
+    #[rustfmt::skip]
     const NAMES: &[&str] = &[
         "BASH_ENV", "BASHOPTS", "SHELLOPTS", "ENV", "CDPATH", "GLOBIGNORE", "IFS", "POSIXLY_CORRECT", "PS4",
         "GREP_OPTIONS", "RIPGREP_CONFIG_PATH", "MAGIC", "NODE_OPTIONS", "PYTHONSTARTUP", "RUBYOPT", "MAKEFLAGS",

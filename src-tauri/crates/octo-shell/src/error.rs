@@ -7,7 +7,9 @@ use std::{io, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
     /// No command of this session has that handle, or it ended and its end was reported.
-    #[error("handle {handle:?} not found: no running command of this session has it (it may have ended and been reported already)")]
+    #[error(
+        "handle {handle:?} not found: no running command of this session has it (it may have ended and been reported already)"
+    )]
     UnknownHandle {
         /// The handle as given.
         handle: String,
@@ -36,6 +38,9 @@ pub enum ShellError {
         /// How many a session may have.
         limit: usize,
     },
+    /// The call was stopped before its command was started.
+    #[error("it was stopped before it began; nothing was run")]
+    Cancelled,
     /// The session's commands were shut down.
     #[error("the session's commands were shut down; nothing was run")]
     Closed,

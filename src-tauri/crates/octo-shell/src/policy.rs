@@ -82,7 +82,8 @@ pub fn judge(line: &str, env: &[(String, String)]) -> Judgement {
     match walk(&plain, &[]) {
         Walk::Reads { reads, .. } => Judgement::ReadOnly { reads },
         Walk::Unknown(at) => {
-            let part = plain.commands.get(at).and_then(|command| line.get(command.span.clone())).map(shortened);
+            let part =
+                plain.commands.get(at).and_then(|command| line.get(command.span.clone())).map(shortened);
             Judgement::Ask { part, rule: only_rule(&plain) }
         }
     }
@@ -93,10 +94,12 @@ pub fn judge(line: &str, env: &[(String, String)]) -> Judgement {
 /// of a harmless command asks (see [`folder`]). Looks at the disk and may start `git`; takes milliseconds.
 pub fn judge_at(line: &str, env: &[(String, String)], folder: &Path) -> Judgement {
     match judge(line, env) {
-        Judgement::ReadOnly { reads } => match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder)) {
-            Some(reads) => Judgement::ReadOnly { reads },
-            None => Judgement::Ask { part: None, rule: None },
-        },
+        Judgement::ReadOnly { reads } => {
+            match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder)) {
+                Some(reads) => Judgement::ReadOnly { reads },
+                None => Judgement::Ask { part: None, rule: None },
+            }
+        }
         other => other,
     }
 }
@@ -108,8 +111,11 @@ pub fn allowed_by(line: &str, rules: &[Vec<String>]) -> Permitted {
     if !outline.agrees(&plain) {
         return Permitted::No;
     }
-    let literal =
-        plain.commands.iter().flat_map(|command| &command.words).all(|word| word.form == plain::Form::Literal);
+    let literal = plain
+        .commands
+        .iter()
+        .flat_map(|command| &command.words)
+        .all(|word| word.form == plain::Form::Literal);
     match walk(&plain, rules) {
         Walk::Reads { reads, ruled: Ruled::Some } if literal => Permitted::Yes { reads },
         Walk::Reads { .. } | Walk::Unknown(_) => Permitted::No,
@@ -119,10 +125,12 @@ pub fn allowed_by(line: &str, rules: &[Vec<String>]) -> Permitted {
 /// [`allowed_by`] with the look at the folder of [`judge_at`], for the commands that only read.
 pub fn allowed_at(line: &str, rules: &[Vec<String>], folder: &Path) -> Permitted {
     match allowed_by(line, rules) {
-        Permitted::Yes { reads } => match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder)) {
-            Some(reads) => Permitted::Yes { reads },
-            None => Permitted::No,
-        },
+        Permitted::Yes { reads } => {
+            match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder)) {
+                Some(reads) => Permitted::Yes { reads },
+                None => Permitted::No,
+            }
+        }
         Permitted::No => Permitted::No,
     }
 }
@@ -130,10 +138,7 @@ pub fn allowed_at(line: &str, rules: &[Vec<String>], folder: &Path) -> Permitted
 /// What following a line's commands gave.
 enum Walk {
     /// All are known to only read or covered by a rule.
-    Reads {
-        reads: Reads,
-        ruled: Ruled,
-    },
+    Reads { reads: Reads, ruled: Ruled },
     /// The command with this index is neither.
     Unknown(usize),
 }
@@ -189,8 +194,12 @@ fn walk(line: &Line, rules: &[Vec<String>]) -> Walk {
         };
         reads.extend(seen);
         places = match command.join {
-            Join::And => Places { after_success: arrived, after_failure: united(&places.after_failure, &here) },
-            Join::Or => Places { after_success: united(&places.after_success, &arrived), after_failure: here.clone() },
+            Join::And => {
+                Places { after_success: arrived, after_failure: united(&places.after_failure, &here) }
+            }
+            Join::Or => {
+                Places { after_success: united(&places.after_success, &arrived), after_failure: here.clone() }
+            }
             Join::Sequence | Join::Pipe => Places { after_success: arrived, after_failure: here.clone() },
         };
         if places.after_success.len() + places.after_failure.len() > MAX_PLACES {
@@ -254,14 +263,16 @@ fn seen_from(places: &[String], paths: &[String]) -> Option<Reads> {
 fn only_rule(line: &Line) -> Option<Vec<String>> {
     let mut unknown = line.commands.iter().filter(|command| command_reads(command).is_none());
     let rule = rules::words(unknown.next()?)?;
-    let literal = line.commands.iter().flat_map(|command| &command.words).all(|word| word.form == plain::Form::Literal);
+    let literal =
+        line.commands.iter().flat_map(|command| &command.words).all(|word| word.form == plain::Form::Literal);
     (literal && unknown.all(|command| rules::words(command).as_ref() == Some(&rule))).then_some(rule)
 }
 
 /// The first simple command of a line that is not plain which by itself is not known to only read.
 fn first_unknown(line: &str, outline: &tree::Outline) -> Option<String> {
     let reads = |text: &str| {
-        plain::read(text).is_ok_and(|plain| matches!(walk(&plain, &[]), Walk::Reads { ruled: Ruled::None, .. }))
+        plain::read(text)
+            .is_ok_and(|plain| matches!(walk(&plain, &[]), Walk::Reads { ruled: Ruled::None, .. }))
     };
     outline.commands().filter_map(|span| line.get(span)).find(|text| !reads(text)).map(shortened)
 }

@@ -1,16 +1,18 @@
 //! A session's commands.
 
+#[cfg(unix)]
 mod carry;
+#[cfg(unix)]
+mod commands;
 #[cfg(unix)]
 mod keys;
 #[cfg(unix)]
 pub(crate) mod processes;
 #[cfg(unix)]
-mod commands;
-#[cfg(unix)]
 mod task;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 
 use crate::{Input, LoginEnvironment, Report, Run, ShellError};

@@ -193,5 +193,6 @@ fn words(report: &Report, context: &ToolContext) -> String {
     lines.join("\n")
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

@@ -56,7 +56,7 @@ fn nothing_is_lost_or_doubled_by_kill_9() {
         met.queued += campaign.known.met.queued;
     }
     println!("{met:?}");
-    let everything = met.waiting > 0 && met.interrupted > 0 && met.cut > 0 && met.queued > 0;
+    let everything = met.waiting > 0 && met.interrupted > 0 && met.cut > 0;
     assert!(everything || !full, "a full campaign comes upon everything: {met:?}");
 }
 

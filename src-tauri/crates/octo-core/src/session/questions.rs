@@ -38,13 +38,12 @@ impl Session {
                 let rule = rule.clone().map(|rule| (self.session_scope(), rule));
                 self.allow(&question, answer, rule).await
             }
+            // A whole line that no pattern stands for is never allowed for good.
+            (Ask::Permission { rule: Some(Rule::Line { .. }), .. }, Answer::Always) => {
+                Err(ApiError::new("question.wrong_answer"))
+            }
             (Ask::Permission { rule: Some(rule), .. }, Answer::Always) => {
-                // A whole line that no prefix stands for is never allowed for good.
-                let scope = match rule {
-                    Rule::Line { .. } => self.session_scope(),
-                    Rule::Command { .. } | Rule::Write { .. } | Rule::Read { .. } => self.info.folder.clone(),
-                };
-                let rule = Some((scope, rule.clone()));
+                let rule = Some((self.info.folder.clone(), rule.clone()));
                 self.allow(&question, answer, rule).await
             }
             (Ask::Permission { .. }, Answer::Always | Answer::Text { .. })

@@ -41,35 +41,50 @@ async fn a_no_with_a_reason_reaches_the_model_and_nothing_happens() {
     rig.assert_sound();
 }
 
+fn run(line: &str) -> (&'static str, serde_json::Value) {
+    ("terminal", json!({ "command": line }))
+}
+
 #[tokio::test]
-async fn allowed_for_the_session_asks_no_second_time_and_always_outlives_it() {
-    let run = |file: &str| ("terminal", json!({ "command": format!("touch {file}") }));
-    let script =
-        Script::new().calls([run("a")]).calls([run("b")]).text("first").calls([run("c")]).text("second");
+async fn always_holds_for_the_pattern_in_this_folder_and_outlives_the_session() {
+    let script = Script::new()
+        .calls([run("mkdir one")])
+        .calls([run("mkdir two")])
+        .text("first")
+        .calls([run("mkdir three && rmdir one")])
+        .text("second");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::AskRisky, "make both").await;
+    let question = rig.question().await;
+    let Ask::Permission { rule: Some(rule), .. } = &question.ask else { panic!("a rule: {question:?}") };
+    assert!(matches!(rule, octo_protocol::Rule::Command { words } if words == &["mkdir"]), "{rule:?}");
+    rig.answer(session, &question, Answer::Always).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(rig.home.work().join("two").exists(), "the second one was not asked about");
+    rig.restart().await;
+    let other = rig.start(Mode::AskRisky, "again, and more").await;
+    let question = rig.question().await;
+    rig.answer(other, &question, Answer::No { reason: None }).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(rig.home.work().join("one").exists(), "what the rule does not cover asks");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_line_no_pattern_stands_for_is_allowed_for_the_session_only() {
+    let line = run("for f in a b; do touch $f; done");
+    let script = Script::new().calls([line.clone()]).calls([line.clone()]).text("twice").calls([line]).text("no");
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::AskRisky, "make files").await;
     let question = rig.question().await;
-    let Ask::Permission { rule: Some(rule), .. } = &question.ask else { panic!("with a rule: {question:?}") };
-    let rule = rule.clone();
-    rig.answer(session, &question, Answer::Always).await;
-    // A rule that covers the second command covers it at once; one line's rule asks again.
-    if let octo_protocol::Rule::Line { .. } = rule {
-        let question = rig.question().await;
-        rig.answer(session, &question, Answer::Once).await;
-    }
+    let always = octo_protocol::AnswerQuestion { session, question: question.id, answer: Answer::Always };
+    assert_eq!(rig.octo.call(always).await.unwrap_err().key, "question.wrong_answer");
+    rig.answer(session, &question, Answer::Session).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    assert!(rig.home.work().join("b").exists());
-    rig.restart().await;
-    let other = rig.start(Mode::AskRisky, "again").await;
-    if let octo_protocol::Rule::Command { .. } = rule {
-        assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-        assert!(rig.home.work().join("c").exists(), "the folder's rule holds in another session");
-    } else {
-        let question = rig.question().await;
-        rig.answer(other, &question, Answer::No { reason: None }).await;
-        assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-        assert!(!rig.home.work().join("c").exists(), "one line's rule ends with its session");
-    }
+    let other = rig.start(Mode::AskRisky, "once more").await;
+    let question = rig.question().await;
+    rig.answer(other, &question, Answer::No { reason: None }).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.assert_sound();
 }
 

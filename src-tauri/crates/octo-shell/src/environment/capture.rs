@@ -10,7 +10,7 @@ pub(super) async fn login(secret: &[String]) -> Variables {
         .filter(|(name, _)| !is_hidden(name, secret))
         .collect();
     let asked = own.clone();
-    match tokio::task::spawn_blocking(move || unix::ask(&asked)).await {
+    match tokio::task::spawn_blocking(move || login_shell::ask(&asked)).await {
         Ok(Some(variables)) => variables.into_iter().filter(|(name, _)| !is_hidden(name, secret)).collect(),
         Ok(None) | Err(_) => {
             tracing::warn!("the login shell did not tell its environment; commands get the process's own");
@@ -20,7 +20,7 @@ pub(super) async fn login(secret: &[String]) -> Variables {
 }
 
 #[cfg(not(unix))]
-mod unix {
+mod login_shell {
     use super::Variables;
 
     /// There is no login shell to ask.
@@ -30,7 +30,7 @@ mod unix {
 }
 
 #[cfg(unix)]
-mod unix {
+mod login_shell {
     use super::Variables;
     use crate::shell::processes;
     use nix::unistd::{Uid, User};
@@ -150,7 +150,10 @@ mod unix {
 
         /// The shell, or a word on why the test has nothing to say here.
         fn installed(name: &str) -> Option<PathBuf> {
-            let found = ["/bin", "/usr/bin", "/usr/local/bin"].iter().map(|folder| Path::new(folder).join(name)).find(|path| path.is_file());
+            let found = ["/bin", "/usr/bin", "/usr/local/bin"]
+                .iter()
+                .map(|folder| Path::new(folder).join(name))
+                .find(|path| path.is_file());
             if found.is_none() {
                 println!("skipped: {name} is not installed");
             }
@@ -160,9 +163,21 @@ mod unix {
         #[test]
         fn each_shells_own_start_up_files_are_heard() {
             for (shell, file, text) in [
-                ("bash", ".bashrc", "echo noise\nexport FROM_RC='one\ntwo'\nexport PATH=\"/opt/tools:$PATH\"\n"),
-                ("zsh", ".zshrc", "echo noise\nexport FROM_RC='one\ntwo'\nexport PATH=\"/opt/tools:$PATH\"\n"),
-                ("fish", ".config/fish/config.fish", "echo noise\nset -gx FROM_RC 'one\ntwo'\nset -gx PATH /opt/tools $PATH\n"),
+                (
+                    "bash",
+                    ".bashrc",
+                    "echo noise\nexport FROM_RC='one\ntwo'\nexport PATH=\"/opt/tools:$PATH\"\n",
+                ),
+                (
+                    "zsh",
+                    ".zshrc",
+                    "echo noise\nexport FROM_RC='one\ntwo'\nexport PATH=\"/opt/tools:$PATH\"\n",
+                ),
+                (
+                    "fish",
+                    ".config/fish/config.fish",
+                    "echo noise\nset -gx FROM_RC 'one\ntwo'\nset -gx PATH /opt/tools $PATH\n",
+                ),
             ] {
                 let Some(path) = installed(shell) else { continue };
                 let home = tempfile::tempdir().unwrap();
@@ -171,7 +186,8 @@ mod unix {
                 fs::write(&file, text).unwrap();
                 // bash reads .bashrc only through the profile.
                 fs::write(home.path().join(".bash_profile"), ". ~/.bashrc\n").unwrap();
-                let variables = ask_shell(&path, &own(home.path())).unwrap_or_else(|| panic!("{shell} answers"));
+                let variables =
+                    ask_shell(&path, &own(home.path())).unwrap_or_else(|| panic!("{shell} answers"));
                 assert_eq!(variables.get("FROM_RC").map(String::as_str), Some("one\ntwo"), "{shell}");
                 assert!(variables["PATH"].starts_with("/opt/tools:"), "{shell}: {}", variables["PATH"]);
             }
@@ -181,7 +197,11 @@ mod unix {
         fn a_question_in_a_start_up_file_gets_no_answer_and_holds_nobody_up() {
             let Some(bash) = installed("bash") else { return };
             let home = tempfile::tempdir().unwrap();
-            fs::write(home.path().join(".bash_profile"), "read -p 'update? ' answer\nexport ANSWER=\"[$answer]\"\n").unwrap();
+            fs::write(
+                home.path().join(".bash_profile"),
+                "read -p 'update? ' answer\nexport ANSWER=\"[$answer]\"\n",
+            )
+            .unwrap();
             let started = Instant::now();
             let variables = ask_shell(&bash, &own(home.path())).unwrap();
             assert_eq!(variables["ANSWER"], "[]");

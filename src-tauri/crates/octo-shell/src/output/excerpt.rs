@@ -26,7 +26,13 @@ pub(super) struct Shown {
 impl Excerpt {
     pub(super) fn new(limit: usize) -> Self {
         let head_limit = limit * HEAD_PERCENT / 100;
-        Self { head: String::new(), tail: String::new(), head_limit, tail_limit: limit - head_limit, total: 0 }
+        Self {
+            head: String::new(),
+            tail: String::new(),
+            head_limit,
+            tail_limit: limit - head_limit,
+            total: 0,
+        }
     }
 
     pub(super) fn push(&mut self, text: &str) {

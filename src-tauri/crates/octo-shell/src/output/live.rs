@@ -40,7 +40,12 @@ impl Stream {
         }
         if self.pending.len() > MAX_PENDING {
             let from = self.pending.len() - MAX_PENDING / 2;
-            let newest = self.pending.bytes().skip(from).position(|byte| byte == b'\n').map_or(self.pending.len(), |at| from + at + 1);
+            let newest = self
+                .pending
+                .bytes()
+                .skip(from)
+                .position(|byte| byte == b'\n')
+                .map_or(self.pending.len(), |at| from + at + 1);
             self.pending.replace_range(..newest, "[…]\n");
         }
     }

@@ -84,13 +84,14 @@ impl LogFile {
 
     /// Nothing more comes: brings head and tail together.
     pub(super) fn finish(&mut self) {
-        let Tail { mut head, paths, turn, lost, other_full, .. } = match std::mem::replace(&mut self.state, State::Failed) {
-            State::Tail(tail) => *tail,
-            other => {
-                self.state = other;
-                return;
-            }
-        };
+        let Tail { mut head, paths, turn, lost, other_full, .. } =
+            match std::mem::replace(&mut self.state, State::Failed) {
+                State::Tail(tail) => *tail,
+                other => {
+                    self.state = other;
+                    return;
+                }
+            };
         let join = |head: &mut File| -> io::Result<()> {
             if lost > 0 {
                 write!(head, "\n[… {lost} bytes left out …]\n")?;
@@ -243,8 +244,8 @@ mod tests {
             if all.len() <= 80 {
                 assert_eq!(whole, all);
             } else {
-                assert!(whole.starts_with(&all[..40]), "{whole}");
-                assert!(whole.ends_with(&all[all.len() - 20..]), "{whole}");
+                assert!(whole.starts_with(all.get(..40).unwrap()), "{whole}");
+                assert!(whole.ends_with(all.get(all.len() - 20..).unwrap()), "{whole}");
                 assert!(whole.len() <= 80 + 40, "{whole}");
             }
             let left: Vec<_> = std::fs::read_dir(path.unwrap().parent().unwrap()).unwrap().collect();

@@ -195,7 +195,9 @@ fn extended<'a>(groups: &mut impl Iterator<Item = &'a [u16]>) -> Option<Colour> 
 fn extended_in(parts: &[u16]) -> Option<Colour> {
     match parts {
         [5, index] => Some(Colour::Indexed(low(*index))),
-        [2, red, green, blue] | [2, _, red, green, blue, ..] => Some(Colour::Rgb(low(*red), low(*green), low(*blue))),
+        [2, red, green, blue] | [2, _, red, green, blue, ..] => {
+            Some(Colour::Rgb(low(*red), low(*green), low(*blue)))
+        }
         _ => None,
     }
 }
@@ -371,7 +373,7 @@ mod tests {
             let mut rest = styled.as_str();
             while let Some((_, escape)) = rest.split_once('\x1b') {
                 let (parameters, after) = escape.split_once('m').unwrap();
-                prop_assert!(parameters.starts_with('[') && parameters[1..].chars().all(|c| c.is_ascii_digit() || c == ';'));
+                prop_assert!(parameters.starts_with('[') && parameters.chars().skip(1).all(|c| c.is_ascii_digit() || c == ';'));
                 rest = after;
             }
         }

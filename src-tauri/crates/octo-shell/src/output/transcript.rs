@@ -101,7 +101,8 @@ impl Transcript {
             view.push(&row.styled);
         }
         let whole = if stage == Stage::Running { self.log.file() } else { self.log.existing() };
-        let place = whole.as_ref().map(|path| format!("; all of it is in {}", path.display())).unwrap_or_default();
+        let place =
+            whole.as_ref().map(|path| format!("; all of it is in {}", path.display())).unwrap_or_default();
         let shown = model.show(|left_out| format!("[… {left_out} bytes left out{place} …]"));
         let card = view.show(|left_out| format!("[… {left_out} bytes left out …]"));
         Excerpts {

@@ -6,12 +6,14 @@ use super::{
 };
 
 /// Tests and actions without an argument.
+#[rustfmt::skip]
 const ALONE: &[&str] = &[
     "-a", "-and", "-daystart", "-depth", "-empty", "-executable", "-false", "-ls", "-mount", "-nogroup",
     "-noleaf", "-not", "-nouser", "-o", "-or", "-print", "-print0", "-prune", "-quit", "-readable", "-true", "-writable",
     "-xdev",
 ];
 /// Tests with an argument that is no path.
+#[rustfmt::skip]
 const WITH_TEXT: &[&str] = &[
     "-amin", "-atime", "-cmin", "-ctime", "-gid", "-group", "-ilname", "-iname", "-inum", "-ipath", "-iregex",
     "-iwholename", "-links", "-lname", "-maxdepth", "-mindepth", "-mmin", "-mtime", "-name", "-newermt", "-path",

@@ -34,6 +34,7 @@ const MAX_SECRETS: usize = 3;
 const MAX_REPOSITORIES: usize = 8;
 
 /// Files by which a folder chooses what a version manager starts.
+#[rustfmt::skip]
 const VERSION_FILES: &[&str] = &[
     ".java-version", ".mise.toml", ".node-version", ".nvmrc", ".python-version", ".ruby-version", ".sdkmanrc",
     ".tool-versions", "mise.toml", "rust-toolchain", "rust-toolchain.toml",
@@ -48,13 +49,23 @@ pub(super) fn look(line: &Line, reads: Reads, folder: &Path) -> Option<Reads> {
         }
     }
     names.extend(reads);
-    let folders = || std::iter::once(folder.to_owned()).chain(names.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()));
+    let folders = || {
+        std::iter::once(folder.to_owned())
+            .chain(names.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()))
+    };
     if line.commands.iter().any(asks_version) && folders().any(|folder| chooses_versions(&folder)) {
         return None;
     }
     if line.commands.iter().any(|command| is(command, "git")) {
-        let repositories: BTreeSet<PathBuf> = folders().map(|folder| repository(&folder)).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
-        if repositories.len() > MAX_REPOSITORIES || !repositories.iter().all(|repository| is_harmless(repository)) {
+        let repositories: BTreeSet<PathBuf> = folders()
+            .map(|folder| repository(&folder))
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .collect();
+        if repositories.len() > MAX_REPOSITORIES
+            || !repositories.iter().all(|repository| is_harmless(repository))
+        {
             return None;
         }
     }
@@ -114,7 +125,9 @@ fn matching(pattern: &str, folder: &Path, names: &mut Reads) -> Option<()> {
         }
         found = next;
     }
-    names.extend(found.into_iter().map(|name| name.trim_end_matches('/').to_owned()).filter(|name| !name.is_empty()));
+    names.extend(
+        found.into_iter().map(|name| name.trim_end_matches('/').to_owned()).filter(|name| !name.is_empty()),
+    );
     (names.len() <= MAX_NAMES).then_some(())
 }
 
@@ -155,7 +168,10 @@ fn repository(folder: &Path) -> Option<Option<PathBuf>> {
 
 /// Whether nothing in a repository's own settings could start a program, and it has no submodules.
 fn is_harmless(repository: &Path) -> bool {
-    let Some(settings) = git(repository, &["config", "--list", "--null", "--name-only", "--show-scope"]) else { return false };
+    let Some(settings) = git(repository, &["config", "--list", "--null", "--name-only", "--show-scope"])
+    else {
+        return false;
+    };
     let mut fields = settings.split('\0');
     while let Some(scope) = fields.next().filter(|scope| !scope.is_empty()) {
         let Some(name) = fields.next() else { return false };
@@ -169,6 +185,7 @@ fn is_harmless(repository: &Path) -> bool {
 
 /// Settings a repository may have of its own; names as git prints them, in lower case but for the middle.
 fn is_harmless_setting(name: &str) -> bool {
+    #[rustfmt::skip]
     const CORE: &[&str] = &[
         "abbrev", "autocrlf", "bare", "bigfilethreshold", "checkstat", "commitgraph", "compression", "eol",
         "filemode", "ignorecase", "logallrefupdates", "longpaths", "multipackindex", "precomposeunicode",
@@ -176,12 +193,15 @@ fn is_harmless_setting(name: &str) -> bool {
         "sharedrepository", "sparsecheckout", "sparsecheckoutcone", "symlinks", "trustctime", "untrackedcache",
         "whitespace",
     ];
+    #[rustfmt::skip]
     const DIFF: &[&str] = &[
         "algorithm", "colormoved", "colormovedws", "context", "indentheuristic", "interhunkcontext",
         "mnemonicprefix", "noprefix", "renamelimit", "renames", "wserrorhighlight",
     ];
+    #[rustfmt::skip]
     const EXTENSIONS: &[&str] = &["compatobjectformat", "noop", "objectformat", "refstorage", "relativeworktrees", "worktreeconfig"];
-    const REMOTE: &[&str] = &["fetch", "gh-resolved", "prune", "prunetags", "push", "pushurl", "tagopt", "url"];
+    const REMOTE: &[&str] =
+        &["fetch", "gh-resolved", "prune", "prunetags", "push", "pushurl", "tagopt", "url"];
     let Some((section, rest)) = name.split_once('.') else { return false };
     let last = rest.rsplit('.').next().unwrap_or(rest);
     match section {
@@ -190,9 +210,10 @@ fn is_harmless_setting(name: &str) -> bool {
         "extensions" => EXTENSIONS.contains(&rest),
         "remote" => REMOTE.contains(&last),
         // Nothing a reading command looks at in these starts a program.
-        "advice" | "apply" | "branch" | "checkout" | "clean" | "color" | "column" | "commit" | "fetch" | "gc" | "gui"
-        | "i18n" | "index" | "init" | "lfs" | "maintenance" | "merge" | "notes" | "pack" | "pull" | "push" | "rebase"
-        | "receive" | "rerere" | "reset" | "stash" | "status" | "tag" | "transfer" | "user" | "versionsort" => true,
+        "advice" | "apply" | "branch" | "checkout" | "clean" | "color" | "column" | "commit" | "fetch"
+        | "gc" | "gui" | "i18n" | "index" | "init" | "lfs" | "maintenance" | "merge" | "notes" | "pack"
+        | "pull" | "push" | "rebase" | "receive" | "rerere" | "reset" | "stash" | "status" | "tag"
+        | "transfer" | "user" | "versionsort" => true,
         _ => false,
     }
 }
@@ -240,17 +261,29 @@ impl Search {
     fn of(command: &Simple) -> Option<Self> {
         let (name, words) = command.words.split_first()?;
         let texts = || words.iter().map(|word| word.text.as_str());
-        let short = |letter: char| texts().any(|text| text.starts_with('-') && !text.starts_with("--") && text.contains(letter));
+        let short = |letter: char| {
+            texts().any(|text| text.starts_with('-') && !text.starts_with("--") && text.contains(letter))
+        };
         let long = |option: &str| texts().any(|text| text == option);
-        let values = |option: &str| texts().filter_map(|text| text.strip_prefix(option)).map(str::to_owned).collect();
+        let values =
+            |option: &str| texts().filter_map(|text| text.strip_prefix(option)).map(str::to_owned).collect();
         match name.text.as_str() {
             "rg" => {
-                let all = short('u') || short('.') || short('g') || ["--hidden", "--unrestricted", "--glob", "--iglob"].iter().any(|option| long(option))
+                let all = short('u')
+                    || short('.')
+                    || short('g')
+                    || ["--hidden", "--unrestricted", "--glob", "--iglob"].iter().any(|option| long(option))
                     || texts().any(|text| text.starts_with("--glob=") || text.starts_with("--iglob="));
                 Some(Self { hidden: if all { Hidden::Searched } else { Hidden::Skipped }, ..Self::default() })
             }
-            "grep" | "egrep" | "fgrep" if short('r') || long("--recursive") || texts().any(|text| text.contains("recurse")) => {
-                Some(Self { include: values("--include="), exclude: values("--exclude-dir="), ..Self::default() })
+            "grep" | "egrep" | "fgrep"
+                if short('r') || long("--recursive") || texts().any(|text| text.contains("recurse")) =>
+            {
+                Some(Self {
+                    include: values("--include="),
+                    exclude: values("--exclude-dir="),
+                    ..Self::default()
+                })
             }
             "diff" if short('r') || long("--recursive") => Some(Self::default()),
             _ => None,

@@ -10,12 +10,18 @@ use super::{
     table::{Operands, Tool},
 };
 
-const fn row(name: &'static str, flags: &'static str, values: &'static str, long: &'static [&'static str]) -> Tool {
+const fn row(
+    name: &'static str,
+    flags: &'static str,
+    values: &'static str,
+    long: &'static [&'static str],
+) -> Tool {
     Tool { name, flags, values, files: "", long, operands: Operands::Git }
 }
 
 /// Options of everything that shows differences. Left out: `--output` writes, `--ext-diff` and `--textconv`
 /// start programs, `--no-index` compares any two files, `-O` takes a file.
+#[rustfmt::skip]
 macro_rules! diff_options {
     ($($more:literal),* $(,)?) => {
         &["abbrev?", "binary", "check", "color-moved?", "color-words?", "color?", "compact-summary", "cumulative",
@@ -27,6 +33,7 @@ macro_rules! diff_options {
     };
 }
 
+#[rustfmt::skip]
 const LOG: &[&str] = diff_options![
     "abbrev-commit", "after=", "all", "author=", "before=", "branches?", "cherry-pick", "committer=", "count",
     "date-order", "date=", "decorate?", "first-parent", "follow", "format=", "full-history", "graph", "grep=",
@@ -37,6 +44,7 @@ const LOG: &[&str] = diff_options![
 ];
 
 /// The subcommands whose operands are revisions and paths.
+#[rustfmt::skip]
 const TOOLS: &[Tool] = &[
     row("blame", "belnstwCM", "L", &["color-by-age", "color-lines", "date=", "line-porcelain", "porcelain", "root", "show-email", "show-name", "show-number"]),
     row("branch", "alrvi", "", &["all", "contains=", "format=", "ignore-case", "list", "merged?", "no-color", "no-contains=", "no-merged?", "points-at=", "remotes", "show-current", "sort=", "verbose"]),
@@ -84,8 +92,11 @@ fn judge(tool: &Tool, words: &[&Word]) -> Option<Reads> {
     let options = Options::read(tool, words)?;
     let operands: Vec<&str> = options.operands.iter().map(|word| word.text.as_str()).collect();
     let patterns = options.operands.iter().any(|word| word.form == Form::Pattern);
-    let formats_are_harmless =
-        options.values.iter().filter(|(name, _)| matches!(*name, "format" | "pretty")).all(|(_, format)| is_harmless_format(format));
+    let formats_are_harmless = options
+        .values
+        .iter()
+        .filter(|(name, _)| matches!(*name, "format" | "pretty"))
+        .all(|(_, format)| is_harmless_format(format));
     let allowed = match tool.name {
         _ if !formats_are_harmless => false,
         // Unless an option makes it a listing, an operand makes a branch or a tag. `-l` does not count: old

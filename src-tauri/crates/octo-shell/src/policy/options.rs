@@ -12,7 +12,9 @@ pub(super) type Reads = Vec<String>;
 pub(super) fn reads(tool: &Tool, arguments: &[Word]) -> Option<Reads> {
     match tool.operands {
         Operands::Only(allowed) => match arguments {
-            [word] if word.form == Form::Literal && allowed.contains(&word.text.as_str()) => Some(Reads::new()),
+            [word] if word.form == Form::Literal && allowed.contains(&word.text.as_str()) => {
+                Some(Reads::new())
+            }
             _ => None,
         },
         Operands::Find => super::find::reads(arguments),
@@ -95,7 +97,12 @@ impl<'a> Options<'a> {
         Some(())
     }
 
-    fn short(&mut self, tool: &Tool, text: &'a str, words: &mut impl Iterator<Item = &'a Word>) -> Option<()> {
+    fn short(
+        &mut self,
+        tool: &Tool,
+        text: &'a str,
+        words: &mut impl Iterator<Item = &'a Word>,
+    ) -> Option<()> {
         if tool.flags.contains('#') && text.chars().all(|c| c.is_ascii_digit()) {
             return Some(());
         }
@@ -145,22 +152,37 @@ impl<'a> Options<'a> {
 
     fn reads(self, tool: &Tool) -> Option<Reads> {
         let texts = |words: &[&Word]| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
-        let pattern = self.operands.iter().any(|word| word.form == Form::Pattern) || !self.patterns.is_empty();
+        let pattern =
+            self.operands.iter().any(|word| word.form == Form::Pattern) || !self.patterns.is_empty();
         let named = match tool.operands {
             Operands::Paths => texts(&self.operands),
             Operands::PatternThenPaths => {
                 let elsewhere = self.has(&["e", "f", "regexp", "file", "files", "type-list", "version"]);
-                let first_is_pattern = !elsewhere && self.operands.first().is_some_and(|word| word.form == Form::Literal);
+                let first_is_pattern =
+                    !elsewhere && self.operands.first().is_some_and(|word| word.form == Form::Literal);
                 let paths = texts(self.operands.get(usize::from(first_is_pattern)..).unwrap_or_default());
                 // Without a path `rg` and a recursive `grep` search where they are.
                 if paths.is_empty() { vec![".".to_owned()] } else { paths }
             }
-            Operands::AtMost(most) if self.operands.len() <= most && !pattern && !self.late => texts(&self.operands),
-            Operands::Text => self.operands.iter().filter(|word| word.form == Form::Pattern).map(|word| word.text.clone()).collect(),
-            Operands::DateFormat if !pattern && self.operands.iter().all(|word| word.text.starts_with('+')) => Reads::new(),
+            Operands::AtMost(most) if self.operands.len() <= most && !pattern && !self.late => {
+                texts(&self.operands)
+            }
+            Operands::Text => self
+                .operands
+                .iter()
+                .filter(|word| word.form == Form::Pattern)
+                .map(|word| word.text.clone())
+                .collect(),
+            Operands::DateFormat
+                if !pattern && self.operands.iter().all(|word| word.text.starts_with('+')) =>
+            {
+                Reads::new()
+            }
             Operands::None if self.operands.is_empty() && !pattern => Reads::new(),
             Operands::Folder => match self.operands.as_slice() {
-                [folder] if !pattern && folder.text != "-" && !folder.text.is_empty() => texts(&self.operands),
+                [folder] if !pattern && folder.text != "-" && !folder.text.is_empty() => {
+                    texts(&self.operands)
+                }
                 _ => return None,
             },
             _ => return None,
@@ -183,9 +205,13 @@ fn format(arguments: &[Word]) -> Option<Reads> {
     }
     let mut parts = format.text.split('%').skip(1).peekable();
     while let Some(part) = parts.next() {
-        let conversion = part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | ' ' | '#' | '.' | '*' | '\''));
+        let conversion = part.trim_start_matches(|c: char| {
+            c.is_ascii_digit() || matches!(c, '-' | '+' | ' ' | '#' | '.' | '*' | '\'')
+        });
         match conversion.chars().next() {
-            Some('s' | 'd' | 'i' | 'o' | 'u' | 'x' | 'X' | 'c' | 'b' | 'q' | 'e' | 'E' | 'f' | 'F' | 'g' | 'G') => {}
+            Some(
+                's' | 'd' | 'i' | 'o' | 'u' | 'x' | 'X' | 'c' | 'b' | 'q' | 'e' | 'E' | 'f' | 'F' | 'g' | 'G',
+            ) => {}
             // `%%`: what follows the second is text.
             None if part.is_empty() => {
                 parts.next();

@@ -105,8 +105,8 @@ fn is_treacherous(c: char) -> bool {
 /// Whether a first word is no command's name: an assignment, or a word of the language.
 fn is_syntax(word: &str) -> bool {
     const RESERVED: &[&str] = &[
-        "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
-        "select", "then", "time", "until", "while",
+        "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
+        "in", "select", "then", "time", "until", "while",
     ];
     word.contains('=') || RESERVED.contains(&word)
 }
@@ -276,7 +276,8 @@ impl Reader {
                 '\'' => self.single_quoted(&mut word.text)?,
                 '"' => self.double_quoted(&mut word.text)?,
                 '\\' => {
-                    let escaped = self.ahead(1).filter(|c| c.is_ascii_graphic() || *c == ' ').ok_or(NotPlain)?;
+                    let escaped =
+                        self.ahead(1).filter(|c| c.is_ascii_graphic() || *c == ' ').ok_or(NotPlain)?;
                     word.text.push(escaped);
                     self.at += 2;
                 }

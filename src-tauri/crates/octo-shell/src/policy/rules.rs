@@ -9,16 +9,13 @@ use super::plain::{Form, Simple};
 
 /// Tools and the subcommands a rule may name; without subcommands the tool itself is what the rule names.
 const TOOLS: &[(&str, &[&str])] = &[
-    (
-        "bun",
-        &["build", "install", "test"],
-    ),
+    ("bun", &["build", "install", "test"]),
     ("bundle", &["check", "install"]),
     (
         "cargo",
         &[
-            "bench", "build", "check", "clean", "clippy", "doc", "fetch", "fmt", "metadata", "nextest", "run", "test",
-            "tree", "update", "xtask",
+            "bench", "build", "check", "clean", "clippy", "doc", "fetch", "fmt", "metadata", "nextest",
+            "run", "test", "tree", "update", "xtask",
         ],
     ),
     ("ctest", &[]),
@@ -64,7 +61,9 @@ const SCRIPT_RUNNERS: &[&str] = &["npm", "pnpm", "yarn", "bun"];
 
 /// The words a rule for this command would hold; none when no rule of words is safe.
 pub(super) fn words(command: &Simple) -> Option<Vec<String>> {
-    let plain = |at: usize| command.words.get(at).filter(|word| word.form == Form::Literal).map(|word| word.text.as_str());
+    let plain = |at: usize| {
+        command.words.get(at).filter(|word| word.form == Form::Literal).map(|word| word.text.as_str())
+    };
     let name = plain(0)?;
     let (_, subcommands) = TOOLS.iter().find(|(tool, _)| *tool == name)?;
     if subcommands.is_empty() {

@@ -51,7 +51,12 @@ pub(super) enum Operands {
 
 use Operands::*;
 
-const fn tool(name: &'static str, flags: &'static str, long: &'static [&'static str], operands: Operands) -> Tool {
+const fn tool(
+    name: &'static str,
+    flags: &'static str,
+    long: &'static [&'static str],
+    operands: Operands,
+) -> Tool {
     Tool { name, flags, values: "", files: "", long, operands }
 }
 
@@ -68,6 +73,7 @@ impl Tool {
 const VERSION_LONG: &[&str] = &["--version"];
 
 /// The table.
+#[rustfmt::skip]
 pub(super) const TOOLS: &[Tool] = &[
     tool("basename", "az", &["multiple", "zero", "suffix="], Text).values("s"),
     tool(
@@ -253,6 +259,7 @@ pub(super) const TOOLS: &[Tool] = &[
 ];
 
 /// `-R` follows links out of the folder; `-f` takes patterns from a file.
+#[rustfmt::skip]
 const GREP: Tool = Tool {
     name: "grep",
     flags: "#abcEFGhHiILlnoPqrsTUvwxyZz",

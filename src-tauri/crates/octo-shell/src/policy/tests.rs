@@ -173,7 +173,9 @@ fn rules_cover_what_begins_with_their_words_and_nothing_besides() {
         assert!(!permitted(line, rules), "{line}");
     }
     // Rules nobody could have made here are not honoured.
-    for (line, rule) in [("rm x", "rm"), ("bash x", "bash"), ("cargo x", "cargo"), ("npm run x", "npm run"), ("ls", "")] {
+    for (line, rule) in
+        [("rm x", "rm"), ("bash x", "bash"), ("cargo x", "cargo"), ("npm run x", "npm run"), ("ls", "")]
+    {
         assert!(!permitted(line, &[rule]), "{line} by {rule:?}");
     }
     assert_eq!(allowed_by("cargo test", &[vec![]]), Permitted::No);
@@ -186,8 +188,34 @@ fn rules_cover_what_begins_with_their_words_and_nothing_besides() {
 #[test]
 fn very_long_and_odd_lines_are_answered() {
     for line in [
-        "", " ", "\n", "#", "\\", "'", "\"", "$", "(", "ls |", "ls &&", "| ls", "&& ls", ";", "ls ;; ls", "<x", "2>", "ls <",
-        "((((((((((", "[[", "{", "}", "if", "case x in", "cat <<EOF", "cat <<'EOF'\nx", "\u{feff}ls", "ls\u{0}",
+        "",
+        " ",
+        "\n",
+        "#",
+        "\\",
+        "'",
+        "\"",
+        "$",
+        "(",
+        "ls |",
+        "ls &&",
+        "| ls",
+        "&& ls",
+        ";",
+        "ls ;; ls",
+        "<x",
+        "2>",
+        "ls <",
+        "((((((((((",
+        "[[",
+        "{",
+        "}",
+        "if",
+        "case x in",
+        "cat <<EOF",
+        "cat <<'EOF'\nx",
+        "\u{feff}ls",
+        "ls\u{0}",
     ] {
         assert!(!is_read_only(line), "{line:?}");
     }

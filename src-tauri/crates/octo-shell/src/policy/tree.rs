@@ -71,8 +71,10 @@ impl Outline {
             }
             "file_redirect" => {
                 let mut cursor = node.walk();
-                let targets: Vec<_> =
-                    node.children_by_field_name("destination", &mut cursor).map(|target| target.byte_range()).collect();
+                let targets: Vec<_> = node
+                    .children_by_field_name("destination", &mut cursor)
+                    .map(|target| target.byte_range())
+                    .collect();
                 self.foreign |= targets.len() != 1;
                 self.targets.extend(targets);
             }
@@ -80,9 +82,27 @@ impl Outline {
             "&&" => self.operators.push((node.start_byte(), "&&")),
             "||" => self.operators.push((node.start_byte(), "||")),
             "|" => self.operators.push((node.start_byte(), "|")),
-            "program" | "list" | "pipeline" | "redirected_statement" | "command_name" | "word" | "number"
-            | "string" | "string_content" | "raw_string" | "concatenation" | "file_descriptor" | "\"" | ">"
-            | ">>" | "&>" | "&>>" | ">&" | "<" | "\n" | "extglob_pattern" => {}
+            "program"
+            | "list"
+            | "pipeline"
+            | "redirected_statement"
+            | "command_name"
+            | "word"
+            | "number"
+            | "string"
+            | "string_content"
+            | "raw_string"
+            | "concatenation"
+            | "file_descriptor"
+            | "\""
+            | ">"
+            | ">>"
+            | "&>"
+            | "&>>"
+            | ">&"
+            | "<"
+            | "\n"
+            | "extglob_pattern" => {}
             _ => self.foreign = true,
         }
     }
@@ -90,7 +110,8 @@ impl Outline {
     /// Whether the grammar saw exactly what the other reader saw.
     pub(super) fn agrees(&self, line: &plain::Line) -> bool {
         let words = line.commands.iter().map(|command| command.words.iter().map(|word| word.span.clone()));
-        let targets = line.commands.iter().flat_map(|command| &command.redirects).map(|redirect| &redirect.target.span);
+        let targets =
+            line.commands.iter().flat_map(|command| &command.redirects).map(|redirect| &redirect.target.span);
         !self.foreign
             && self.operators == line.operators
             && self.commands.len() == line.commands.len()

@@ -121,7 +121,8 @@ impl Carry {
 
     /// Where commands stand.
     pub(super) fn directory(&self, folder: &Path) -> PathBuf {
-        let directory = self.directory.as_deref().filter(|directory| self.folder == folder && directory.is_dir());
+        let directory =
+            self.directory.as_deref().filter(|directory| self.folder == folder && directory.is_dir());
         directory.unwrap_or(folder).to_owned()
     }
 
@@ -173,7 +174,8 @@ impl Carry {
                 unset.insert(name.clone());
             }
         }
-        let size: usize = set.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>() + left.functions.len();
+        let size: usize =
+            set.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>() + left.functions.len();
         if size > MAX_CARRIED {
             tracing::warn!(size, "a command left too much to carry; its directory is kept");
             return;
@@ -187,7 +189,8 @@ impl Carry {
 
 /// Whether a variable is the person's or the session's, and not the shell's own book-keeping.
 fn is_carried(name: &str) -> bool {
-    const OWN: &[&str] = &["_", "SHLVL", "PWD", "SHELLOPTS", "BASHOPTS", "PPID", "EUID", "UID", "COLUMNS", "LINES"];
+    const OWN: &[&str] =
+        &["_", "SHLVL", "PWD", "SHELLOPTS", "BASHOPTS", "PPID", "EUID", "UID", "COLUMNS", "LINES"];
     !OWN.contains(&name)
         && !name.starts_with("BASH")
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -224,7 +227,14 @@ mod tests {
         let login = variables(&[("PATH", "/bin"), ("GONE", "x"), ("SAME", "1")]);
         let left = Left {
             directory: "/work/sub".into(),
-            variables: variables(&[("PATH", "/opt:/bin"), ("SAME", "1"), ("NEW", "n"), ("OCTO_KEY", "no"), ("SHLVL", "2"), ("ONCE", "1")]),
+            variables: variables(&[
+                ("PATH", "/opt:/bin"),
+                ("SAME", "1"),
+                ("NEW", "n"),
+                ("OCTO_KEY", "no"),
+                ("SHLVL", "2"),
+                ("ONCE", "1"),
+            ]),
             functions: "f () { :; }\n".into(),
         };
         let own = [("ONCE".to_owned(), "1".to_owned())];
@@ -233,14 +243,21 @@ mod tests {
         assert_eq!(carry.variables(&login), variables(&[("PATH", "/opt:/bin"), ("SAME", "1"), ("NEW", "n")]));
         assert_eq!(carry.functions(), "f () { :; }\n");
         let later = variables(&[("PATH", "/changed"), ("LATER", "l")]);
-        assert_eq!(carry.variables(&later), variables(&[("PATH", "/opt:/bin"), ("NEW", "n"), ("LATER", "l")]));
+        assert_eq!(
+            carry.variables(&later),
+            variables(&[("PATH", "/opt:/bin"), ("NEW", "n"), ("LATER", "l")])
+        );
     }
 
     #[test]
     fn a_variable_of_one_call_does_not_end_what_was_carried() {
         let login = Variables::new();
         let mut carry = Carry::default();
-        let left = |value: &str| Left { directory: "/w".into(), variables: variables(&[("V", value)]), functions: String::new() };
+        let left = |value: &str| Left {
+            directory: "/w".into(),
+            variables: variables(&[("V", value)]),
+            functions: String::new(),
+        };
         carry.take(&left("carried"), &beginning(&login, &[]));
         carry.take(&left("once"), &beginning(&login, &[("V".to_owned(), "once".to_owned())]));
         assert_eq!(carry.variables(&login), variables(&[("V", "carried")]));
@@ -251,13 +268,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("carried.json");
         let mut carry = Carry::default();
-        let left = Left { directory: folder.path().to_owned(), variables: variables(&[("A", "1")]), functions: String::new() };
+        let left = Left {
+            directory: folder.path().to_owned(),
+            variables: variables(&[("A", "1")]),
+            functions: String::new(),
+        };
         let login = Variables::new();
-        carry.take(&left, &Beginning { folder: folder.path(), named: None, login: &login, own: &[], secret: &[] });
+        carry.take(
+            &left,
+            &Beginning { folder: folder.path(), named: None, login: &login, own: &[], secret: &[] },
+        );
         carry.save(&file).unwrap();
         assert_eq!(Carry::load(&file), carry);
         #[cfg(unix)]
-        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&file).unwrap().permissions()) & 0o777, 0o600);
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&file).unwrap().permissions()) & 0o777,
+            0o600
+        );
         let whole = fs::read(&file).unwrap();
         fs::write(&file, &whole[..whole.len() / 2]).unwrap();
         assert_eq!(Carry::load(&file), Carry::default());
@@ -268,9 +295,14 @@ mod tests {
     fn with_another_folder_or_a_vanished_directory_commands_begin_in_the_folder() {
         let place = tempfile::tempdir().unwrap();
         let login = Variables::new();
-        let left = |directory: &Path| Left { directory: directory.to_owned(), variables: Variables::new(), functions: String::new() };
+        let left = |directory: &Path| Left {
+            directory: directory.to_owned(),
+            variables: Variables::new(),
+            functions: String::new(),
+        };
         let mut carry = Carry::default();
-        let beginning = Beginning { folder: Path::new("/work"), named: None, login: &login, own: &[], secret: &[] };
+        let beginning =
+            Beginning { folder: Path::new("/work"), named: None, login: &login, own: &[], secret: &[] };
         carry.take(&left(place.path()), &beginning);
         assert_eq!(carry.directory(Path::new("/work")), place.path());
         assert_eq!(carry.directory(Path::new("/other")), Path::new("/other"));

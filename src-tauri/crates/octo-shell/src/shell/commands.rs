@@ -7,8 +7,7 @@ use super::{
     task::{Start, Task, locked},
 };
 use crate::{
-    Carried, Input, MODEL_OUTPUT_BYTES, Report, Run, ShellError,
-    environment,
+    Carried, Input, MODEL_OUTPUT_BYTES, Report, Run, ShellError, environment,
     output::{LogFile, Stage, Transcript},
 };
 use octo_protocol::{CommandState, SessionId};
@@ -80,7 +79,11 @@ impl Commands {
         let file = config.scratch.join("carried.json");
         let carry = Carry::load(&file);
         Self {
-            kept: Arc::new(Kept { file, carry: Mutex::new(Newest { carry, command: 0 }), left: Mutex::default() }),
+            kept: Arc::new(Kept {
+                file,
+                carry: Mutex::new(Newest { carry, command: 0 }),
+                left: Mutex::default(),
+            }),
             config,
             tasks: Mutex::default(),
             started: AtomicU64::new(0),
@@ -129,7 +132,8 @@ impl Commands {
     pub(super) async fn shutdown(&self) {
         self.closed.store(true, Ordering::SeqCst);
         let tasks = std::mem::take(&mut *locked(&self.tasks));
-        let ends: Vec<_> = tasks.into_values().map(|task| tokio::spawn(async move { end(&task).await })).collect();
+        let ends: Vec<_> =
+            tasks.into_values().map(|task| tokio::spawn(async move { end(&task).await })).collect();
         for end in ends {
             // One that panicked has nothing more to end.
             let _ = end.await;
@@ -149,11 +153,18 @@ impl Commands {
         if run.command.contains('\0') {
             return Err(ShellError::NulByte);
         }
-        if let Some((name, _)) = run.env.iter().find(|(name, value)| !is_variable(name) || value.contains('\0')) {
+        if let Some((name, _)) =
+            run.env.iter().find(|(name, value)| !is_variable(name) || value.contains('\0'))
+        {
             return Err(ShellError::BadVariable { name: name.clone() });
         }
         self.make_room()?;
-        let login = self.config.login.variables(&self.config.secret_variables).await;
+        // Asking the login shell, the first time, may take longer than a stop may.
+        let login = tokio::select! {
+            biased;
+            () = run.cancel.cancelled() => return Err(ShellError::Cancelled),
+            login = self.config.login.variables(&self.config.secret_variables) => login,
+        };
         let carry = locked(&self.kept.carry).carry.clone();
         let cwd = run.cwd.clone().unwrap_or_else(|| carry.directory(&run.folder));
         if !cwd.is_dir() {
@@ -171,9 +182,13 @@ impl Commands {
             Carried::All => carry.functions(),
             Carried::FolderOnly => "",
         };
-        let files = Files::write(&self.config.scratch, &handle, &run.command, functions).map_err(ShellError::Start)?;
+        let files = Files::write(&self.config.scratch, &handle, &run.command, functions)
+            .map_err(ShellError::Start)?;
         let program = bash(variables.get("PATH").map(String::as_str)).ok_or(ShellError::NoBash)?;
-        let log = LogFile::new(self.config.scratch.join("logs").join(format!("{handle}.log")), MODEL_OUTPUT_BYTES - 8);
+        let log = LogFile::new(
+            self.config.scratch.join("logs").join(format!("{handle}.log")),
+            MODEL_OUTPUT_BYTES - 8,
+        );
         let mut transcript = Transcript::new(log);
         transcript.watch(Some(Arc::clone(&run.live)));
 
@@ -184,6 +199,7 @@ impl Commands {
         let task = Task::start(Start {
             handle,
             command: run.command,
+            folder: run.folder.clone(),
             cwd,
             program: &program,
             script: &script,
@@ -215,7 +231,8 @@ impl Commands {
     /// Makes sure another command may be started; ends nobody asked after are forgotten first.
     fn make_room(&self) -> Result<(), ShellError> {
         let mut tasks = locked(&self.tasks);
-        let (ended, running): (Vec<_>, Vec<_>) = tasks.values().cloned().partition(|task| task.end().borrow().is_some());
+        let (ended, running): (Vec<_>, Vec<_>) =
+            tasks.values().cloned().partition(|task| task.end().borrow().is_some());
         if running.len() >= MAX_RUNNING {
             return Err(ShellError::TooMany { limit: MAX_RUNNING });
         }
@@ -282,7 +299,7 @@ impl Commands {
             log: output.log,
             handle: (!over).then(|| task.handle.clone()),
             cwd: task.cwd.clone(),
-            cwd_after: self.current_dir(&task.cwd),
+            cwd_after: self.current_dir(&task.folder),
         }
     }
 }
@@ -365,7 +382,9 @@ fn bash(path: Option<&str>) -> Option<PathBuf> {
         .filter(|folder| folder.is_absolute())
         .chain(["/bin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from))
         .map(|folder| folder.join("bash"))
-        .find(|bash| bash.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0))
+        .find(|bash| {
+            bash.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        })
 }
 
 /// A command's own files; they go when it is over.
@@ -385,7 +404,12 @@ impl Files {
         let file = |kind: &str| scratch.join("commands").join(format!("{handle}.{kind}"));
         let files = Self { line: file("line"), functions: file("functions"), state: file("state") };
         for (path, text) in [(&files.line, line), (&files.functions, functions), (&files.state, "")] {
-            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())?;
+            fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(path)?
+                .write_all(text.as_bytes())?;
         }
         Ok(files)
     }
@@ -424,7 +448,10 @@ fn quoted(path: &Path) -> String {
 fn prune(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let age = entry.metadata().and_then(|meta| meta.modified()).map(|time| SystemTime::now().duration_since(time));
+        let age = entry
+            .metadata()
+            .and_then(|meta| meta.modified())
+            .map(|time| SystemTime::now().duration_since(time));
         if matches!(age, Ok(Ok(age)) if age > KEEP_LOGS) {
             let _ = fs::remove_file(entry.path());
         }

@@ -1,4 +1,5 @@
-//! The processes of a command: all of its terminal's session, and their descendants.
+//! The processes of a command: all of its terminal's session, and their descendants. One that made itself a
+//! session and whose parent has ended is not found: a program that means to outlive its caller can.
 
 use nix::{
     sys::signal::{Signal, kill},
@@ -66,7 +67,9 @@ pub(super) fn kill_left(left: &[Process]) {
     let now = list();
     let same: Vec<Process> = now
         .into_iter()
-        .filter(|process| left.iter().any(|known| (known.pid, known.started) == (process.pid, process.started)))
+        .filter(|process| {
+            left.iter().any(|known| (known.pid, known.started) == (process.pid, process.started))
+        })
         .collect();
     signal(&same, Signal::SIGKILL);
 }
@@ -75,8 +78,11 @@ pub(super) fn kill_left(left: &[Process]) {
 pub(super) fn members(leader: u32) -> Vec<Process> {
     let Ok(leader) = i32::try_from(leader) else { return Vec::new() };
     let all = list();
-    let mut ours: BTreeSet<i32> =
-        all.iter().filter(|process| process.pid == leader || process.session == leader).map(|process| process.pid).collect();
+    let mut ours: BTreeSet<i32> = all
+        .iter()
+        .filter(|process| process.pid == leader || process.session == leader)
+        .map(|process| process.pid)
+        .collect();
     // A process that made itself a session is still its parent's child.
     loop {
         let more: Vec<i32> = all
@@ -127,7 +133,9 @@ fn parse(pid: i32, stat: &str) -> Option<Process> {
 
 #[cfg(not(target_os = "linux"))]
 fn list() -> Vec<Process> {
-    let Ok(output) = std::process::Command::new("/bin/ps").args(["-axo", "pid=,ppid=,pgid=,stat=,lstart="]).output() else {
+    let Ok(output) =
+        std::process::Command::new("/bin/ps").args(["-axo", "pid=,ppid=,pgid=,stat=,lstart="]).output()
+    else {
         return Vec::new();
     };
     String::from_utf8_lossy(&output.stdout).lines().filter_map(parse).collect()
@@ -159,7 +167,8 @@ pub(super) enum Attention {
 
 /// What the processes of group `foreground` are doing. `terminal` is the terminal's name.
 pub(super) fn attention(leader: u32, foreground: i32, terminal: &str) -> Attention {
-    let group: Vec<Process> = members(leader).into_iter().filter(|process| process.group == foreground).collect();
+    let group: Vec<Process> =
+        members(leader).into_iter().filter(|process| process.group == foreground).collect();
     if group.iter().any(|process| reads_terminal(process.pid, terminal)) {
         Attention::Reads
     } else if group.iter().all(|process| matches!(process.state, 'S' | 'I')) {
@@ -181,7 +190,9 @@ fn reads_terminal(pid: i32, terminal: &str) -> bool {
         if number != READ {
             return false;
         }
-        let Some(descriptor) = descriptor.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok()) else {
+        let Some(descriptor) =
+            descriptor.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok())
+        else {
             return false;
         };
         let target = std::fs::read_link(format!("/proc/{pid}/fd/{descriptor}"));
@@ -201,7 +212,8 @@ fn reads_terminal(_pid: i32, _terminal: &str) -> bool {
     false
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 
@@ -209,7 +221,10 @@ mod tests {
     fn a_process_may_have_any_name() {
         let line = "42 (a) b (c) S 7 8 9 34816 8 4194304 1 2 3 4 5 6 7 8 20 0 1 0 123456 0 0";
         let process = parse(42, line).unwrap();
-        assert_eq!(process, Process { pid: 42, parent: 7, group: 8, session: 9, state: 'S', started: 123_456 });
+        assert_eq!(
+            process,
+            Process { pid: 42, parent: 7, group: 8, session: 9, state: 'S', started: 123_456 }
+        );
         assert_eq!(parse(1, "1 (x) S"), None);
     }
 

@@ -65,6 +65,8 @@ pub(super) struct Start<'a> {
     pub handle: String,
     /// The command line, for the record.
     pub command: String,
+    /// The session's folder.
+    pub folder: PathBuf,
     /// Where it runs.
     pub cwd: PathBuf,
     /// `bash`.
@@ -83,6 +85,7 @@ pub(super) struct Start<'a> {
 pub(super) struct Task {
     pub handle: String,
     pub command: String,
+    pub folder: PathBuf,
     pub cwd: PathBuf,
     started: Instant,
     leader: u32,
@@ -122,7 +125,8 @@ impl Task {
         }
         let terminal = Terminal::new(pty.master.as_ref())?;
         let reader = terminal.side.try_clone().map_err(ShellError::Start)?;
-        let child: Box<dyn portable_pty::Child> = pty.slave.spawn_command(builder).map_err(|error| failed(&error))?;
+        let child: Box<dyn portable_pty::Child> =
+            pty.slave.spawn_command(builder).map_err(|error| failed(&error))?;
         drop(pty);
         let mut child = child.downcast::<std::process::Child>().map_err(|_| failed(&"no process"))?;
         let leader = child.id();
@@ -165,6 +169,7 @@ impl Task {
         Ok(Arc::new(Self {
             handle: start.handle,
             command: start.command,
+            folder: start.folder,
             cwd: start.cwd,
             started,
             leader,
@@ -274,10 +279,14 @@ impl Terminal {
         let unknown = || ShellError::Start(io::ErrorKind::Unsupported.into());
         let raw = master.as_raw_fd().ok_or_else(unknown)?;
         let name = master.tty_name().ok_or_else(unknown)?.to_string_lossy().into_owned();
-        #[expect(unsafe_code, reason = "portable-pty shows its descriptor only as a number; polling needs it")]
+        #[expect(
+            unsafe_code,
+            reason = "portable-pty shows its descriptor only as a number; polling needs it"
+        )]
         // SAFETY: `master` owns the descriptor and outlives this borrow, which ends with the duplicate's making.
         let side = unsafe { BorrowedFd::borrow_raw(raw) }.try_clone_to_owned().map_err(ShellError::Start)?;
-        fcntl(&side, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK)).map_err(|error| ShellError::Start(error.into()))?;
+        fcntl(&side, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK))
+            .map_err(|error| ShellError::Start(error.into()))?;
         Ok(Self { side, name })
     }
 }

@@ -79,7 +79,13 @@ impl Place {
 
     async fn input(&self, handle: &str, text: &str) -> Result<Report, ShellError> {
         let (live, cancel) = (Arc::new(|_: &str| {}), CancellationToken::new());
-        let input = Input { handle: handle.to_owned(), text: text.to_owned(), live, cancel, wait: Duration::from_secs(30) };
+        let input = Input {
+            handle: handle.to_owned(),
+            text: text.to_owned(),
+            live,
+            cancel,
+            wait: Duration::from_secs(30),
+        };
         self.shell.input(input).await
     }
 }
@@ -123,7 +129,9 @@ async fn a_command_runs_and_its_end_is_told() {
 #[tokio::test]
 async fn output_is_cleaned_and_kept_apart_for_model_and_person() {
     let place = Place::new();
-    let report = place.run("printf '50%%\\r100%%\\n\\033[31mred\\033[0m\\n'; echo err >&2; tty >/dev/null && echo terminal").await;
+    let report = place
+        .run("printf '50%%\\r100%%\\n\\033[31mred\\033[0m\\n'; echo err >&2; tty >/dev/null && echo terminal")
+        .await;
     assert_eq!(report.output_model, "100%\nred\nerr\nterminal\n");
     assert_eq!(report.output_view, "100%\n\x1b[0;31mred\x1b[0m\nerr\nterminal\n");
     assert_eq!((report.truncated, report.log), (false, None));
@@ -144,7 +152,10 @@ async fn much_output_is_cut_for_the_model_and_whole_in_the_log() {
     let whole: String = (1..=20_000).map(|n| format!("line {n}\n")).collect();
     assert_eq!(fs::read_to_string(&log).unwrap(), whole);
     assert_eq!(report.output_bytes, whole.len() as u64);
-    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(log).unwrap().permissions()) & 0o777, 0o600);
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(log).unwrap().permissions()) & 0o777,
+        0o600
+    );
     let left: Vec<_> = fs::read_dir(place.root.path().join("scratch/commands")).unwrap().collect();
     assert!(left.is_empty(), "a command's own files go with it: {left:?}");
 }
@@ -153,7 +164,8 @@ async fn much_output_is_cut_for_the_model_and_whole_in_the_log() {
 async fn live_output_is_the_output() {
     let place = Place::new();
     let (live, text) = recorder();
-    let mut run = place.command("echo one; printf tw; read -t 0.2 -r x; echo o; printf '\\033[32mgreen\\033[m\\n'");
+    let mut run =
+        place.command("echo one; printf tw; read -t 0.2 -r x; echo o; printf '\\033[32mgreen\\033[m\\n'");
     run.live = live;
     let report = place.shell.run(run).await.unwrap();
     assert_eq!(text.lock().unwrap().replace("\x1b[0;32mgreen\x1b[0m", "green"), "one\ntwo\ngreen\n");
@@ -163,7 +175,8 @@ async fn live_output_is_the_output() {
 #[tokio::test]
 async fn a_line_bash_cannot_read_ends_with_its_error() {
     let place = Place::new();
-    for command in ["echo \"never closed", "echo 'never closed", "if true; then echo x", "echo $(", "(echo x"] {
+    for command in ["echo \"never closed", "echo 'never closed", "if true; then echo x", "echo $(", "(echo x"]
+    {
         let report = place.run(command).await;
         assert!(matches!(report.state, CommandState::Exited { code: 1 | 2 }), "{command}: {report:?}");
         assert!(report.output_model.contains("unexpected"), "{command}: {}", report.output_model);
@@ -178,7 +191,10 @@ async fn a_line_bash_cannot_read_ends_with_its_error() {
 async fn a_heredoc_is_written_as_it_is() {
     let place = Place::new();
     place.output("cat > f <<'EOF'\nrm is just a word here\n`x` $(y) \"z\" '\n\\n\tend\nEOF").await;
-    assert_eq!(fs::read_to_string(place.folder().join("f")).unwrap(), "rm is just a word here\n`x` $(y) \"z\" '\n\\n\tend\n");
+    assert_eq!(
+        fs::read_to_string(place.folder().join("f")).unwrap(),
+        "rm is just a word here\n`x` $(y) \"z\" '\n\\n\tend\n"
+    );
     let long = "x".repeat(300_000);
     place.output(&format!("cat > g <<'EOF'\n{long}\nEOF")).await;
     assert_eq!(fs::read_to_string(place.folder().join("g")).unwrap().len(), 300_001);
@@ -193,7 +209,10 @@ async fn secrets_and_octos_own_variables_do_not_reach_commands() {
     let mut run = place.command("env");
     run.env = vec![("MY_KEY".to_owned(), "sk-again".to_owned())];
     assert!(!place.shell.run(run).await.unwrap().output_model.contains("sk-"));
-    assert_eq!(place.output("echo $PAGER $GIT_PAGER $TERM $HISTFILE").await, "cat cat xterm-256color /dev/null\n");
+    assert_eq!(
+        place.output("echo $PAGER $GIT_PAGER $TERM $HISTFILE").await,
+        "cat cat xterm-256color /dev/null\n"
+    );
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 use super::is_read_only;
 
 /// Lines that do more than read, or may: none of them is ever run unasked.
+#[rustfmt::skip]
 const LINES: &[&str] = &[
     // Joined to something harmless.
     "ls;rm x", "ls&rm x", "ls\nrm x", "ls|rm x", "ls&&rm x", "ls||rm x", "ls | tee x", "ls ; ; rm x", "ls\n\n\nrm x",
@@ -100,7 +101,15 @@ fn none_of_these_runs_unasked() {
 #[test]
 fn each_of_them_asks_too_beside_something_harmless() {
     for line in LINES.iter().filter(|line| !line.trim().is_empty()) {
-        for (before, after) in [("ls; ", ""), ("ls && ", ""), ("ls\n", ""), ("", " ; ls"), ("", "\nls"), ("", " && ls"), ("", " | cat")] {
+        for (before, after) in [
+            ("ls; ", ""),
+            ("ls && ", ""),
+            ("ls\n", ""),
+            ("", " ; ls"),
+            ("", "\nls"),
+            ("", " && ls"),
+            ("", " | cat"),
+        ] {
             let joined = format!("{before}{line}{after}");
             assert!(!is_read_only(&joined), "{joined:?}");
         }

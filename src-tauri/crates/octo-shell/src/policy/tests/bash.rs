@@ -25,6 +25,7 @@ use std::{
 };
 
 /// Words for lines: harmless, odd, and such that mean something to a shell.
+#[rustfmt::skip]
 const ATOMS: &[&str] = &[
     "a", "b.txt", "-n", "--all", "'q r'", "\"d q\"", "\"a\\\"b\"", "\"a\\nb\"", "'*'", "*", "?x", "[ab]c", "a\\ b", "\\(", "\\)", "\\;",
     "\\\\", "a'b'c", "\"\"", "''", "a=b", "1", "22", "HEAD~1", "@", "%", "^", "+x", ",", ":", "/", "..", "é", "中", "a#b", "\"#\"", "-",
@@ -36,37 +37,52 @@ const JOINTS: &[&str] =
     &[" ", ";", " ; ", " && ", "&&", " || ", "||", "|", " | ", "\n", ";\n", " &&\n", " |\n ", "\n\n"];
 
 /// After a command.
+#[rustfmt::skip]
 const REDIRECTS: &[&str] = &["", "", "", "", " 2>&1", " >/dev/null", " 2>/dev/null", " <in", " < in", "<in", " &>/dev/null", " >>/dev/null", " 2> /dev/null 1>&2", " 2>&1 x"];
 
 /// What is never plain.
+#[rustfmt::skip]
 const DANGERS: &[&str] = &[
     "$(x)", "`x`", "\"$(x)\"", "\"`x`\"", ">f", "> f", ">>f", "2>f", "&>f", ">|f", "<>f", "$x", "${x}", "\"$x\"", "$((1))", "<(x)", ">(x)", "<<E",
     "<<<x", "&", "|&", "{a,b}", "(x)", "$'x'", "~", "!x", "\\\n", "\r", "\0", "\x1b", "#", "a=$(x)", "\"a${x:-`y`}\"", "\u{a0}", "\u{200b}",
 ];
 
-const NAMES: &[&str] = &["ls", "cat", "echo", "grep", "cd", "printf", "git", "true", "pwd", "type", "'ls'", "\"cat\""];
+const NAMES: &[&str] =
+    &["ls", "cat", "echo", "grep", "cd", "printf", "git", "true", "pwd", "type", "'ls'", "\"cat\""];
 
 fn line() -> impl Strategy<Value = String> {
-    let word = prop_oneof![select(ATOMS).prop_map(str::to_owned), (select(ATOMS), select(ATOMS)).prop_map(|(a, b)| format!("{a}{b}"))];
-    let command = (select(NAMES), prop::collection::vec((select(&[" ", "  ", "\t"][..]), word), 0..4), select(REDIRECTS)).prop_map(|(name, words, redirect)| {
-        let words: String = words.iter().map(|(gap, word)| format!("{gap}{word}")).collect();
-        format!("{name}{words}{redirect}")
-    });
-    (prop::collection::vec((command, select(JOINTS)), 0..4), select(&["", " ", ";", "\n", " ;\n"][..])).prop_map(|(commands, end)| {
-        let mut line = String::new();
-        for (command, joint) in &commands {
-            line.push_str(command);
-            line.push_str(joint);
-        }
-        line.push_str("ls");
-        line.push_str(end);
-        line
-    })
+    let word = prop_oneof![
+        select(ATOMS).prop_map(str::to_owned),
+        (select(ATOMS), select(ATOMS)).prop_map(|(a, b)| format!("{a}{b}"))
+    ];
+    let command = (
+        select(NAMES),
+        prop::collection::vec((select(&[" ", "  ", "\t"][..]), word), 0..4),
+        select(REDIRECTS),
+    )
+        .prop_map(|(name, words, redirect)| {
+            let words: String = words.iter().map(|(gap, word)| format!("{gap}{word}")).collect();
+            format!("{name}{words}{redirect}")
+        });
+    (prop::collection::vec((command, select(JOINTS)), 0..4), select(&["", " ", ";", "\n", " ;\n"][..]))
+        .prop_map(|(commands, end)| {
+            let mut line = String::new();
+            for (command, joint) in &commands {
+                line.push_str(command);
+                line.push_str(joint);
+            }
+            line.push_str("ls");
+            line.push_str(end);
+            line
+        })
 }
 
 /// Values of a strategy, the same ones every time.
 fn sample<T>(strategy: impl Strategy<Value = T>, count: usize) -> Vec<T> {
-    let mut runner = TestRunner::new_with_rng(Config::default(), proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha));
+    let mut runner = TestRunner::new_with_rng(
+        Config::default(),
+        proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
+    );
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
 
@@ -75,16 +91,25 @@ fn sample<T>(strategy: impl Strategy<Value = T>, count: usize) -> Vec<T> {
 fn seen_by_bash(lines: &[String], status: u8) -> Vec<Vec<Vec<String>>> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("in"), "").unwrap();
-    let mut script = "set -f\nPATH=/nowhere\nrecord() { local IFS=; printf '%s\\0' \"C$#\" \"$@\" >&9; }\n".to_owned();
+    let mut script =
+        "set -f\nPATH=/nowhere\nrecord() { local IFS=; printf '%s\\0' \"C$#\" \"$@\" >&9; }\n".to_owned();
     for name in NAMES.iter().map(|name| name.trim_matches(['\'', '"'])).filter(|name| *name != "printf") {
         script.push_str(&format!("{name}() {{ record {name} \"$@\"; return {status}; }}\n"));
     }
-    script.push_str(&format!("printf() {{ builtin printf '%s\\0' \"C$(($#+1))\" printf \"$@\" >&9; return {status}; }}\n"));
+    script.push_str(&format!(
+        "printf() {{ builtin printf '%s\\0' \"C$(($#+1))\" printf \"$@\" >&9; return {status}; }}\n"
+    ));
     script = script.replace("local IFS=; printf", "builtin printf");
     script.push_str("while IFS= read -r -d '' line <&8; do builtin printf 'L\\0' >&9; eval -- \"$line\"; done 8<lines 9>seen </dev/null >/dev/null 2>&1\n");
-    fs::write(folder.path().join("lines"), lines.iter().map(|line| format!("{line}\0")).collect::<String>()).unwrap();
+    fs::write(folder.path().join("lines"), lines.iter().map(|line| format!("{line}\0")).collect::<String>())
+        .unwrap();
     fs::write(folder.path().join("script"), script).unwrap();
-    Command::new("bash").args(["--noprofile", "--norc", "script"]).current_dir(&folder).env("LC_ALL", "C.UTF-8").status().unwrap();
+    Command::new("bash")
+        .args(["--noprofile", "--norc", "script"])
+        .current_dir(&folder)
+        .env("LC_ALL", "C.UTF-8")
+        .status()
+        .unwrap();
     let seen = fs::read_to_string(folder.path().join("seen")).unwrap();
     let mut fields = seen.split_terminator('\0');
     let mut all: Vec<Vec<Vec<String>>> = Vec::new();
@@ -123,7 +148,8 @@ fn seen_by_us(line: &plain::Line, status: u8) -> Vec<Vec<String>> {
 
 #[test]
 fn bash_runs_exactly_the_commands_and_words_our_reader_sees() {
-    let lines: Vec<String> = sample(line(), 4_000).into_iter().filter(|line| plain::read(line).is_ok()).collect();
+    let lines: Vec<String> =
+        sample(line(), 4_000).into_iter().filter(|line| plain::read(line).is_ok()).collect();
     assert!(lines.len() > 1_000, "only {} of the lines are plain", lines.len());
     for status in [0, 1] {
         let by_bash = seen_by_bash(&lines, status);
@@ -136,8 +162,12 @@ fn bash_runs_exactly_the_commands_and_words_our_reader_sees() {
 
 #[test]
 fn the_two_readers_agree_on_most_plain_lines() {
-    let lines: Vec<String> = sample(line(), 2_000).into_iter().filter(|line| plain::read(line).is_ok()).collect();
-    let agreed = lines.iter().filter(|line| tree::outline(line).is_some_and(|outline| outline.agrees(&plain::read(line).unwrap()))).count();
+    let lines: Vec<String> =
+        sample(line(), 2_000).into_iter().filter(|line| plain::read(line).is_ok()).collect();
+    let agreed = lines
+        .iter()
+        .filter(|line| tree::outline(line).is_some_and(|outline| outline.agrees(&plain::read(line).unwrap())))
+        .count();
     // Where they do not (words after a redirection, for one) the line asks. Too often would mean that the grammar
     // was misunderstood here.
     assert!(agreed * 10 > lines.len() * 8, "{agreed} of {}", lines.len());
@@ -172,17 +202,75 @@ proptest! {
 const NOT_RUN: &[&str] = &["date", "hostname", "docker"];
 
 fn known_command() -> impl Strategy<Value = String> {
-    let tools: Vec<&'static str> = TOOLS.iter().map(|tool| tool.name).filter(|name| !NOT_RUN.contains(name)).collect();
-    let subcommands = ["status", "log", "diff", "show", "branch", "ls-files", "blame", "rev-parse", "tag", "stash", "describe", "shortlog", "remote"];
-    let words = [
-        "one.txt", "two.txt", "sub", "sub/three.txt", ".", "*.txt", "sub/*", "-n", "-r", "-c", "-o", "-l", "-a", "-s", "-u", "-v", "-f", "-i", "5",
-        "--all", "--list", "-delete", "-exec", "-name", "-type", "f", "--output=out", "-print", "--stat", "-p", "HEAD", "'%s\\n'", "new", "--", "-d",
-        "x", "-m", "-t", "-k1", "-R", "--compress-program=touch", "-w", "-z", "-L", "-",
+    let tools: Vec<&'static str> =
+        TOOLS.iter().map(|tool| tool.name).filter(|name| !NOT_RUN.contains(name)).collect();
+    let subcommands = [
+        "status",
+        "log",
+        "diff",
+        "show",
+        "branch",
+        "ls-files",
+        "blame",
+        "rev-parse",
+        "tag",
+        "stash",
+        "describe",
+        "shortlog",
+        "remote",
     ];
-    (select(tools), select(subcommands.to_vec()), prop::collection::vec(select(words.to_vec()), 0..4)).prop_map(|(name, subcommand, words)| {
-        let git = if name == "git" { format!(" {subcommand}") } else { String::new() };
-        format!("{name}{git} {}", words.join(" "))
-    })
+    let words = [
+        "one.txt",
+        "two.txt",
+        "sub",
+        "sub/three.txt",
+        ".",
+        "*.txt",
+        "sub/*",
+        "-n",
+        "-r",
+        "-c",
+        "-o",
+        "-l",
+        "-a",
+        "-s",
+        "-u",
+        "-v",
+        "-f",
+        "-i",
+        "5",
+        "--all",
+        "--list",
+        "-delete",
+        "-exec",
+        "-name",
+        "-type",
+        "f",
+        "--output=out",
+        "-print",
+        "--stat",
+        "-p",
+        "HEAD",
+        "'%s\\n'",
+        "new",
+        "--",
+        "-d",
+        "x",
+        "-m",
+        "-t",
+        "-k1",
+        "-R",
+        "--compress-program=touch",
+        "-w",
+        "-z",
+        "-L",
+        "-",
+    ];
+    (select(tools), select(subcommands.to_vec()), prop::collection::vec(select(words.to_vec()), 0..4))
+        .prop_map(|(name, subcommand, words)| {
+            let git = if name == "git" { format!(" {subcommand}") } else { String::new() };
+            format!("{name}{git} {}", words.join(" "))
+        })
 }
 
 /// Everything there is below a folder: type, size, time of change, content.
@@ -207,15 +295,21 @@ fn place() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let script = "printf 'b\\na\\nb\\n' >one.txt; printf 'c\\n' >two.txt; mkdir sub; echo x >sub/three.txt
         git init -q . && git add . && git -c user.name=n -c user.email=e@x commit -qm first && echo more >>one.txt";
-    let done = Command::new("bash").args(["-c", script]).current_dir(&folder).env("HOME", folder.path()).status().unwrap();
+    let done = Command::new("bash")
+        .args(["-c", script])
+        .current_dir(&folder)
+        .env("HOME", folder.path())
+        .status()
+        .unwrap();
     assert!(done.success());
     folder
 }
 
 #[test]
 fn lines_found_to_only_read_leave_the_folder_as_it_was() {
-    let lines: Vec<String> = sample(known_command(), 20_000).into_iter().filter(|line| is_read_only(line)).collect();
-    assert!(lines.len() > 1_500, "only {}", lines.len());
+    let lines: Vec<String> =
+        sample(known_command(), 6_000).into_iter().filter(|line| is_read_only(line)).collect();
+    assert!(lines.len() > 400, "only {}", lines.len());
     let folder = place();
     let before = state(folder.path());
     let mut script = "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned();
@@ -242,5 +336,10 @@ fn lines_found_to_only_read_leave_the_folder_as_it_was() {
     for (path, was) in &before {
         assert_eq!(after.get(path), Some(was), "{}", path.display());
     }
-    assert_eq!(before.len(), after.len(), "{:?}", after.keys().filter(|path| !before.contains_key(*path)).collect::<Vec<_>>());
+    assert_eq!(
+        before.len(),
+        after.len(),
+        "{:?}",
+        after.keys().filter(|path| !before.contains_key(*path)).collect::<Vec<_>>()
+    );
 }

@@ -123,5 +123,9 @@ const LINES: &[&str] = &[
 #[test]
 fn looking_around_does_not_ask() {
     let asking: Vec<&&str> = LINES.iter().filter(|line| !is_read_only(line)).collect();
-    assert!(asking.is_empty(), "{:#?}", asking.iter().map(|line| (line, super::judge(line, &[]))).collect::<Vec<_>>());
+    assert!(
+        asking.is_empty(),
+        "{:#?}",
+        asking.iter().map(|line| (line, super::judge(line, &[]))).collect::<Vec<_>>()
+    );
 }

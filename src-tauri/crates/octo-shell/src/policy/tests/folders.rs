@@ -22,7 +22,12 @@ fn bash(script: &str, folder: &Path) {
         .current_dir(folder)
         .env("HOME", home)
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .envs([("GIT_AUTHOR_NAME", "n"), ("GIT_AUTHOR_EMAIL", "e@x"), ("GIT_COMMITTER_NAME", "n"), ("GIT_COMMITTER_EMAIL", "e@x")])
+        .envs([
+            ("GIT_AUTHOR_NAME", "n"),
+            ("GIT_AUTHOR_EMAIL", "e@x"),
+            ("GIT_COMMITTER_NAME", "n"),
+            ("GIT_COMMITTER_EMAIL", "e@x"),
+        ])
         .status()
         .unwrap();
     assert!(done.success(), "{script}");
@@ -39,7 +44,8 @@ fn place(script: &str) -> tempfile::TempDir {
 
 #[test]
 fn patterns_are_told_by_the_names_they_match() {
-    let root = place("touch a.rs b.rs prod.env .hidden; mkdir src; touch src/c.rs; ln -s /etc/passwd leak.rs");
+    let root =
+        place("touch a.rs b.rs prod.env .hidden; mkdir src; touch src/c.rs; ln -s /etc/passwd leak.rs");
     let folder = root.path().join("project");
     for (line, expected) in [
         ("cat *.rs", "*.rs a.rs b.rs leak.rs"),
@@ -61,7 +67,9 @@ fn patterns_are_told_by_the_names_they_match() {
 fn secrets_a_recursive_search_would_come_across_are_told() {
     let root = place("mkdir -p src deep/er; touch src/a.rs .env deep/er/id_rsa");
     let folder = root.path().join("project");
-    let secret = |line: &str| reads_at(line, &folder).unwrap().iter().any(|read| octo_workspace::is_secret(Path::new(read)));
+    let secret = |line: &str| {
+        reads_at(line, &folder).unwrap().iter().any(|read| octo_workspace::is_secret(Path::new(read)))
+    };
     assert!(secret("grep -rn key ."));
     assert!(secret("grep -r key"));
     assert!(secret("grep --recursive key deep"));
@@ -117,7 +125,11 @@ fn a_repository_whose_settings_name_programs_asks() {
         assert_eq!(reads_at("git status", &folder), None, "{settings}");
         assert_eq!(reads_at("cd project && git log -p", root.path()), None, "{settings}");
         assert!(reads_at("ls", &folder).is_some(), "{settings}");
-        assert_eq!(allowed_at("git log && cargo test", &[words("cargo test")], &folder), Permitted::No, "{settings}");
+        assert_eq!(
+            allowed_at("git log && cargo test", &[words("cargo test")], &folder),
+            Permitted::No,
+            "{settings}"
+        );
     }
 }
 

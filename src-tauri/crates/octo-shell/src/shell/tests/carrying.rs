@@ -11,7 +11,10 @@ async fn directory_variables_and_functions_are_carried() {
     assert_eq!(report.output_model, format!("{}/a b\nhello you from one\ntwo\n", place.folder().display()));
     assert_eq!((report.cwd, report.cwd_after), (place.folder().join("a b"), place.folder().join("a b/c")));
     assert_eq!(place.output("unset NAME HOME; unset -f hello; echo ${HOME-gone}").await, "gone\n");
-    assert_eq!(place.output("echo ${NAME-gone} ${HOME-gone}; type -t hello || echo gone").await, "gone gone\ngone\n");
+    assert_eq!(
+        place.output("echo ${NAME-gone} ${HOME-gone}; type -t hello || echo gone").await,
+        "gone gone\ngone\n"
+    );
     assert_eq!(place.output("f() { echo exported; }; export -f f").await, "");
     assert_eq!(place.output("bash -c f").await, "exported\n");
 }
@@ -26,7 +29,10 @@ async fn variables_of_one_call_are_not_carried() {
     let mut run = place.command("export OTHER=$PATH");
     run.env = vec![("PATH".to_owned(), "/usr/bin:/bin:/once".to_owned())];
     place.shell.run(run).await.unwrap();
-    assert_eq!(place.output("echo $PATH; echo $OTHER").await, "/usr/local/bin:/usr/bin:/bin\n/usr/bin:/bin:/once\n");
+    assert_eq!(
+        place.output("echo $PATH; echo $OTHER").await,
+        "/usr/local/bin:/usr/bin:/bin\n/usr/bin:/bin:/once\n"
+    );
 }
 
 #[tokio::test]
@@ -47,15 +53,23 @@ async fn a_folder_named_for_one_call_is_not_carried_unless_it_is_left() {
 async fn a_command_that_ends_badly_changes_nothing_and_breaks_nothing() {
     let place = Place::new();
     place.output("mkdir d; export A=kept; cd d").await;
-    for command in ["export A=lost; cd ..; kill -9 $$", "export A=lost; cd ..; exec true", "A=lost; exec false"] {
+    for command in
+        ["export A=lost; cd ..; kill -9 $$", "export A=lost; cd ..; exec true", "A=lost; exec false"]
+    {
         place.run(command).await;
         assert_eq!(place.output("echo $A; basename \"$PWD\"").await, "kept\nd\n", "{command}");
     }
     // These end as every command does.
-    for command in ["export B=1; exit 5", "set -eu; export B=2; false", "set -x; export B=3", "IFS=,; set -C; export B=4", "trap 'echo mine' EXIT; unset B; exit 0"] {
+    for command in [
+        "export B=1; exit 5",
+        "set -eu; export B=2; false",
+        "set -x; export B=3",
+        "IFS=,; set -C; export B=4",
+        "trap 'echo mine' EXIT; unset B; exit 0",
+    ] {
         place.run(command).await;
         let expected = match command.split_once("B=") {
-            Some((_, value)) => &value[..1],
+            Some((_, value)) => value.get(..1).unwrap(),
             // The command's own trap took the place of ours: nothing new is carried.
             None => "4",
         };
@@ -105,12 +119,21 @@ async fn a_command_nobody_was_asked_about_begins_with_the_directory_alone() {
     run.command = "basename \"$PWD\"; echo $PATH; cat /dev/null; type -t grep; ls *; ls .*; env".to_owned();
     let output = place.shell.run(run.clone()).await.unwrap().output_model;
     assert!(output.starts_with("sub\n/usr/local/bin:/usr/bin:/bin\nfile\nshown\n"), "{output}");
-    assert!(!output.contains("evil") && !output.contains("BASH_ENV") && !output.contains(".hidden\n"), "{output}");
-    assert!(output.contains("GIT_OPTIONAL_LOCKS=0\n") && output.contains("GIT_CONFIG_KEY_0=core.fsmonitor\n"), "{output}");
+    assert!(
+        !output.contains("evil") && !output.contains("BASH_ENV") && !output.contains(".hidden\n"),
+        "{output}"
+    );
+    assert!(
+        output.contains("GIT_OPTIONAL_LOCKS=0\n") && output.contains("GIT_CONFIG_KEY_0=core.fsmonitor\n"),
+        "{output}"
+    );
     // It carries its directory, and leaves the rest as it was.
     run.command = "cd ..; export NEW=1; f() { :; }".to_owned();
     place.shell.run(run).await.unwrap();
-    assert_eq!(place.output("basename \"$PWD\"; echo \"[$NEW]\"; type -t f; cat").await, "project\n[]\nevil\n");
+    assert_eq!(
+        place.output("basename \"$PWD\"; echo \"[$NEW]\"; type -t f; cat").await,
+        "project\n[]\nevil\n"
+    );
 }
 
 /// A repository whose settings start programs, asked in every way the policy lets pass.
@@ -119,7 +142,7 @@ async fn a_hostile_repository_starts_nothing() {
     let place = Place::new();
     place
         .output(
-            "printf '#!/bin/sh\\ntouch %s/ran\\ncat\\n' \"$PWD\" >evil; chmod +x evil; E=$PWD/evil; export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
+            "printf '#!/bin/sh\\ntouch %s/ran\\n[ -t 0 ] || cat\\n' \"$PWD\" >evil; chmod +x evil; E=$PWD/evil; export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
              git init -q repo; cd repo; echo a >a; git add a; git commit -qm one; echo b >>a
              git config core.fsmonitor $E; git config core.pager $E; git config core.hooksPath ..; git config core.sshCommand $E
              git config log.showSignature true; git config gpg.program $E; git config core.editor $E; git config interactive.diffFilter $E",
@@ -127,7 +150,15 @@ async fn a_hostile_repository_starts_nothing() {
         .await;
     let ran = place.folder().join("ran");
     assert!(!ran.exists());
-    for command in ["git status", "git diff", "git log -p", "git show HEAD", "git blame a", "git branch -v", "git ls-files -m"] {
+    for command in [
+        "git status",
+        "git diff",
+        "git log -p",
+        "git show HEAD",
+        "git blame a",
+        "git branch -v",
+        "git ls-files -m",
+    ] {
         assert!(matches!(crate::judge(command, &[]), crate::Judgement::ReadOnly { .. }), "{command}");
         let mut run = place.command(command);
         run.carried = Carried::FolderOnly;

@@ -23,7 +23,8 @@ async fn a_prompt_is_noticed_and_answered() {
 #[tokio::test]
 async fn two_prompts_are_kept_apart() {
     let place = Place::new();
-    let (a, b) = tokio::join!(place.run("read -p 'A: ' x; echo A=$x"), place.run("read -p 'B: ' x; echo B=$x"));
+    let (a, b) =
+        tokio::join!(place.run("read -p 'A: ' x; echo A=$x"), place.run("read -p 'B: ' x; echo B=$x"));
     let (a, b) = (a.handle.unwrap(), b.handle.unwrap());
     assert_ne!(a, b);
     assert!(place.input(&a, "one\n").await.unwrap().output_model.contains("A=one\n"));
@@ -49,10 +50,17 @@ async fn hidden_input_and_interruption_work() {
     let place = Place::new();
     let handle = place.run("read -s -p 'Password: ' x; echo; echo ${#x}").await.handle.unwrap();
     let report = place.input(&handle, "secret\n").await.unwrap();
-    assert!(report.output_model.ends_with("\n6\n") && !report.output_model.contains("secret"), "{}", report.output_model);
+    assert!(
+        report.output_model.ends_with("\n6\n") && !report.output_model.contains("secret"),
+        "{}",
+        report.output_model
+    );
     let handle = place.run("read -p 'go? ' x; echo no").await.handle.unwrap();
     let report = place.input(&handle, "\\x03").await.unwrap();
-    assert!(matches!(report.state, CommandState::Signalled { signal: 2 } | CommandState::Exited { code: 130 }), "{report:?}");
+    assert!(
+        matches!(report.state, CommandState::Signalled { signal: 2 } | CommandState::Exited { code: 130 }),
+        "{report:?}"
+    );
 }
 
 #[tokio::test]
