@@ -1,2 +1,94 @@
-//! Figures.
-fn main() {}
+//! Figures of this build on this machine, all of one run, as a Markdown table. `cargo xtask bench` runs it.
+//!
+//! They gate nothing, since they depend on the machine. What they are taken from is made anew each time and is
+//! the same each time: a home of 10,000 sessions, a tree of 20,000 files, a scripted model.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is what it says to the person")]
+
+mod grep;
+mod memory;
+mod seed;
+mod sessions;
+mod table;
+mod turn;
+mod window;
+
+use anyhow::{Context as _, Result, bail};
+use seed::Seeded;
+use std::{process::ExitCode, time::Instant};
+use table::Table;
+
+/// What can be measured by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Sessions,
+    Window,
+    Turn,
+    Grep,
+}
+
+/// The parts by their names, in the order they run.
+const PARTS: [(&str, Part); 4] =
+    [("sessions", Part::Sessions), ("window", Part::Window), ("turn", Part::Turn), ("grep", Part::Grep)];
+
+fn main() -> ExitCode {
+    let outcome = tokio::runtime::Runtime::new()
+        .context("a runtime")
+        .and_then(|runtime| runtime.block_on(async { measure(&chosen()?).await }));
+    match outcome {
+        Ok((table, machine)) => {
+            println!("\n{table}\n{machine}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The parts that are named on the command line; all if none is. Cargo adds options of its own.
+fn chosen() -> Result<Vec<(&'static str, Part)>> {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let known = |word: &String| PARTS.iter().any(|(name, _)| name == word);
+    if let Some(unknown) = words.iter().find(|word| !known(word)) {
+        bail!("there is no part {unknown}; there are {}", PARTS.map(|(name, _)| name).join(", "));
+    }
+    Ok(PARTS
+        .into_iter()
+        .filter(|(name, _)| words.is_empty() || words.iter().any(|word| word == name))
+        .collect())
+}
+
+async fn measure(parts: &[(&str, Part)]) -> Result<(Table, String)> {
+    let machine = table::machine();
+    let mut table = Table::default();
+    let mut home = None;
+    for (name, part) in parts {
+        let began = Instant::now();
+        say(name);
+        let outcome = match part {
+            Part::Sessions => sessions::measure(&mut table, filled(&mut home).await?).await,
+            Part::Window => window::measure(&mut table, filled(&mut home).await?).await,
+            Part::Turn => turn::measure(&mut table).await,
+            Part::Grep => grep::measure(&mut table),
+        };
+        outcome.with_context(|| (*name).to_owned())?;
+        say(&format!("{name} took {:.0} s", began.elapsed().as_secs_f64()));
+    }
+    Ok((table, machine))
+}
+
+/// The one home that all parts share which need a full one.
+async fn filled(home: &mut Option<Seeded>) -> Result<&Seeded> {
+    if home.is_none() {
+        say("filling a home with 10,000 sessions");
+        *home = Some(seed::home().await.context("filling a home")?);
+    }
+    home.as_ref().context("it was filled above")
+}
+
+/// Says how far it is. Standard output is the table's.
+fn say(what: &str) {
+    eprintln!("    {what}");
+}

@@ -42,10 +42,8 @@ impl Application {
     /// # Errors
     /// When it is not built, or the driver does not get hold of its page.
     pub async fn open(desktop: &Desktop, home: &Path, theme: Theme) -> Result<Self> {
-        let binary =
-            PathBuf::from(std::env::var_os("OCTO_APP").context("OCTO_APP: cargo xtask test sets it")?);
         let driver = Driver::start(desktop, home, theme)?;
-        let capabilities = json!({ "webkitgtk:browserOptions": { "binary": binary, "args": [] } });
+        let capabilities = json!({ "webkitgtk:browserOptions": { "binary": binary()?, "args": [] } });
         let Value::Object(capabilities) = capabilities else { bail!("capabilities are an object") };
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(capabilities)
@@ -223,6 +221,14 @@ impl Application {
         }
     }
 
+    /// The application's main process.
+    ///
+    /// # Errors
+    /// When it does not run any more.
+    pub fn process(&self) -> Result<u32> {
+        self.driver.applications()?.first().copied().context("the application runs")
+    }
+
     /// Closes the window as the person does, and waits until every process of the application has ended.
     ///
     /// # Errors
@@ -238,6 +244,13 @@ impl Application {
         }
         Ok(())
     }
+}
+
+/// The application that is tested.
+pub(crate) fn binary() -> Result<PathBuf> {
+    Ok(std::env::var_os("OCTO_APP")
+        .context("OCTO_APP: cargo xtask test and cargo xtask bench set it")?
+        .into())
 }
 
 fn selector(id: &str) -> String {

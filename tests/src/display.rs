@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use image::RgbImage;
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 use x11rb::{
     CURRENT_TIME,
     connection::Connection as _,
@@ -12,6 +12,13 @@ use x11rb::{
     },
     rust_connection::RustConnection,
 };
+
+/// The part of a window that is looked at to see whether it is painted, in pixels. Small, because it is looked
+/// at often.
+const MIDDLE: (u16, u16) = (480, 320);
+
+/// As many colours as no ground, border or caret has.
+const SHADES: usize = 16;
 
 /// A connection to the screen.
 pub(crate) struct Display {
@@ -72,6 +79,20 @@ impl Display {
         let place = ConfigureWindowAux::new().x(0).y(0).width(width).height(height);
         self.connection.configure_window(window, &place)?.check()?;
         Ok(())
+    }
+
+    /// Whether the middle of the window shows more than its ground: smooth letters have many shades.
+    pub(crate) fn is_painted(&self, window: Window) -> Result<bool> {
+        let size = self.connection.get_geometry(window)?.reply()?;
+        let (width, height) = (size.width.min(MIDDLE.0), size.height.min(MIDDLE.1));
+        let (x, y) = ((size.width - width) / 2, (size.height - height) / 2);
+        let shown = self
+            .connection
+            .get_image(ImageFormat::Z_PIXMAP, window, x.try_into()?, y.try_into()?, width, height, u32::MAX)?
+            .reply()
+            .context("a window is whole on the screen")?;
+        let shades: HashSet<&[u8]> = shown.data.chunks_exact(4).collect();
+        Ok(shades.len() >= SHADES)
     }
 
     /// Saves what the window shows as a PNG.

@@ -1,9 +1,11 @@
 //! What the end-to-end tests stand on: a private desktop, and the real application in it.
 
 mod application;
+mod bare;
 mod desktop;
 mod display;
 mod keyring;
 
 pub use application::{Application, Theme};
+pub use bare::BareApplication;
 pub use desktop::Desktop;

@@ -1,6 +1,7 @@
 //! The project's own commands. `cargo xtask` lists them.
 
 mod app;
+mod bench;
 mod bindings;
 mod bundle;
 mod project;
@@ -30,6 +31,8 @@ enum Task {
     Test(test::Choice),
     /// Run the large test campaigns at their full numbers.
     Soak,
+    /// Measure an optimised build and print the figures as a table.
+    Bench(bench::Choice),
     /// Write the page's TypeScript types anew from the Rust ones.
     Types,
     /// Make installable packages for this system.
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Task::App => app::run(&project, &mut steps),
         Task::Test(choice) => test::run(&project, &mut steps, &choice),
         Task::Soak => soak::run(&project, &mut steps),
+        Task::Bench(choice) => bench::run(&project, &mut steps, &choice),
         Task::Types => bindings::write(&project, &mut steps),
         Task::Bundle(choice) => bundle::run(&project, &mut steps, &choice),
     });

@@ -14,6 +14,8 @@ pub(crate) enum Purpose {
     App,
     /// The same, and run every test.
     Test,
+    /// Build and open the app, and measure it.
+    Bench,
 }
 
 /// What the app is built from, by its Debian name.
@@ -38,6 +40,11 @@ const TEST_PACKAGES: &[&str] = &[
     "fonts-noto-cjk",
 ];
 
+/// What the figures need beside the app: the tests' private desktop with their driver and fonts, and what the
+/// search in files is measured against.
+const BENCH_PACKAGES: &[&str] =
+    &["webkit2gtk-driver", "xvfb", "dbus", "gnome-keyring", "fonts-inter", "fonts-jetbrains-mono", "ripgrep"];
+
 /// Installs what is missing, or says what to install and stops.
 ///
 /// # Errors
@@ -58,6 +65,7 @@ fn system(purpose: Purpose) -> Result<()> {
     let wanted: Vec<&str> = match purpose {
         Purpose::App => APP_PACKAGES.to_vec(),
         Purpose::Test => APP_PACKAGES.iter().chain(TEST_PACKAGES).copied().collect(),
+        Purpose::Bench => APP_PACKAGES.iter().chain(BENCH_PACKAGES).copied().collect(),
     };
     if answers(command("dpkg-query", &["--version"])) { debian(&wanted) } else { other_linux(&wanted) }
 }
@@ -146,7 +154,7 @@ fn windows() -> Result<()> {
 
 fn tools(project: &Project, purpose: Purpose) -> Result<()> {
     node()?;
-    if purpose == Purpose::App {
+    if purpose != Purpose::Test {
         return Ok(());
     }
     for component in ["fmt", "clippy"] {

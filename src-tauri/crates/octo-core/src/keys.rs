@@ -24,6 +24,7 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(5);
 /// Where keys are kept. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct KeyRing {
+    keys: Keys,
     state: KeychainState,
     memory: Arc<Mutex<HashMap<String, Secret>>>,
 }
@@ -49,12 +50,23 @@ impl KeyRing {
                 }
             }
         };
-        Self { state, memory: Arc::default() }
+        Self { keys, state, memory: Arc::default() }
     }
 
     /// Whether keys outlive this run.
     pub(crate) fn state(&self) -> KeychainState {
         self.state
+    }
+
+    /// Whether this process only ever uses keys it was given, whatever the keychain holds: what it knows of
+    /// a model's key is then nobody else's business.
+    pub(crate) fn is_passing(&self) -> bool {
+        self.keys == Keys::Memory
+    }
+
+    /// Whether a key is kept in memory for a model at a host.
+    pub(crate) fn holds(&self, model: ModelId, host: &str) -> bool {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&account(model, host))
     }
 
     /// Keeps a key for a model at a host.

@@ -60,6 +60,17 @@ impl Models {
         self.with(|state| state.entries.clone())
     }
 
+    /// Stored entries as they are true for this run: a key that was kept for an earlier run only is gone.
+    pub fn as_of_now(&self, mut entries: Vec<ModelEntry>) -> Vec<ModelEntry> {
+        for entry in &mut entries {
+            let held = host_of(&entry.base_url).is_ok_and(|host| self.keys.holds(entry.id, &host));
+            if matches!(entry.key, KeyState::ThisRun { .. }) && !held {
+                entry.key = KeyState::Missing;
+            }
+        }
+        entries
+    }
+
     /// The vendor's name of an entry's model; none when there is no such entry.
     pub fn vendor_name(&self, id: ModelId) -> Option<String> {
         self.with(|state| state.entries.iter().find(|entry| entry.id == id).map(|entry| entry.model.clone()))
@@ -127,7 +138,12 @@ impl Models {
         let key = match draft.key.filter(|key| !key.expose().trim().is_empty()) {
             Some(key) => {
                 let key = octo_protocol::Secret::new(key.expose().trim());
-                self.keys.save(id, &host, key).await?
+                let kept = self.keys.save(id, &host, key).await?;
+                // A key that is only passed through says nothing about the one the window has saved.
+                match &before {
+                    Some(before) if self.keys.is_passing() && !moved => before.key.clone(),
+                    Some(_) | None => kept,
+                }
             }
             // A key is bound to the host it was saved for: at another one there is none.
             None if moved => KeyState::Missing,

@@ -28,4 +28,4 @@ pub use recorded::{RecordedRequest, SeenResult};
 pub use reply::{Cut, Finish, Reply};
 pub use script::Script;
 pub use serve::{Serve, ServeExit};
-pub use server::{Fault, ModelServer, Outcome, PrefixRule, ServerOptions};
+pub use server::{Fault, ModelServer, Outcome, PrefixRule, ServerOptions, Timing};

@@ -21,7 +21,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
     sync::Arc,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -79,6 +79,16 @@ pub enum Outcome {
     Dropped,
 }
 
+/// When a request came and its answer went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Its head was read.
+    pub arrived: Instant,
+    /// The newest piece of a streamed answer was given to the connection: the last one, once the answer is over.
+    /// None before the first, and for an answer that does not stream.
+    pub last_byte: Option<Instant>,
+}
+
 #[derive(Debug)]
 struct Shared {
     board: Board<State>,
@@ -90,6 +100,7 @@ struct State {
     script: Script,
     requests: Vec<RecordedRequest>,
     outcomes: Vec<Outcome>,
+    timings: Vec<Timing>,
     faults: Vec<Fault>,
     conversations: Conversations,
     cache: Cache,
@@ -107,6 +118,7 @@ impl ModelServer {
             script: script.into(),
             requests: Vec::new(),
             outcomes: Vec::new(),
+            timings: Vec::new(),
             faults: Vec::new(),
             conversations: Conversations::default(),
             cache: Cache::default(),
@@ -177,6 +189,11 @@ impl ModelServer {
     /// When it does not end.
     pub fn wait_outcome(&self, request: usize) -> Outcome {
         self.shared.board.wait(PATIENCE, |state| ended(state, request)).expect("the answer did not end")
+    }
+
+    /// When each request so far came and its answer went.
+    pub fn timings(&self) -> Vec<Timing> {
+        self.shared.board.lock().timings.clone()
     }
 
     /// What was wrong so far.
@@ -253,6 +270,7 @@ impl Drop for Watch {
 }
 
 async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Body> {
+    let arrived = Instant::now();
     let (head, body) = request.into_parts();
     let Ok(raw) = body.collect().await.map(|body| body.to_bytes().to_vec()) else {
         return plain(400, "text/plain", b"no body".to_vec(), &[]);
@@ -278,6 +296,7 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Bod
         let request = RecordedRequest { number, protocol, path, headers, raw, body };
         state.requests.push(request.clone());
         state.outcomes.push(Outcome::Open);
+        state.timings.push(Timing { arrived, last_byte: None });
         let plan = plan(state, &shared.options, &request);
         (plan, Watch { shared: shared.clone(), request: number, outcome: Outcome::Dropped })
     });
@@ -389,12 +408,19 @@ async fn perform(
                 Protocol::Anthropic => anthropic::render(number, model, &parts, &end, reply.chunks, usage),
                 Protocol::OpenaiChat => openai_chat::render(number, model, &parts, &end, reply.chunks, usage),
             };
-            watch.shared.board.update(|state| state.cache.commit(writes));
+            let shared = watch.shared.clone();
+            shared.board.update(|state| state.cache.commit(writes));
             let (sender, receiver) = mpsc::channel(1);
             tokio::spawn(send(frames, reply.holds, reply.cut, sender, watch));
-            let pieces = futures::stream::unfold(receiver, |mut receiver| async {
-                Some((receiver.recv().await?, receiver))
-            });
+            let pieces =
+                futures::stream::unfold((receiver, shared), move |(mut receiver, shared)| async move {
+                    let piece = receiver.recv().await?;
+                    // Each takes the place of the one before; the last stays. Nobody waits for it.
+                    if let Some(timing) = shared.board.lock().timings.get_mut(number) {
+                        timing.last_byte = Some(Instant::now());
+                    }
+                    Some((piece, (receiver, shared)))
+                });
             let body =
                 StreamBody::new(pieces.map(|piece: io::Result<Bytes>| piece.map(hyper::body::Frame::data)));
             respond(200, "text/event-stream; charset=utf-8", BodyExt::boxed(body), &reply.headers)

@@ -74,7 +74,14 @@ impl Octo {
     pub(super) async fn settings_snapshot(&self) -> Result<(u64, SettingsSnapshot), ApiError> {
         let state = self.shared.store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let keychain = self.shared.models.keys().state();
-        Ok((state.seq, SettingsSnapshot { settings: state.settings, models: state.models, keychain }))
+        Ok((
+            state.seq,
+            SettingsSnapshot {
+                settings: state.settings,
+                models: self.shared.models.as_of_now(state.models),
+                keychain,
+            },
+        ))
     }
 
     /// Changes settings (and models with them) in one transaction and tells everyone.
@@ -83,11 +90,16 @@ impl Octo {
         change: impl FnOnce(&mut Tx<'_>, &mut Settings) -> Result<(), StoreError> + Send + 'static,
     ) -> Result<(), ApiError> {
         let keychain = self.shared.models.keys().state();
+        let shared = self.shared.clone();
         let written = self.shared.store.write(move |tx| {
             let mut settings = tx.settings()?;
             change(tx, &mut settings)?;
             tx.put_settings(&settings)?;
-            let snapshot = SettingsSnapshot { settings: settings.clone(), models: tx.models()?, keychain };
+            let snapshot = SettingsSnapshot {
+                settings: settings.clone(),
+                models: shared.models.as_of_now(tx.models()?),
+                keychain,
+            };
             tx.emit(Topic::Settings, Event::SettingsChanged { snapshot })?;
             Ok(settings)
         });

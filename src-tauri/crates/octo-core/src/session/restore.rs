@@ -168,6 +168,11 @@ impl Session {
             end: MessageEnd::Cut,
             usage: None,
         }));
+        if self.context.last().is_some_and(|last| last.id == open && last.calls().next().is_none()) {
+            // It never was part of a request, and a request must not end with the model's own words.
+            self.context.pop();
+            step.changes.push(Change::OutOfContext(open));
+        }
     }
 
     /// The calls of the turn's last message, if their results are not in the context yet, and what came

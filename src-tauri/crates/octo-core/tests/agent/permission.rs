@@ -73,7 +73,8 @@ async fn always_holds_for_the_pattern_in_this_folder_and_outlives_the_session() 
 #[tokio::test]
 async fn a_line_no_pattern_stands_for_is_allowed_for_the_session_only() {
     let line = run("for f in a b; do touch $f; done");
-    let script = Script::new().calls([line.clone()]).calls([line.clone()]).text("twice").calls([line]).text("no");
+    let script =
+        Script::new().calls([line.clone()]).calls([line.clone()]).text("twice").calls([line]).text("no");
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::AskRisky, "make files").await;
     let question = rig.question().await;

@@ -1,0 +1,239 @@
+//! A home as after years of use: 10,000 sessions, one of them of 10,000 messages.
+
+use anyhow::{Context as _, Result};
+use octo_core::{Config, Keys, NoHost, Octo};
+use octo_protocol::{
+    Block, CallId, CallState, CallStatus, CallView, Event, Message, MessageEnd, MessageId, Meta, Mode,
+    ModelDraft, ModelId, Origin, Profile, Protocol, Role, SaveModel, SessionId, SessionInfo, SessionStatus,
+    Source, ToolCall, ToolResult, ToolView, Topic, TurnEnd, TurnId, TurnView, Usage,
+};
+use octo_store::{NewSession, Store, StoreError, ToolsetRow, Tx};
+use octo_testkit::TempHome;
+use std::sync::Arc;
+
+/// Sessions in the home.
+pub const SESSIONS: usize = 10_000;
+/// Messages in each of them but the long one.
+const SHORT: usize = 8;
+/// Messages in the long one.
+pub const LONG: usize = 10_000;
+/// Sessions that are stored at once.
+const TOGETHER: usize = 100;
+
+/// A word that is in one message only, with the Chinese one beside it.
+pub const RARE: &str = "needle 针线";
+
+/// The home, and the session in it that is long.
+pub struct Seeded {
+    /// The home.
+    pub home: TempHome,
+    /// The long session.
+    pub long: SessionId,
+}
+
+/// Starts the core on a home as the window does, but for the keychain: the person's own is left alone.
+///
+/// # Errors
+/// When it does not start.
+pub async fn start(home: &TempHome) -> Result<Octo> {
+    let config = Config {
+        home: home.octo(),
+        source: Source::Window,
+        keys: Keys::Memory,
+        host: Arc::new(NoHost),
+        secret_variables: Vec::new(),
+    };
+    Ok(Octo::start(config).await?)
+}
+
+/// Adds a model at this address.
+///
+/// # Errors
+/// When it is not taken.
+pub async fn add_model(octo: &Octo, base_url: String) -> Result<ModelId> {
+    let model = "scripted-model".to_owned();
+    let draft = ModelDraft { id: None, protocol: Protocol::Anthropic, base_url, model, key: None };
+    Ok(octo.call(SaveModel { draft }).await?.id)
+}
+
+/// Fills a home, always with the same.
+///
+/// # Errors
+/// When it cannot be written.
+pub async fn home() -> Result<Seeded> {
+    let home = TempHome::new();
+    let octo = start(&home).await?;
+    // Nothing listens there, and nothing asks.
+    let model = add_model(&octo, "http://127.0.0.1:9/v1".to_owned()).await?;
+    octo.shutdown().await;
+
+    let folder = home.work().to_str().context("a path in Unicode")?.to_owned();
+    let store = Store::open(&home.octo())?;
+    let head = move |n: usize| SessionInfo {
+        id: SessionId::new(),
+        title: words(n, 6),
+        folder: folder.clone(),
+        profile: Profile::Coding,
+        mode: Mode::AskRisky,
+        model: Some(model),
+        source: Source::Window,
+        pinned: n % 997 == 0,
+        status: SessionStatus::Idle,
+        created_at: n as i64,
+        updated_at: n as i64,
+        usage: Usage::default(),
+    };
+    for chunk in 1..=SESSIONS / TOGETHER {
+        let head = head.clone();
+        store
+            .write(move |tx| {
+                // The long session is one of them.
+                let last = if chunk * TOGETHER == SESSIONS { SESSIONS - 1 } else { chunk * TOGETHER };
+                ((chunk - 1) * TOGETHER..last).try_for_each(|n| short(tx, head(n), n))
+            })
+            .await?;
+    }
+    let info = head(SESSIONS);
+    let long = info.id;
+    store.write(move |tx| long_session(tx, info, model)).await?;
+    // Blocks until all is written.
+    tokio::task::spawn_blocking(move || store.close()).await?;
+    Ok(Seeded { home, long })
+}
+
+fn create(tx: &mut Tx<'_>, info: SessionInfo) -> Result<(), StoreError> {
+    let toolset = ToolsetRow { hash: "none".to_owned(), version: 1, tools_json: "[]".to_owned() };
+    tx.create_session(&NewSession { info, system: "You are Octo.".to_owned(), toolset })
+}
+
+fn short(tx: &mut Tx<'_>, info: SessionInfo, n: usize) -> Result<(), StoreError> {
+    let id = info.id;
+    create(tx, info)?;
+    for m in 0..SHORT {
+        let text = if (n, m) == (137, 0) { format!("a {RARE}") } else { words(n * 31 + m, 60) };
+        let message = message(TurnId::new(), Role::User, Origin::Person, vec![Block::Text { text }]);
+        tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
+    }
+    Ok(())
+}
+
+/// Turns of four messages: the person asks, the model calls a tool, it answers, the model says what it found.
+fn long_session(tx: &mut Tx<'_>, info: SessionInfo, model: ModelId) -> Result<(), StoreError> {
+    let id = info.id;
+    create(tx, info)?;
+    for n in 0..LONG / 4 {
+        let mut turn = TurnView {
+            id: TurnId::new(),
+            started_at: n as i64,
+            ended_at: None,
+            end: None,
+            usage: Usage::default(),
+        };
+        let mut emit = |event: Event| -> Result<(), StoreError> {
+            let added = match &event {
+                Event::MessageAdded { message } | Event::MessageStarted { message } => Some(message.id),
+                _ => None,
+            };
+            tx.emit(Topic::Session { id }, event)?;
+            added.map_or(Ok(()), |message| tx.append_context(id, message))
+        };
+        let of_model = || {
+            let mut message = message(turn.id, Role::Assistant, Origin::Model, Vec::new());
+            message.meta.model = Some(model);
+            message
+        };
+        let text = |seed, count| Block::Text { text: words(seed, count) };
+        emit(Event::TurnStarted { turn: turn.clone() })?;
+        let asked = message(turn.id, Role::User, Origin::Person, vec![text(n, 30)]);
+        emit(Event::MessageAdded { message: asked })?;
+
+        let (calling, call, provider_id) = (of_model(), CallId::new(), format!("toolu_{n}"));
+        let block = Block::ToolCall(ToolCall {
+            id: call,
+            provider_id: provider_id.clone(),
+            name: "terminal".to_owned(),
+            arguments: r#"{"command":"ls"}"#.to_owned(),
+        });
+        emit(Event::MessageStarted { message: calling.clone() })?;
+        emit(Event::BlockAdded { message: calling.id, index: 0, block: text(n + 7, 120) })?;
+        emit(Event::BlockAdded { message: calling.id, index: 1, block })?;
+        emit(Event::MessageEnded { message: calling.id, end: MessageEnd::Complete, usage: None })?;
+        let ended = CallState::Ended { status: CallStatus::Done, at: n as i64, duration_ms: 5 };
+        let view = Some(ToolView::Plain { text: "ls".to_owned() });
+        let tool = "terminal".to_owned();
+        emit(Event::CallChanged { call: CallView { id: call, turn: turn.id, tool, state: ended, view } })?;
+        let result = Block::ToolResult(ToolResult {
+            call,
+            provider_id,
+            status: CallStatus::Done,
+            text: words(n, 400),
+            images: Vec::new(),
+        });
+        let answered = message(turn.id, Role::User, Origin::Octo, vec![result]);
+        emit(Event::MessageAdded { message: answered })?;
+
+        let saying = of_model();
+        emit(Event::MessageStarted { message: saying.clone() })?;
+        emit(Event::BlockAdded { message: saying.id, index: 0, block: text(n + 9, 60) })?;
+        emit(Event::MessageEnded { message: saying.id, end: MessageEnd::Complete, usage: None })?;
+        turn.ended_at = Some(n as i64);
+        turn.end = Some(TurnEnd::Finished);
+        emit(Event::TurnEnded { turn })?;
+    }
+    Ok(())
+}
+
+fn message(turn: TurnId, role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
+    let meta = Meta { origin, at: 0, model: None, usage: None, end: None };
+    Message { id: MessageId::new(), turn, role, blocks, meta }
+}
+
+/// Words in a fixed disorder.
+pub fn words(seed: usize, count: usize) -> String {
+    const WORDS: [&str; 24] = [
+        "build",
+        "parser",
+        "fails",
+        "when",
+        "the",
+        "file",
+        "is",
+        "empty",
+        "because",
+        "window",
+        "never",
+        "closes",
+        "写一个",
+        "解析器",
+        "测试",
+        "代码",
+        "文件",
+        "运行",
+        "please",
+        "check",
+        "again",
+        "after",
+        "update",
+        "error",
+    ];
+    let mut disorder = Disorder::new(seed as u64);
+    let chosen: Vec<&str> = (0..count).map(|_| WORDS[disorder.below(WORDS.len())]).collect();
+    chosen.join(" ")
+}
+
+/// Numbers that look random and are the same each time (a linear congruential generator, Knuth's constants).
+pub struct Disorder(u64);
+
+impl Disorder {
+    /// Another series for each seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(2_654_435_761).wrapping_add(12_345))
+    }
+
+    /// The next number below `limit`.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // The upper bits are the better ones.
+        (self.0 >> 33) as usize % limit
+    }
+}

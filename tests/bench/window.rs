@@ -1,0 +1,93 @@
+//! From the start of the process to a window that shows its page and takes a key, and what it then takes of
+//! the memory.
+
+use crate::{
+    memory, say,
+    seed::Seeded,
+    table::{Figures, Table, Unit},
+};
+use anyhow::{Context as _, Result, ensure};
+use octo_tests::{Application, BareApplication, Desktop, Theme};
+use std::{collections::BTreeMap, fs, path::Path, thread, time::Duration};
+
+/// Starts that count. One before them fills the caches.
+const RUNS: usize = 7;
+/// The aim of the project's second issue for a painted window, in milliseconds.
+const PAINTED: f64 = 1_000.0;
+/// How long it is left alone before its memory is looked at.
+const IDLE: Duration = Duration::from_secs(5);
+/// Ticks of the clock in which the kernel says when a process began (`USER_HZ`, 100 on every Linux there is).
+const TICKS: f64 = 100.0;
+
+/// Adds the rows.
+///
+/// # Errors
+/// When the window does not come, or there is no desktop to be had.
+pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
+    if !cfg!(target_os = "linux") {
+        say("the window is only measured on Linux: only there is a private desktop");
+        return Ok(());
+    }
+    let desktop = Desktop::start()?;
+    let home = seeded.home.octo();
+    let mut painted = Vec::new();
+    let mut memories: Vec<BTreeMap<String, f64>> = Vec::new();
+    for _ in 0..=RUNS {
+        let (took, memory) = bare(&desktop, &home)?;
+        painted.push(took);
+        memories.push(memory);
+    }
+    let mut keys = Vec::new();
+    for _ in 0..=RUNS {
+        keys.push(first_key(&desktop, &home).await?);
+    }
+    let what = "From process start to";
+    let figures = Figures::of_times(&painted[1..])?;
+    table.aimed(format!("{what} a painted window"), Unit::Milliseconds, figures, PAINTED);
+    table.told(format!("{what} an accepted first key"), Unit::Milliseconds, Figures::of_times(&keys[1..])?);
+
+    let memories = &memories[1..];
+    let all = Figures::of(memories.iter().map(|memory| memory.values().sum()))?;
+    table.told("Memory (PSS) of all processes, idle", Unit::Megabytes, all);
+    for name in memories[0].keys() {
+        let of_one = Figures::of(memories.iter().map(|memory| memory.get(name).copied().unwrap_or(0.0)))?;
+        table.told(format!("— of it `{name}`"), Unit::Megabytes, of_one);
+    }
+    table.note(
+        "The window is opened on the home of 10,000 sessions, on a virtual screen without a graphics card. It is \
+         painted when the middle of it shows letters; the key is typed and read back through WebKit's driver, \
+         whose own time is in the figure.",
+    );
+    Ok(())
+}
+
+/// A start as the person's, and the memory after a while.
+fn bare(desktop: &Desktop, home: &Path) -> Result<(Duration, BTreeMap<String, f64>)> {
+    let mut app = BareApplication::start(desktop, home)?;
+    let took = app.painted()?;
+    thread::sleep(IDLE);
+    let memory = memory::proportional(app.process())?;
+    ensure!(memory.len() > 1, "the webview's processes are among {memory:?}");
+    app.close()?;
+    Ok((took, memory))
+}
+
+/// A start with a driver, which types into the message's field and reads it.
+async fn first_key(desktop: &Desktop, home: &Path) -> Result<Duration> {
+    let app = Application::open(desktop, home, Theme::Light).await?;
+    app.type_into("composer", "x").await?;
+    let read = "return document.querySelector('[data-testid=composer]').value.endsWith('x')";
+    app.until("the key to be in the field", async || Ok((app.script(read).await? == true).then_some(())))
+        .await?;
+    let age = age(app.process()?)?;
+    app.close().await?;
+    Ok(age)
+}
+
+/// How long a process has run, to about a hundredth of a second.
+fn age(process: u32) -> Result<Duration> {
+    let uptime = fs::read_to_string("/proc/uptime")?;
+    let now: f64 = uptime.split(' ').next().context("the time since the start of the machine")?.parse()?;
+    let began: f64 = memory::stat(process, 19).context("the application runs")?.parse()?;
+    Ok(Duration::from_secs_f64((now - began / TICKS).max(0.0)))
+}

@@ -1,0 +1,89 @@
+//! The real application without a driver: as a person starts it, with nothing in its process that is not theirs.
+
+use crate::{Desktop, application::binary, display::Display};
+use anyhow::{Context as _, Result, bail};
+use std::{
+    path::Path,
+    process::Child,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long a part of its life may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two looks at the screen, which are to cost the application little of the machine.
+const BETWEEN: Duration = Duration::from_millis(5);
+
+/// The running application. It is killed when dropped without [`BareApplication::close`].
+pub struct BareApplication {
+    process: Child,
+    started: Instant,
+    display: Display,
+}
+
+impl BareApplication {
+    /// Starts the binary named by `OCTO_APP` with `home` as Octo's home.
+    ///
+    /// # Errors
+    /// When it is not built.
+    pub fn start(desktop: &Desktop, home: &Path) -> Result<Self> {
+        let mut command = desktop.command(binary()?);
+        command.env("OCTO_HOME", home);
+        let display = desktop.display()?;
+        let started = Instant::now();
+        let process = command.spawn().context("the application could not be started")?;
+        Ok(Self { process, started, display })
+    }
+
+    /// Its main process.
+    pub fn process(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Blocks until its window shows the page, and says how long that took from the start of the process.
+    ///
+    /// # Errors
+    /// When it ends or shows nothing.
+    pub fn painted(&mut self) -> Result<Duration> {
+        loop {
+            // There is none at first, and one that has just come may not be looked at yet.
+            let painted = self.display.window().and_then(|window| self.display.is_painted(window));
+            let took = self.started.elapsed();
+            if matches!(painted, Ok(true)) {
+                return Ok(took);
+            }
+            if let Some(status) = self.process.try_wait()? {
+                bail!("the application ended before it showed its page: {status}");
+            }
+            if took > PATIENCE {
+                return Err(painted.err().unwrap_or_else(|| anyhow::anyhow!("the window stayed empty")));
+            }
+            thread::sleep(BETWEEN);
+        }
+    }
+
+    /// Closes the window as the person does, and waits until the application has ended.
+    ///
+    /// # Errors
+    /// When it is still there after a while.
+    pub fn close(mut self) -> Result<()> {
+        self.display.close(self.display.window()?)?;
+        let asked = Instant::now();
+        while self.process.try_wait()?.is_none() {
+            if asked.elapsed() > PATIENCE {
+                bail!("the application did not end after its window was closed");
+            }
+            thread::sleep(BETWEEN);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for BareApplication {
+    fn drop(&mut self) {
+        // It may have ended already, which is as good.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
