@@ -1,7 +1,7 @@
 //! Puts the window and the core together.
 
 use crate::{blobs, closing::Closing, host::DesktopHost, ipc, subscriptions::Subscriptions, windows};
-use octo_core::{Config, Keys, Octo};
+use octo_core::{Config, Keys, Octo, OpenTurns};
 use octo_protocol::{ApiError, Source};
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 use tauri::{AppHandle, Manager};
@@ -89,7 +89,14 @@ fn absolute_home() -> Result<PathBuf, ApiError> {
 }
 
 fn configuration(home: PathBuf, host: Arc<DesktopHost>) -> Config {
-    Config { home, source: Source::Window, keys: Keys::System, host, secret_variables: Vec::new() }
+    Config {
+        home,
+        source: Source::Window,
+        open_turns: OpenTurns::GoOnAtStart,
+        keys: Keys::System,
+        host,
+        secret_variables: Vec::new(),
+    }
 }
 
 /// Without a window there is nowhere else to say it than standard error.

@@ -13,7 +13,7 @@ use crate::{
 };
 use begin::{Begun, Task};
 use follow::{Follower, Shown};
-use octo_core::{Config, NoHost, Octo, home_folder};
+use octo_core::{Config, NoHost, Octo, OpenTurns, home_folder};
 use octo_protocol::{ApiError, GetSettings, Language, Source};
 use std::{
     io::Read,
@@ -46,6 +46,7 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
     let config = Config {
         home: home_folder()?,
         source: Source::Headless,
+        open_turns: OpenTurns::WaitForUse,
         keys: choice.keys(),
         host: Arc::new(NoHost),
         secret_variables: vec![key_variable(&arguments).to_owned()],

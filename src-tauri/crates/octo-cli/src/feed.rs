@@ -160,7 +160,7 @@ fn listed(event: &Event) -> Option<SessionId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octo_core::{Config, Keys, NoHost};
+    use octo_core::{Config, Keys, NoHost, OpenTurns};
     use octo_protocol::{ChangeSettings, RenameSession, SettingsPatch, Source, StartDemo, Stop, Theme};
     use std::collections::BTreeMap;
 
@@ -170,6 +170,7 @@ mod tests {
         let config = Config {
             home: home.path().to_owned(),
             source: Source::Headless,
+            open_turns: OpenTurns::WaitForUse,
             keys: Keys::Memory,
             host: Arc::new(NoHost),
             secret_variables: Vec::new(),

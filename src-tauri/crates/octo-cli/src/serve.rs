@@ -10,7 +10,7 @@ use crate::{
     signals::Signals,
 };
 use lines::{Incoming, read_lines};
-use octo_core::{Config, Keys, NoHost, Octo, home_folder};
+use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, home_folder};
 use octo_protocol::{ApiError, ClientLine, Envelope, Language, ServerLine, Source};
 use serde_json::Value;
 use std::{io, sync::Arc, task::Poll, thread, time::Duration};
@@ -64,6 +64,7 @@ async fn start() -> Result<Octo, ApiError> {
     Octo::start(Config {
         home: home_folder()?,
         source: Source::Headless,
+        open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::System,
         host: Arc::new(NoHost),
         secret_variables: vec![KEY_VARIABLE.to_owned()],

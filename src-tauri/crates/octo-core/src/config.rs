@@ -11,12 +11,24 @@ pub struct Config {
     pub home: PathBuf,
     /// What the sessions of this process count as.
     pub source: Source,
+    /// What becomes of turns an earlier process of this kind left open.
+    pub open_turns: OpenTurns,
     /// Where keys are kept.
     pub keys: Keys,
     /// Does what only a desktop can do.
     pub host: Arc<dyn Host>,
     /// Environment variables that must not reach commands (a key was read from them).
     pub secret_variables: Vec<String>,
+}
+
+/// What becomes of turns an earlier process left open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenTurns {
+    /// All of this kind of process are gone on with at the start.
+    GoOnAtStart,
+    /// Each is gone on with when its session is used: a process that was started for one task must not take
+    /// up others.
+    WaitForUse,
 }
 
 /// Where keys are kept.

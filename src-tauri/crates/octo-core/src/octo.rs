@@ -6,7 +6,7 @@ mod models;
 mod sessions;
 
 use crate::{
-    Config, Subscription,
+    Config, OpenTurns, Subscription,
     keys::KeyRing,
     models::Models,
     session::{SessionHandle, resumes_at_start},
@@ -74,7 +74,10 @@ impl Octo {
             config,
         };
         let octo = Self { shared: Arc::new(shared), open: Arc::default() };
-        octo.resume().await?;
+        match octo.shared.config.open_turns {
+            OpenTurns::GoOnAtStart => octo.resume().await?,
+            OpenTurns::WaitForUse => {}
+        }
         Ok(octo)
     }
 
@@ -184,8 +187,12 @@ impl Octo {
     /// The session's actor, started if it does not run.
     pub(crate) async fn session(&self, id: SessionId) -> Result<SessionHandle, ApiError> {
         let mut open = self.open.lock().await;
-        if let Some(handle) = open.get(&id).filter(|handle| handle.is_open()) {
-            return Ok(handle.clone());
+        if let Some(handle) = open.get(&id) {
+            if handle.is_open() {
+                return Ok(handle.clone());
+            }
+            // One that is ending still holds the lease and the session's commands.
+            handle.ended().await;
         }
         let handle = SessionHandle::open(self.shared.clone(), id).await?;
         open.insert(id, handle.clone());

@@ -170,9 +170,9 @@ fn command(ground: &Ground, effect: &CommandEffect) -> Decision {
     let words_rule = |words: Option<Vec<String>>| words.map(|words| Rule::Command { words });
     match judgement {
         Judgement::ReadOnly { reads } if ground.mode != Mode::Ask => {
-            let cwd_open = read(ground, cwd);
-            if let Decision::Ask { .. } = cwd_open {
-                return cwd_open;
+            if let Decision::Ask { reason, .. } = read(ground, cwd) {
+                // A rule for the folder would open everything below it to every tool.
+                return Decision::Ask { reason, rule: None };
             }
             command_reads(ground, cwd, &reads).unwrap_or(Decision::Run(Basis::Policy))
         }

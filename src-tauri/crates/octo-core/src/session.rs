@@ -15,18 +15,20 @@ mod turns;
 
 use crate::{live::Live, shared::Shared};
 pub(crate) use inbox::{Ask, Reply, sendable};
-use octo_protocol::{ApiError, ErrorCode, SessionId};
+use octo_protocol::{ApiError, SessionId};
 pub(crate) use restore::resumes_at_start;
 use state::Session;
 pub(crate) use state::now;
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// How a session is spoken to. Cheap to clone; the actor ends with the application.
 #[derive(Clone)]
 pub(crate) struct SessionHandle {
     inbox: mpsc::UnboundedSender<Inbox>,
     live: Live,
+    ended: CancellationToken,
 }
 
 /// What reaches the actor.
@@ -59,13 +61,24 @@ impl SessionHandle {
         let live = Live::new(id, shared.deltas.clone());
         let (inbox, receiver) = mpsc::unbounded_channel();
         let session = Session::load(shared, id, live.clone(), inbox.clone()).await?;
-        tokio::spawn(run(session, receiver));
-        Ok(Self { inbox, live })
+        let ended = CancellationToken::new();
+        // Told also when the actor breaks, so that nobody waits for it for ever.
+        let end = ended.clone().drop_guard();
+        tokio::spawn(async move {
+            run(session, receiver).await;
+            drop(end);
+        });
+        Ok(Self { inbox, live, ended })
     }
 
     /// Whether the actor still takes messages.
     pub(crate) fn is_open(&self) -> bool {
         !self.inbox.is_closed()
+    }
+
+    /// Waits until the actor has let go of everything.
+    pub(crate) async fn ended(&self) {
+        self.ended.cancelled().await;
     }
 
     /// What streams now.
@@ -76,7 +89,7 @@ impl SessionHandle {
     /// Sends a request and waits for its reply.
     pub(crate) async fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, ApiError> {
         let (reply, answer) = tokio::sync::oneshot::channel();
-        let gone = || ApiError::new("session.unavailable").retryable().code(ErrorCode::UnknownSession);
+        let gone = || ApiError::new("session.unavailable").retryable();
         self.inbox.send(Inbox::Ask(ask(reply))).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }

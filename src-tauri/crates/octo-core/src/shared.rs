@@ -34,9 +34,19 @@ impl Shared {
         ["logs", "skills", "memories"].map(|name| self.config.home.join(name)).to_vec()
     }
 
-    /// A session's own folder for what its commands and tools leave.
+    /// A session's own temporary folder, which its agent may write without asking.
     pub fn scratch(&self, session: SessionId) -> Result<PathBuf, ApiError> {
-        let folder = self.config.home.join("scratch").join(session.to_string());
+        self.session_place("scratch", session)
+    }
+
+    /// Where a session's shell keeps what carries over between commands, and their logs. Apart from the
+    /// temporary folder: who may write here decides what the next command is.
+    pub fn shell_place(&self, session: SessionId) -> Result<PathBuf, ApiError> {
+        self.session_place("shells", session)
+    }
+
+    fn session_place(&self, kind: &str, session: SessionId) -> Result<PathBuf, ApiError> {
+        let folder = self.config.home.join(kind).join(session.to_string());
         octo_workspace::private_folder(&folder).map_err(|error| {
             ApiError::new("start.home_unwritable").arg("home", self.config.home.display()).detail(error)
         })

@@ -1,6 +1,6 @@
 //! Slash commands: one parser for the window, the headless form and whatever else sends messages.
 
-use octo_protocol::{Block, CommandInfo, Mode};
+use octo_protocol::{ApiError, Block, CommandInfo, Mode};
 
 /// A built-in command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +104,15 @@ fn parse_text(text: &str) -> Parsed {
         },
         (other, _) => Parsed::Unknown { name: other.to_owned(), near: near(other) },
     }
+}
+
+/// The answer to a command that is none, with names that are near.
+pub(crate) fn unknown(name: String, near: &[&str]) -> ApiError {
+    if near.is_empty() {
+        return ApiError::new("command.unknown").arg("name", name);
+    }
+    let near: Vec<String> = near.iter().map(|name| format!("/{name}")).collect();
+    ApiError::new("command.unknown_near").arg("name", name).arg("near", near.join(", "))
 }
 
 fn near(name: &str) -> Vec<&'static str> {

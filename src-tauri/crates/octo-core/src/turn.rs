@@ -260,6 +260,15 @@ impl Turn {
         (turn, actions)
     }
 
+    /// Whether the person pressed Stop and the end is still to come.
+    pub fn is_stopping(&self) -> bool {
+        match &self.phase {
+            Phase::Thinking { stopping } => *stopping,
+            Phase::Acting(batch) => batch.is_stopping(),
+            Phase::New | Phase::Over => false,
+        }
+    }
+
     /// Takes what happened and says what to do. Inputs that no longer matter (an answer that comes after
     /// Stop, a call that ends twice) change nothing.
     pub fn on(&mut self, input: Input) -> Vec<Action> {

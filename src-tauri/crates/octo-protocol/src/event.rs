@@ -2,8 +2,7 @@
 
 use crate::{
     Answer, ApiError, Block, CallView, Message, MessageEnd, MessageId, Millis, Question, QuestionId, Queued,
-    Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Todo, TurnView,
-    Usage,
+    Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Todo, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -2,9 +2,9 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    Answer, BlobHash, Block, HostReply, HostRequest, MessageId, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId,
-    Profile, QuestionId, QueuedId, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch,
-    SettingsSnapshot, TranscriptPage,
+    Answer, BlobHash, Block, HostReply, HostRequest, MessageId, Mode, ModelCheck, ModelDraft, ModelEntry,
+    ModelId, Profile, QuestionId, QueuedId, SessionHit, SessionId, SessionInfo, SessionSnapshot,
+    SettingsPatch, SettingsSnapshot, TranscriptPage,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;

@@ -1,8 +1,8 @@
 //! Sessions as clients see them.
 
 use crate::{
-    ApiError, Block, CallId, CallStatus, Message, MessageId, Millis, ModelId, Question, QueuedId, SessionId, Todo,
-    ToolView, TurnId, Usage,
+    ApiError, Block, CallId, CallStatus, Message, MessageId, Millis, ModelId, Question, QueuedId, SessionId,
+    Todo, ToolView, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

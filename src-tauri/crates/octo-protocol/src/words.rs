@@ -15,7 +15,10 @@ static CATALOGUES: LazyLock<[BTreeMap<String, String>; 2]> = LazyLock::new(|| [r
 
 fn read(files: &[&str]) -> BTreeMap<String, String> {
     // A file that does not parse shows its keys instead of words; the tests of this module forbid it.
-    files.iter().flat_map(|file| serde_json::from_str::<BTreeMap<String, String>>(file).unwrap_or_default()).collect()
+    files
+        .iter()
+        .flat_map(|file| serde_json::from_str::<BTreeMap<String, String>>(file).unwrap_or_default())
+        .collect()
 }
 
 /// The words for `key` with `{name}` placeholders filled from `args`. An unknown key shows itself.
@@ -74,8 +77,12 @@ mod tests {
     use super::*;
 
     fn placeholders(text: &str) -> Vec<String> {
-        let mut names: Vec<String> =
-            text.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name.to_owned()).collect();
+        let mut names: Vec<String> = text
+            .split('{')
+            .skip(1)
+            .filter_map(|part| part.split_once('}'))
+            .map(|(name, _)| name.to_owned())
+            .collect();
         names.sort();
         names
     }

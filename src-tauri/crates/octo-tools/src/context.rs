@@ -24,6 +24,9 @@ pub struct ToolContext {
     pub blobs: Blobs,
     /// The session's commands.
     pub shell: Shell,
+    /// Where a command without a folder of its own runs, once that was decided; none for where the session's
+    /// commands stand.
+    pub shell_folder: Option<PathBuf>,
     /// The session's plan.
     pub todos: TodoList,
     /// Takes output of a running command as it comes; text is cleaned, SGR colours kept.

@@ -13,9 +13,9 @@ mod grep;
 mod registry;
 mod request_user_feedback;
 mod schema;
+mod terminal;
 #[cfg(test)]
 mod testing;
-mod terminal;
 mod todo_manager;
 mod tool;
 mod write;

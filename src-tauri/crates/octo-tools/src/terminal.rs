@@ -43,7 +43,9 @@ impl TerminalInput {
             let handle = self.handle_id.as_deref().unwrap_or_default().trim();
             return Ok(match self.kill {
                 Some(true) => Wanted::Kill { handle },
-                Some(false) | None => Wanted::Type { handle, text: self.input.as_deref().unwrap_or_default() },
+                Some(false) | None => {
+                    Wanted::Type { handle, text: self.input.as_deref().unwrap_or_default() }
+                }
             });
         }
         match self.command.as_deref() {
@@ -90,7 +92,8 @@ impl Tool for TerminalTool {
     async fn preview(&self, input: &TerminalInput, context: &ToolContext) -> Result<ToolView, ToolError> {
         let (command, cwd, handle) = match input.wanted()? {
             Wanted::Start(line) => {
-                let cwd = input.folder(&context.cwd)?.unwrap_or_else(|| context.shell.current_dir(&context.cwd));
+                let cwd =
+                    input.folder(&context.cwd)?.unwrap_or_else(|| context.shell.current_dir(&context.cwd));
                 (line.to_owned(), cwd, None)
             }
             Wanted::Type { handle, text } => {
@@ -103,7 +106,15 @@ impl Tool for TerminalTool {
             }
         };
         let cwd = cwd.to_string_lossy().into_owned();
-        Ok(ToolView::Command(CommandView { command, cwd, output: None, state: None, duration_ms: None, log: None, handle }))
+        Ok(ToolView::Command(CommandView {
+            command,
+            cwd,
+            output: None,
+            state: None,
+            duration_ms: None,
+            log: None,
+            handle,
+        }))
     }
 
     async fn run(&self, input: TerminalInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
@@ -113,7 +124,7 @@ impl Tool for TerminalTool {
                 let run = Run {
                     command: line.to_owned(),
                     folder: context.cwd.clone(),
-                    cwd: input.folder(&context.cwd)?,
+                    cwd: input.folder(&context.cwd)?.or(context.shell_folder.clone()),
                     env: input.variables(),
                     carried: match context.vetted {
                         Vetted::Person => Carried::All,
@@ -126,8 +137,13 @@ impl Tool for TerminalTool {
                 context.shell.run(run).await
             }
             Wanted::Type { handle, text } => {
-                let input =
-                    Input { handle: handle.to_owned(), text: text.to_owned(), live, cancel, wait: DEFAULT_WAIT };
+                let input = Input {
+                    handle: handle.to_owned(),
+                    text: text.to_owned(),
+                    live,
+                    cancel,
+                    wait: DEFAULT_WAIT,
+                };
                 context.shell.input(input).await
             }
             Wanted::Kill { handle } => context.shell.kill(handle).await,
@@ -181,7 +197,9 @@ fn words(report: &Report, context: &ToolContext) -> String {
     let output = report.output_model.trim_end();
     lines.push(if output.is_empty() { "(no output)".to_owned() } else { output.to_owned() });
     let log = match &report.log {
-        Some(log) if report.truncated => format!("; whole output ({} bytes) in {}", report.output_bytes, log.display()),
+        Some(log) if report.truncated => {
+            format!("; whole output ({} bytes) in {}", report.output_bytes, log.display())
+        }
         Some(_) | None => String::new(),
     };
     let moved = if report.cwd_after == report.cwd || report.cwd_after == context.cwd {

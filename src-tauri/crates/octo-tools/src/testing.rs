@@ -39,6 +39,7 @@ impl Bench {
                 login: LoginEnvironment::fixed([]),
                 secret_variables: vec![],
             }),
+            shell_folder: None,
             todos: TodoList::default(),
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),

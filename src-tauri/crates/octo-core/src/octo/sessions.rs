@@ -158,7 +158,7 @@ impl Octo {
         let blocks = crate::session::sendable(blocks)?;
         match slash::parse(&blocks) {
             Parsed::Message => {}
-            Parsed::Unknown { name, .. } => return Err(ApiError::new("command.unknown").arg("name", name)),
+            Parsed::Unknown { name, near } => return Err(slash::unknown(name, &near)),
             Parsed::Command(_) | Parsed::Misused { .. } => {
                 return Err(ApiError::new("command.needs_session"));
             }
@@ -200,16 +200,24 @@ impl Octo {
         let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None };
         let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
         let new = NewSession { info: info.clone(), system, toolset: self.toolset_row()? };
+        self.shared.scratch(info.id)?;
+        let holder = self.shared.lease.clone();
         let created = self.shared.store.write(move |tx| {
             let id = new.info.id;
             tx.create_session(&new)?;
+            // Ours from the first moment: another process must not take the open turn for one left behind.
+            tx.take_lease(id, &holder, octo_store::probe)?;
             tx.emit(Topic::Session { id }, Event::TurnStarted { turn })?;
             let first = message.id;
             tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
             tx.append_context(id, first)
         });
         created.await.map_err(ApiError::from)?;
-        self.session(info.id).await?;
+        // The session is there, so the client must hear of it: sending again would make a second one.
+        if let Err(error) = self.session(info.id).await {
+            tracing::error!(session = %info.id, %error, "a new session was stored but not opened");
+            let _nobody = self.shared.faults.send((info.id, error));
+        }
         Ok(info)
     }
 
@@ -225,8 +233,8 @@ impl Octo {
         let handle = self.session(id).await?;
         handle.ask(Ask::Stop).await?;
         handle.ask(Ask::WhenIdle).await?;
-        self.open.lock().await.remove(&id);
         handle.shut_down().await;
+        self.open.lock().await.remove(&id);
         self.shared.store.write(move |tx| tx.soft_delete(id, now())).await.map_err(ApiError::from)
     }
 }

@@ -1,5 +1,6 @@
 //! A folder's own rules for agents, bounded: they are paid on every request.
 
+use octo_workspace::{is_inside, is_secret, real};
 use std::{fs::File, io::Read, path::Path};
 
 /// The files looked for, the first non-empty one counts.
@@ -14,7 +15,7 @@ const FIRST_LINES: usize = 5;
 /// The folder's rules as a part of the system prompt. None when it has none.
 pub(super) fn project_rules(folder: &Path) -> Option<String> {
     let own = FILES.iter().find_map(|name| {
-        let (text, cut) = bounded(&folder.join(name), LONGEST)?;
+        let (text, cut) = bounded(folder, &folder.join(name), LONGEST)?;
         Some(section(name, &text, cut))
     });
     let below = rules_below(folder);
@@ -47,7 +48,7 @@ fn rules_below(folder: &Path) -> Option<String> {
     let found: Vec<String> = names
         .iter()
         .filter_map(|name| {
-            let (text, _) = bounded(&folder.join(name).join(".octorules"), 2_048)?;
+            let (text, _) = bounded(folder, &folder.join(name).join(".octorules"), 2_048)?;
             let lines: Vec<&str> = text.lines().take(FIRST_LINES).collect();
             Some(format!("- {name}/.octorules begins:\n{}", indent(&lines)))
         })
@@ -72,14 +73,16 @@ enum Cut {
     No,
 }
 
-/// The beginning of a plain file, cut at a character. None when it is missing, empty or no plain file (a
-/// pipe would hang the read).
-fn bounded(path: &Path, longest: usize) -> Option<(String, Cut)> {
-    if !std::fs::metadata(path).ok()?.is_file() {
+/// The beginning of a plain file, cut at a character. None when it is missing, empty, no plain file (a
+/// pipe would hang the read), or a link that leads out of the folder or to a secret: a project's files come
+/// from strangers, and what is read here goes to the model unasked.
+fn bounded(folder: &Path, path: &Path, longest: usize) -> Option<(String, Cut)> {
+    let real = real(path).ok()?;
+    if !is_inside(folder, &real) || is_secret(&real) || !std::fs::metadata(&real).ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(longest as u64 + 1).read_to_end(&mut bytes).ok()?;
+    File::open(real).ok()?.take(longest as u64 + 1).read_to_end(&mut bytes).ok()?;
     let cut = if bytes.len() > longest { Cut::Yes } else { Cut::No };
     bytes.truncate(longest);
     let text = match String::from_utf8(bytes) {
@@ -100,14 +103,29 @@ fn bounded(path: &Path, longest: usize) -> Option<(String, Cut)> {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_folder_or_to_a_secret_is_no_rule() {
+        let base = tempfile::tempdir().unwrap();
+        let base = base.path().canonicalize().unwrap();
+        let (folder, out) = (base.join("project"), base.join("out"));
+        std::fs::create_dir_all(folder.join("sub")).unwrap();
+        std::fs::write(&out, "from outside").unwrap();
+        std::fs::write(folder.join(".env"), "KEY=1").unwrap();
+        std::os::unix::fs::symlink(&out, folder.join("AGENTS.md")).unwrap();
+        std::os::unix::fs::symlink(folder.join(".env"), folder.join("CLAUDE.md")).unwrap();
+        std::os::unix::fs::symlink(&out, folder.join("sub/.octorules")).unwrap();
+        assert_eq!(project_rules(&folder), None);
+    }
+
     #[test]
     fn the_first_non_empty_file_counts() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(project_rules(folder.path()), None);
+        assert_eq!(project_rules(&folder.path().canonicalize().unwrap()), None);
         std::fs::write(folder.path().join(".octorules"), "  \n").unwrap();
         std::fs::write(folder.path().join("CLAUDE.md"), "Claude's").unwrap();
         std::fs::write(folder.path().join("AGENTS.md"), "Agents'").unwrap();
-        let rules = project_rules(folder.path()).unwrap();
+        let rules = project_rules(&folder.path().canonicalize().unwrap()).unwrap();
         assert!(rules.contains("## AGENTS.md\n\nAgents'") && !rules.contains("Claude's"));
     }
 
@@ -115,7 +133,7 @@ mod tests {
     fn long_rules_are_cut_at_a_character_and_say_so() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("AGENTS.md"), "规".repeat(LONGEST)).unwrap();
-        let rules = project_rules(folder.path()).unwrap();
+        let rules = project_rules(&folder.path().canonicalize().unwrap()).unwrap();
         assert!(rules.len() < LONGEST + 400);
         assert!(rules.contains("Cut here: AGENTS.md is longer"));
         assert!(!rules.contains('\u{FFFD}'));
@@ -128,7 +146,7 @@ mod tests {
             std::fs::create_dir(folder.path().join(name)).unwrap();
             std::fs::write(folder.path().join(name).join(".octorules"), "1\n2\n3\n4\n5\n6\n").unwrap();
         }
-        let rules = project_rules(folder.path()).unwrap();
+        let rules = project_rules(&folder.path().canonicalize().unwrap()).unwrap();
         assert!(rules.find("- a/.octorules").unwrap() < rules.find("- b/.octorules").unwrap());
         assert!(rules.contains("  5") && !rules.contains("  6"));
     }

@@ -11,13 +11,14 @@ use crate::{
     turn::{Input, Order, Settle, Verdict},
 };
 use octo_protocol::{
-    Ask, AskReason, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId,
-    StreamKind, Todo, ToolCall, ToolResult, ToolView, TurnId,
+    Ask, AskReason, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Mode, Question,
+    QuestionId, StreamKind, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
 use octo_tools::{
     Effects, Outcome, PreparedCall, ReadCall, TodoList, ToolContext, ToolError, ToolOutput, Toolset, Vetted,
 };
 use std::{
+    path::PathBuf,
     sync::{Arc, PoisonError},
     time::Instant,
 };
@@ -43,6 +44,10 @@ pub(crate) struct Ready {
     effects: Effects,
     decision: Decision,
     preview: ToolView,
+    /// The mode it was decided in.
+    mode: Mode,
+    /// Where the session's commands stood then: a command runs where it was shown to run.
+    shell_folder: PathBuf,
 }
 
 /// A call was prepared.
@@ -107,10 +112,16 @@ impl Session {
             mode: self.info.mode,
             folder: self.folder.clone(),
             shell_folder: self.shell.current_dir(&self.folder),
-            readable: self.shared.readable(),
+            readable: self.files_readable(),
             writable: vec![self.scratch.clone()],
             rules: self.rules.clone(),
         }
+    }
+
+    fn files_readable(&self) -> Vec<PathBuf> {
+        let mut readable = self.shared.readable();
+        readable.push(self.shell_place.join("logs"));
+        readable
     }
 
     pub(super) fn tool_context(
@@ -128,6 +139,7 @@ impl Session {
             files: self.files.clone(),
             shell: self.shell.clone(),
             blobs: self.shared.blobs.clone(),
+            shell_folder: None,
             todos: self.todos.clone(),
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,
@@ -146,7 +158,12 @@ impl Session {
         let (call, message) = (open.call.clone(), open.message);
         let context = self.tool_context(id, message, Vetted::Policy, cancel);
         tokio::spawn(async move {
-            let outcome = ready(&toolset, &call, &ground, &context).await;
+            // A task of its own: a fault in reading a call ends the call and not the turn.
+            let read = tokio::spawn(async move { ready(&toolset, &call, &ground, &context).await });
+            let outcome = read.await.unwrap_or_else(|error| {
+                tracing::error!(call = %id, %error, "reading a call broke");
+                Err(ToolError::new("The call could not be read; nothing was run."))
+            });
             report(Report::Prepared(PreparedReport { turn, call: id, outcome }));
         });
     }
@@ -214,9 +231,15 @@ impl Session {
 
     /// Marks a call as started; its effect begins once that is stored.
     pub(super) fn start(&mut self, call: CallId, step: &mut Step) {
+        let ground = self.ground();
         let Some(running) = &mut self.running else { return };
         let cancel = running.cancel.child_token();
         let Some(open) = running.call(call) else { return };
+        if open.ready.as_ref().is_some_and(|ready| ready.is_forbidden_by_now(&ground)) {
+            let result = result_of(&open.call, CallStatus::Denied, texts::MODE_CHANGED.to_owned());
+            open.end(result, 0, now(), step);
+            return self.feed_step(Input::Ended { call }, step);
+        }
         open.view.state = CallState::Started { at: now() };
         open.cancel = Some(cancel);
         step.changes.push(Change::Event(Event::CallChanged { call: open.view.clone() }));
@@ -236,15 +259,22 @@ impl Session {
             Decision::Run(Basis::Person) | Decision::Ask { .. } | Decision::Feedback => Vetted::Person,
         };
         let mut context = self.tool_context(id, message, vetted, cancel.clone());
+        let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
         context.files = context.files.granting(&ready.effects.reads, &ready.effects.writes);
+        context.shell_folder = Some(ready.shell_folder.clone());
         tokio::spawn(async move {
-            let began = Instant::now();
+            let (began, tool) = (Instant::now(), ready.tool);
             // A task of its own, so that a fault in a tool ends the call and not the session.
-            let run = tokio::spawn(ready.prepared.run(context));
+            let run = tokio::spawn(async move {
+                if ready.was_shown() && !ready.is_still_shown(&looking).await {
+                    return Err(ToolError::new(texts::CHANGED));
+                }
+                ready.prepared.run(context).await
+            });
             let outcome = match run.await {
                 Ok(outcome) => outcome,
                 Err(error) => {
-                    tracing::error!(call = %id, tool = ready.tool, %error, "a tool broke");
+                    tracing::error!(call = %id, tool, %error, "a tool broke");
                     Err(ToolError::new(
                         "The tool itself broke while it ran. Its effect is unknown; check before you go on.",
                     ))
@@ -373,13 +403,36 @@ pub(super) async fn ready(
         (Err(error), Decision::Ask { reason, .. }) if is_about_closed_ground(reason) => plain(&error.text),
         (Err(error), _) => return Err(error),
     };
-    Ok(Ready { tool, prepared, effects, decision, preview })
+    let (mode, shell_folder) = (ground.mode, ground.shell_folder.clone());
+    Ok(Ready { tool, prepared, effects, decision, preview, mode, shell_folder })
 }
 
 impl Ready {
     /// What was decided.
     pub(super) fn decision(&self) -> &Decision {
         &self.decision
+    }
+
+    /// What was, or would be, shown to the person.
+    pub(super) fn preview(&self) -> &ToolView {
+        &self.preview
+    }
+
+    /// Whether the person said yes to a change they were shown.
+    fn was_shown(&self) -> bool {
+        matches!((&self.decision, &self.preview), (Decision::Ask { .. }, ToolView::Diff(_)))
+    }
+
+    /// Whether the call would still do what was shown: files change while a question waits.
+    async fn is_still_shown(&self, looking: &ToolContext) -> bool {
+        self.prepared.preview(looking).await.is_ok_and(|now| now == self.preview)
+    }
+
+    /// Whether a call that was let through by an earlier mode must not run in the present one.
+    fn is_forbidden_by_now(&self, ground: &Ground) -> bool {
+        matches!(self.decision, Decision::Run(_))
+            && self.mode != ground.mode
+            && matches!(self.decide(ground), Decision::Ask { .. })
     }
 
     /// What would be decided on other ground: another mode, another rule.

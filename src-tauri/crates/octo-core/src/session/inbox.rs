@@ -109,13 +109,7 @@ impl Session {
                 Ok(Sent::Command)
             }
             Parsed::Unknown { name, near } => {
-                let note = if near.is_empty() {
-                    ApiError::new("command.unknown").arg("name", name)
-                } else {
-                    let near: Vec<String> = near.iter().map(|name| format!("/{name}")).collect();
-                    ApiError::new("command.unknown_near").arg("name", name).arg("near", near.join(", "))
-                };
-                self.note(note).await?;
+                self.note(slash::unknown(name, &near)).await?;
                 Ok(Sent::Command)
             }
         }

@@ -91,7 +91,8 @@ impl Session {
         let demo = !self.is_counted();
         let live = self.live.clone();
         let report = self.reporter();
-        tokio::spawn(async move {
+        let broken = report.clone();
+        let call = tokio::spawn(async move {
             let send = |what| report(Report::Model(Progress { attempt, what }));
             let connected = if demo { Ok(shared.models.demo()) } else { shared.models.connect(model).await };
             let connection = match connected {
@@ -110,6 +111,14 @@ impl Session {
                 max_output: connection.max_output,
             };
             stream(connection.provider, request, cancel, message, &live, send).await;
+        });
+        tokio::spawn(async move {
+            if let Err(error) = call.await {
+                tracing::error!(%error, "a model call broke");
+                let error =
+                    ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
+                broken(Report::Model(Progress { attempt, what: What::Failed(error) }));
+            }
         });
     }
 
@@ -205,7 +214,8 @@ impl Session {
         else {
             return Ok(());
         };
-        if error.class == ErrorClass::Cancelled {
+        // After Stop every failure is the end that was asked for: nothing is tried again.
+        if error.class == ErrorClass::Cancelled || self.is_stopping() {
             return self.model_stopped().await;
         }
         tracing::warn!(session = %self.id(), class = ?error.class, attempt = attempt.number, "model call failed");

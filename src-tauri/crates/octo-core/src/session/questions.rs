@@ -122,14 +122,12 @@ impl Session {
     /// Makes a waiting call ready to run if it is not: after a restart. Fails with words for the model when
     /// it is no longer what the person was asked about.
     async fn ready_again(&mut self, question: &Question) -> Result<(), String> {
-        const CHANGED: &str =
-            "Not run: what this call would touch changed since the person was asked. Make the call again.";
         let ground = self.ground();
         let toolset = self.shared.toolset.clone();
         let Some((call, message, is_ready)) = self.running.as_mut().and_then(|running| {
             running.call(question.call).map(|open| (open.call.clone(), open.message, open.ready.is_some()))
         }) else {
-            return Err(CHANGED.to_owned());
+            return Err(texts::CHANGED.to_owned());
         };
         if is_ready {
             return Ok(());
@@ -137,13 +135,15 @@ impl Session {
         let context = self.context_for(question.call, message);
         let ready = calls::ready(&toolset, &call, &ground, &context).await.map_err(|error| error.text)?;
         let same = match (&question.ask, ready.decision()) {
-            (Ask::Permission { reason, .. }, Decision::Ask { reason: now, .. }) => reason == now,
+            (Ask::Permission { reason, preview, .. }, Decision::Ask { reason: now, .. }) => {
+                reason == now && preview == ready.preview()
+            }
             // Allowed by itself by now: the person's yes covers it all the more.
-            (Ask::Permission { .. }, Decision::Run(_)) => true,
+            (Ask::Permission { preview, .. }, Decision::Run(_)) => preview == ready.preview(),
             (Ask::Permission { .. }, Decision::Feedback) | (Ask::Feedback { .. }, _) => false,
         };
         if !same {
-            return Err(CHANGED.to_owned());
+            return Err(texts::CHANGED.to_owned());
         }
         if let Some(open) = self.running.as_mut().and_then(|running| running.call(question.call)) {
             open.ready = Some(ready);

@@ -51,7 +51,7 @@ impl Session {
             Ok(rules)
         });
         let rules = rules.await.map_err(ApiError::from)?;
-        let scratch = shared.scratch(id)?;
+        let (scratch, shell_place) = (shared.scratch(id)?, shared.shell_place(id)?);
         let folder = PathBuf::from(&stored.info.folder);
         let tools = frozen_tools(&stored)?;
         let unfinished = stored.unfinished.clone();
@@ -60,8 +60,8 @@ impl Session {
             last_id: stored.todo_last_id,
         })));
         let mut session = Self {
-            files: files_of(&shared, &folder, &scratch),
-            shell: shell_of(&shared, id, &scratch),
+            files: files_of(&shared, &folder, &scratch, &shell_place),
+            shell: shell_of(&shared, id, &shell_place),
             shared,
             inbox,
             live,
@@ -74,12 +74,13 @@ impl Session {
             rules,
             folder,
             scratch,
+            shell_place,
             ending: CancellationToken::new(),
             running: None,
             waiting_for_idle: Vec::new(),
         };
         if let Some(turn) = unfinished {
-            session.go_on_with(turn, stored.questions).await?;
+            session.go_on_with(turn, stored.questions, stored.retry.is_some()).await?;
         }
         Ok(session)
     }
@@ -89,8 +90,12 @@ impl Session {
         &mut self,
         stored: StoredTurn,
         questions: Vec<octo_protocol::Question>,
+        was_pausing: bool,
     ) -> Result<(), ApiError> {
         let mut step = Step::default();
+        if was_pausing {
+            step.changes.push(Change::Event(Event::RetryStarted));
+        }
         if let Some(open) = stored.open_message {
             self.close_cut_message(open, &mut step);
         }
@@ -198,8 +203,8 @@ impl Session {
     /// Makes a folder the session's own: files and commands start from it from now on.
     pub(super) async fn enter_folder(&mut self, folder: PathBuf) -> Result<(), ApiError> {
         self.shell.shutdown().await;
-        self.files = files_of(&self.shared, &folder, &self.scratch);
-        self.shell = shell_of(&self.shared, self.id(), &self.scratch);
+        self.files = files_of(&self.shared, &folder, &self.scratch, &self.shell_place);
+        self.shell = shell_of(&self.shared, self.id(), &self.shell_place);
         let (name, scope) = (folder.display().to_string(), self.session_scope());
         let rules = self.shared.store.read(move |reader| {
             let mut rules = reader.rules(&name)?;
@@ -240,18 +245,16 @@ fn frozen_tools(stored: &StoredSession) -> Result<Arc<[octo_llm::ToolSchema]>, A
         .collect())
 }
 
-fn files_of(shared: &Shared, folder: &Path, scratch: &Path) -> Files {
-    Files::new(Scope {
-        folder: folder.to_owned(),
-        readable: shared.readable(),
-        writable: vec![scratch.to_owned()],
-    })
+fn files_of(shared: &Shared, folder: &Path, scratch: &Path, shell_place: &Path) -> Files {
+    let mut readable = shared.readable();
+    readable.push(shell_place.join("logs"));
+    Files::new(Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] })
 }
 
-fn shell_of(shared: &Shared, session: SessionId, scratch: &Path) -> Shell {
+fn shell_of(shared: &Shared, session: SessionId, place: &Path) -> Shell {
     Shell::new(ShellConfig {
         session,
-        scratch: scratch.to_owned(),
+        scratch: place.to_owned(),
         login: shared.login.clone(),
         secret_variables: shared.config.secret_variables.clone(),
     })

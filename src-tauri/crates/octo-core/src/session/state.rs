@@ -34,6 +34,8 @@ pub(crate) struct Session {
     pub(super) rules: Vec<Rule>,
     pub(super) folder: PathBuf,
     pub(super) scratch: PathBuf,
+    /// Where its shell keeps what is its own; see [`Shared::shell_place`].
+    pub(super) shell_place: PathBuf,
     pub(super) files: Files,
     pub(super) shell: Shell,
     /// Cancelled when the actor ends; parent of every turn's token.
@@ -169,6 +171,12 @@ impl Session {
 
     /// Ends what runs without ending the turn: the next start goes on with it.
     pub(super) async fn let_go(&mut self) {
+        // A turn that was being stopped ends here: the next start must not go on with it.
+        if self.is_stopping()
+            && let Err(error) = self.end_stopping().await
+        {
+            tracing::warn!(session = %self.id(), %error, "a stopped turn was not ended");
+        }
         self.ending.cancel();
         self.shell.shutdown().await;
         let (id, token) = (self.id(), self.shared.lease.token.clone());
@@ -177,6 +185,11 @@ impl Session {
             // A lease that stays is found dead by the next start.
             tracing::warn!(session = %id, %error, "lease not released");
         }
+    }
+
+    /// Whether the person pressed Stop and the turn has not ended yet.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.running.as_ref().is_some_and(|running| running.machine.is_stopping())
     }
 
     /// Tells whoever watches that the session could not be stored, and lets go.

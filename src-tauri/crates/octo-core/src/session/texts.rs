@@ -41,6 +41,14 @@ pub(super) const STOPPED: &str =
 pub(super) const STOP_OVERDUE: &str =
     "Stopped by the person. The call did not end in time and was given up; its effect is unknown.";
 
+/// The result of a call the person allowed, but which would by now do something else.
+pub(super) const CHANGED: &str =
+    "Not run: what this call would touch changed since the person was asked. Make the call again.";
+
+/// The result of a call that an earlier mode let through and the present one does not.
+pub(super) const MODE_CHANGED: &str =
+    "Not run: the person changed the mode before this call began. Make the call again; they will be asked.";
+
 /// The result of a declined call.
 pub(super) fn declined(reason: Option<&str>) -> String {
     match reason.map(str::trim).filter(|reason| !reason.is_empty()) {

@@ -242,6 +242,11 @@ impl Session {
         if self.running.as_ref().is_none_or(|running| running.view.id != turn) {
             return Ok(());
         }
+        self.end_stopping().await
+    }
+
+    /// Ends a turn that is being stopped, whatever still runs of it.
+    pub(super) async fn end_stopping(&mut self) -> Result<(), ApiError> {
         let mut step = Step::default();
         self.abandon_calls(&mut step);
         self.abandon_model(&mut step);

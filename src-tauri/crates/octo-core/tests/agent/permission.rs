@@ -128,3 +128,53 @@ async fn an_edit_that_cannot_work_asks_nobody() {
     assert_eq!(statuses(&rig.snapshot(session).await), [CallStatus::Failed]);
     rig.assert_sound();
 }
+
+#[tokio::test]
+async fn a_yes_to_a_change_is_no_yes_to_another_one() {
+    let mut rig = Rig::new(Script::new().calls([write("a.txt")]).text("I see")).await;
+    rig.home.write("a.txt", "old\n");
+    let session = rig.start(Mode::Ask, "write it").await;
+    let question = rig.question().await;
+    rig.home.write("a.txt", "the person's own words\n");
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(rig.home.read("a.txt"), "the person's own words\n");
+    assert_eq!(statuses(&rig.snapshot(session).await), [CallStatus::Failed]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_stricter_mode_reaches_calls_that_were_let_through_already() {
+    let read = ("file_reader", json!({ "path": "/etc/hostname" }));
+    let mut rig = Rig::new(Script::new().calls([read, write("a.txt")]).text("I see")).await;
+    let session = rig.start(Mode::AskRisky, "read and write").await;
+    let question = rig.question().await;
+    rig.octo.call(SetMode { session, mode: Mode::Ask }).await.unwrap();
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(!rig.home.work().join("a.txt").exists());
+    assert_eq!(statuses(&rig.snapshot(session).await)[1], CallStatus::Denied);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn what_the_shell_carries_over_cannot_be_written_unasked() {
+    let script = Script::new().call("terminal", json!({ "command": "export A=1" })).text("ok");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Autonomous, "export").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let carried = rig.home.octo().join(format!("shells/{session}/carried.json"));
+    assert!(carried.exists(), "this is where it is kept");
+    rig.server.push(octo_testkit::Reply::call("write", json!({ "path": carried, "content": "{}" })));
+    rig.server.push(octo_testkit::Reply::text("ok"));
+    rig.octo.call(SetMode { session, mode: Mode::AskRisky }).await.unwrap();
+    rig.send(session, "now write there").await;
+    let question = rig.question().await;
+    assert!(
+        matches!(&question.ask, Ask::Permission { reason: AskReason::WritesOutside { .. }, .. }),
+        "{question:?}"
+    );
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.assert_sound();
+}

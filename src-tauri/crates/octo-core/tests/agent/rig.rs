@@ -1,6 +1,6 @@
 //! What these tests stand on: an application in a temporary home, connected to a scripted model.
 
-use octo_core::{Config, Keys, NoHost, Octo};
+use octo_core::{Config, Keys, NoHost, Octo, OpenTurns};
 use octo_protocol::{
     Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession,
     Profile, Protocol, Question, SaveModel, Send, Sent, SessionId, SessionSnapshot, Source, StartSession,
@@ -25,6 +25,7 @@ pub async fn open(home: &TempHome) -> Octo {
     let config = Config {
         home: home.octo(),
         source: Source::Window,
+        open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::Memory,
         host: Arc::new(NoHost),
         secret_variables: vec!["OCTO_API_KEY".into()],

@@ -124,3 +124,25 @@ async fn retry_goes_on_from_where_it_was_stopped() {
     assert!(told, "no message is made up in the person's name");
     rig.assert_sound();
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_was_stopped_does_not_come_back_with_the_next_start() {
+    // It does not react to being ended, so Octo is closed while it is still being stopped.
+    let script = Script::new()
+        .call("terminal", json!({ "command": "trap '' TERM; touch up; while :; do sleep 1; done" }))
+        .text("never asked for");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Autonomous, "run").await;
+    rig.call_started("terminal").await;
+    while !rig.home.work().join("up").exists() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    rig.stop(session).await;
+    rig.restart().await;
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!(snapshot.info.status, SessionStatus::Idle);
+    assert_eq!(statuses(&snapshot), [CallStatus::Stopped]);
+    assert_eq!(rig.server.requests().len(), 1);
+    rig.assert_sound();
+}

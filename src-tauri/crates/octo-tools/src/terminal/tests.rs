@@ -28,9 +28,12 @@ fn exit_codes_and_output_reach_both() {
 fn the_folder_carries_over_and_variables_given_to_one_command_do_not() {
     let bench = Bench::new();
     std::fs::create_dir(bench.folder.join("sub")).unwrap();
-    let output = bench.call("terminal", json!({ "command": "cd sub; echo $GIVEN", "env": { "GIVEN": "once" } })).unwrap();
+    let output = bench
+        .call("terminal", json!({ "command": "cd sub; echo $GIVEN", "env": { "GIVEN": "once" } }))
+        .unwrap();
     assert!(output.text.starts_with("once\n") && output.text.contains("now in"), "{}", output.text);
-    let output = bench.call("terminal", json!({ "command": "basename $PWD; echo [${GIVEN:-unset}]" })).unwrap();
+    let output =
+        bench.call("terminal", json!({ "command": "basename $PWD; echo [${GIVEN:-unset}]" })).unwrap();
     assert!(output.text.starts_with("sub\n[unset]\n"), "{}", output.text);
     let output = bench.call("terminal", json!({ "command": "basename $PWD", "cwd": ".." })).unwrap();
     assert!(!output.text.starts_with("sub"), "{}", output.text);
