@@ -43,8 +43,10 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
     let prompt = prompt(&arguments.prompt, &mut signals).await?;
     let choice = ModelChoice::read(&arguments, |name| std::env::var(name).ok())?;
     let folder = folder(arguments.cwd.as_deref())?;
+    let home = home_folder()?;
+    let _logs = octo_core::logging::start(&home);
     let config = Config {
-        home: home_folder()?,
+        home,
         source: Source::Headless,
         open_turns: OpenTurns::WaitForUse,
         keys: choice.keys(),

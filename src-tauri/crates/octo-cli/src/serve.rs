@@ -35,6 +35,7 @@ pub(crate) async fn serve() -> Exit {
         }
     };
     let writer = Writer::start();
+    let _logs = home_folder().ok().as_deref().and_then(octo_core::logging::start);
     let octo = tokio::select! {
         biased;
         () = signals.next() => return Exit::Finished,

@@ -19,8 +19,8 @@ const KEPT: usize = 7;
 /// Starts logging into `<home>/logs`; dropping the guard writes out what is buffered. A home that cannot
 /// be written leaves the process without logs rather than without Octo. `OCTO_LOG` sets the filter.
 pub fn start(home: &Path) -> Option<WorkerGuard> {
-    let folder = home.join("logs");
-    fs::create_dir_all(&folder).ok()?;
+    // Also makes the home itself, closed to others, where this is the first thing that needs it.
+    let folder = octo_workspace::private_folder(&home.join("logs")).ok()?;
     let file = rolling::Builder::new()
         .rotation(rolling::Rotation::DAILY)
         .filename_prefix("octo")

@@ -1,0 +1,38 @@
+//! The demo, as a newcomer without a key meets it: the real agent, every step asked about, one question.
+
+use anyhow::Result;
+use octo_tests::{Application, Desktop, Theme};
+use std::fs;
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn the_demo_runs_to_its_end_and_says_what_it_is() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let home = desktop.folder().join("octo");
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    app.click("start-demo").await?;
+    app.text_where("transcript", "what it says of itself", |text| text.contains("not a model")).await?;
+    app.find("question").await?;
+    app.picture("demo-question-light").await?;
+    // Whatever is asked is answered yes, the one real question by its first option.
+    app.until("the end of the tour", async || {
+        if !app.all("turn-end[data-end=finished]").await?.is_empty() {
+            return Ok(Some(()));
+        }
+        for id in ["question-once", "feedback-option"] {
+            if let Some(button) = app.all(id).await?.into_iter().next() {
+                // It may be gone already: answered a moment ago, not yet redrawn.
+                let _gone = button.click().await;
+            }
+        }
+        Ok(None)
+    })
+    .await?;
+    app.picture("demo-end-light").await?;
+    let mut made = 0;
+    for folder in fs::read_dir(home.join("demo"))? {
+        made += fs::read_dir(folder?.path())?.count();
+    }
+    assert!(made >= 2, "it made real files in a folder of its own");
+    app.close().await
+}
