@@ -125,3 +125,67 @@ async fn a_folder_that_vanished_is_named_and_nothing_is_sent() {
     assert_eq!(error.key, "session.folder_gone");
     assert_eq!(rig.server.requests().len(), 1);
 }
+
+/// A small disk of its own under a folder; none where this system or user cannot make one.
+#[cfg(target_os = "linux")]
+struct SmallDisk(std::path::PathBuf);
+
+#[cfg(target_os = "linux")]
+impl SmallDisk {
+    fn mount(folder: std::path::PathBuf) -> Option<Self> {
+        std::fs::create_dir_all(&folder).unwrap();
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=6m", "octo-test"])
+            .arg(&folder)
+            .output()
+            .is_ok_and(|output| output.status.success());
+        mounted.then_some(Self(folder))
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Lazily: the database may still be open when a test fails.
+        let _unmounted = std::process::Command::new("umount").arg("-l").arg(&self.0).output();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_is_room() {
+    let home = octo_testkit::TempHome::new();
+    let Some(disk) = SmallDisk::mount(home.octo()) else {
+        println!("skipped: this user cannot mount a small disk");
+        return;
+    };
+    let mut rig = Rig::in_home(home, Script::new().text("hello").text("here again")).await;
+    let session = rig.start(Mode::Ask, "hi").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let before = rig.snapshot(session).await;
+    let topic = octo_protocol::Topic::Session { id: session };
+    let mut watched = rig.octo.subscribe(topic).await.unwrap();
+
+    let ballast = disk.0.join("ballast");
+    std::fs::write(&ballast, vec![0; 64 * 1024 * 1024]).unwrap_err();
+    let long = "much more than is left ".repeat(40_000);
+    let error = rig.octo.call(Send { session, blocks: words(&long) }).await.unwrap_err();
+    assert_eq!(error.key, "store.full");
+    let fault = tokio::time::timeout(super::rig::PATIENCE, async {
+        loop {
+            let batch = watched.next().await.expect("the subscription tells of it");
+            if let Some(octo_protocol::Update::Fault { error }) = batch.last() {
+                break error.key.clone();
+            }
+        }
+    });
+    assert_eq!(fault.await.unwrap(), "store.full");
+    assert_eq!(rig.snapshot(session).await.page, before.page);
+
+    std::fs::remove_file(&ballast).unwrap();
+    rig.send(session, "once more").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(answers(&rig.snapshot(session).await).ends_with("here again"));
+    rig.server.assert_clean();
+    rig.octo.shutdown().await;
+}

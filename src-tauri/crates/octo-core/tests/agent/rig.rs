@@ -35,7 +35,10 @@ pub async fn open(home: &TempHome) -> Octo {
 
 impl Rig {
     pub async fn new(script: impl Into<Script>) -> Self {
-        let home = TempHome::new();
+        Self::in_home(TempHome::new(), script).await
+    }
+
+    pub async fn in_home(home: TempHome, script: impl Into<Script>) -> Self {
         let server = ModelServer::start(script);
         let octo = open(&home).await;
         let draft = ModelDraft {
