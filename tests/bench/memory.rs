@@ -15,15 +15,16 @@ pub fn proportional(process: u32) -> Result<BTreeMap<String, f64>> {
     let mut sums = BTreeMap::new();
     for id in family(process)? {
         // A descendant that has just ended takes nothing.
-        let (Ok(name), Ok(maps)) = (
-            fs::read_to_string(format!("/proc/{id}/comm")),
+        let (Ok(program), Ok(maps)) = (
+            fs::read_link(format!("/proc/{id}/exe")),
             fs::read_to_string(format!("/proc/{id}/smaps_rollup")),
         ) else {
             continue;
         };
+        let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let line = maps.lines().find_map(|line| line.strip_prefix("Pss:")).context("a line of Pss")?;
         let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse().context("a number of kB")?;
-        *sums.entry(name.trim().to_owned()).or_default() += kibibytes * 1024.0 / 1e6;
+        *sums.entry(name).or_default() += kibibytes * 1024.0 / 1e6;
     }
     Ok(sums)
 }

@@ -78,7 +78,7 @@ pub async fn home() -> Result<Seeded> {
         mode: Mode::AskRisky,
         model: Some(model),
         source: Source::Window,
-        pinned: n % 997 == 0,
+        pinned: n.is_multiple_of(997),
         status: SessionStatus::Idle,
         created_at: n as i64,
         updated_at: n as i64,

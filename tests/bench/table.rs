@@ -152,9 +152,8 @@ fn field(path: &str, name: &str) -> Option<String> {
 
 fn field_of(path: &str, name: &str, separator: char) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
-    let found = text.lines().find_map(|line| {
+    text.lines().find_map(|line| {
         let (key, value) = line.split_once(separator)?;
         (key.trim() == name).then(|| value.trim().to_owned())
-    });
-    found
+    })
 }

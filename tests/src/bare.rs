@@ -46,18 +46,25 @@ impl BareApplication {
     /// # Errors
     /// When it ends or shows nothing.
     pub fn painted(&mut self) -> Result<Duration> {
+        let mut window = None;
         loop {
             // There is none at first, and one that has just come may not be looked at yet.
-            let painted = self.display.window().and_then(|window| self.display.is_painted(window));
+            if window.is_none() {
+                window = self.display.window().ok();
+            }
+            let painted = window.is_some_and(|window| self.display.is_painted(window).unwrap_or(false));
             let took = self.started.elapsed();
-            if matches!(painted, Ok(true)) {
+            if painted {
                 return Ok(took);
             }
             if let Some(status) = self.process.try_wait()? {
                 bail!("the application ended before it showed its page: {status}");
             }
             if took > PATIENCE {
-                return Err(painted.err().unwrap_or_else(|| anyhow::anyhow!("the window stayed empty")));
+                bail!(
+                    "the application's window {}",
+                    if window.is_some() { "stayed empty" } else { "never came" }
+                );
             }
             thread::sleep(BETWEEN);
         }

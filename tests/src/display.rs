@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use image::RgbImage;
-use std::{collections::HashSet, path::Path};
+use std::path::Path;
 use x11rb::{
     CURRENT_TIME,
     connection::Connection as _,
@@ -13,8 +13,7 @@ use x11rb::{
     rust_connection::RustConnection,
 };
 
-/// The part of a window that is looked at to see whether it is painted, in pixels. Small, because it is looked
-/// at often.
+/// The part of a window that is looked at to see whether it is painted, in pixels.
 const MIDDLE: (u16, u16) = (480, 320);
 
 /// As many colours as no ground, border or caret has.
@@ -91,8 +90,17 @@ impl Display {
             .get_image(ImageFormat::Z_PIXMAP, window, x.try_into()?, y.try_into()?, width, height, u32::MAX)?
             .reply()
             .context("a window is whole on the screen")?;
-        let shades: HashSet<&[u8]> = shown.data.chunks_exact(4).collect();
-        Ok(shades.len() >= SHADES)
+        // Looked at often while the application starts, so nothing here is to cost much.
+        let mut shades: Vec<&[u8]> = Vec::with_capacity(SHADES);
+        for pixel in shown.data.chunks_exact(4) {
+            if !shades.contains(&pixel) {
+                shades.push(pixel);
+            }
+            if shades.len() == SHADES {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Saves what the window shows as a PNG.
