@@ -133,7 +133,7 @@ struct SmallDisk(std::path::PathBuf);
 #[cfg(target_os = "linux")]
 impl SmallDisk {
     fn mount(folder: std::path::PathBuf) -> Option<Self> {
-        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(&folder).expect("the folder is made");
         let mounted = std::process::Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=6m", "octo-test"])
             .arg(&folder)
