@@ -60,7 +60,8 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     table.note(
         "The window is opened on the home of 10,000 sessions, on a virtual screen without a graphics card. It is \
          painted when the middle of it shows letters; the key is typed and read back through WebKit's driver, \
-         whose own time is in the figure.",
+         whose own time is in the figure. Memory that other running programs share with it, another \
+         webview for one, counts in part only.",
     );
     Ok(())
 }

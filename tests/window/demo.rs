@@ -19,7 +19,7 @@ async fn the_demo_runs_to_its_end_and_says_what_it_is() -> Result<()> {
         if !app.all("turn-end[data-end=finished]").await?.is_empty() {
             return Ok(Some(()));
         }
-        for id in ["question-once", "feedback-option"] {
+        for id in ["question-once", "feedback-option", "feedback-send"] {
             if let Some(button) = app.all(id).await?.into_iter().next() {
                 // It may be gone already: answered a moment ago, not yet redrawn.
                 let _gone = button.click().await;
