@@ -143,13 +143,14 @@ impl Store {
     /// Finishes the writes that were asked for, moves the write-ahead log into the database and lets go of
     /// the file. Blocks until that is done. Later reads and writes fail with [`StoreError::Closed`].
     pub fn close(&self) {
-        drop(lock(&self.inner.jobs).take());
+        // Readers first: the last connection to go takes the log with it, and only the writer's can.
         self.inner.permits.close();
         {
             let mut readers = lock(&self.inner.readers);
             readers.closed = true;
             readers.idle.clear();
         }
+        drop(lock(&self.inner.jobs).take());
         if let Some(writer) = lock(&self.inner.writer).take()
             && writer.join().is_err()
         {
