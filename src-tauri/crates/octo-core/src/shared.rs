@@ -1,7 +1,7 @@
 //! What all sessions share.
 
 use crate::{Config, models::Models};
-use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, SessionId};
+use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId};
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
 use octo_tools::Toolset;
@@ -50,6 +50,16 @@ impl Shared {
         octo_workspace::private_folder(&folder).map_err(|error| {
             ApiError::new("start.home_unwritable").arg("home", self.config.home.display()).detail(error)
         })
+    }
+
+    /// What the person allowed in a folder and, under its own scope, in one session.
+    pub async fn rules(&self, folder: String, scope: String) -> Result<Vec<Rule>, ApiError> {
+        let read = self.store.read(move |reader| {
+            let mut rules = reader.rules(&folder)?;
+            rules.extend(reader.rules(&scope)?);
+            Ok(rules)
+        });
+        read.await.map_err(ApiError::from)
     }
 
     /// The bytes of all pictures these messages mention. One that is gone is left out: the codec says so.

@@ -149,8 +149,9 @@ impl Session {
 
     /// Reads a call's arguments, decides on it and makes its preview, beside the actor.
     pub(super) fn prepare(&mut self, id: CallId) {
-        let ground = self.ground();
+        let mut ground = self.ground();
         let toolset = self.shared.toolset.clone();
+        let (shared, folder, scope) = (self.shared.clone(), self.info.folder.clone(), self.session_scope());
         let report = self.reporter();
         let Some(running) = &mut self.running else { return };
         let (turn, cancel) = (running.view.id, running.cancel.child_token());
@@ -159,7 +160,13 @@ impl Session {
         let context = self.tool_context(id, message, Vetted::Policy, cancel);
         tokio::spawn(async move {
             // A task of its own: a fault in reading a call ends the call and not the turn.
-            let read = tokio::spawn(async move { ready(&toolset, &call, &ground, &context).await });
+            let read = tokio::spawn(async move {
+                // Another session of the same folder may have been given a rule meanwhile.
+                if let Ok(rules) = shared.rules(folder, scope).await {
+                    ground.rules = rules;
+                }
+                ready(&toolset, &call, &ground, &context).await
+            });
             let outcome = read.await.unwrap_or_else(|error| {
                 tracing::error!(call = %id, %error, "reading a call broke");
                 Err(ToolError::new("The call could not be read; nothing was run."))

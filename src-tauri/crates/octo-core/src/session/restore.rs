@@ -44,13 +44,7 @@ impl Session {
         let stored =
             stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
         let scope = format!("session/{id}");
-        let folder = stored.info.folder.clone();
-        let rules = shared.store.read(move |reader| {
-            let mut rules = reader.rules(&folder)?;
-            rules.extend(reader.rules(&scope)?);
-            Ok(rules)
-        });
-        let rules = rules.await.map_err(ApiError::from)?;
+        let rules = shared.rules(stored.info.folder.clone(), scope).await?;
         let (scratch, shell_place) = (shared.scratch(id)?, shared.shell_place(id)?);
         let folder = PathBuf::from(&stored.info.folder);
         let tools = frozen_tools(&stored)?;
@@ -205,13 +199,7 @@ impl Session {
         self.shell.shutdown().await;
         self.files = files_of(&self.shared, &folder, &self.scratch, &self.shell_place);
         self.shell = shell_of(&self.shared, self.id(), &self.shell_place);
-        let (name, scope) = (folder.display().to_string(), self.session_scope());
-        let rules = self.shared.store.read(move |reader| {
-            let mut rules = reader.rules(&name)?;
-            rules.extend(reader.rules(&scope)?);
-            Ok(rules)
-        });
-        self.rules = rules.await.map_err(ApiError::from)?;
+        self.rules = self.shared.rules(folder.display().to_string(), self.session_scope()).await?;
         self.folder = folder;
         Ok(())
     }

@@ -178,3 +178,24 @@ async fn what_the_shell_carries_over_cannot_be_written_unasked() {
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.assert_sound();
 }
+
+#[tokio::test]
+async fn always_in_a_folder_reaches_its_other_open_sessions() {
+    let script = Script::new()
+        .text("first is open")
+        .calls([run("mkdir one")])
+        .text("made")
+        .calls([run("mkdir two")])
+        .text("made");
+    let mut rig = Rig::new(script).await;
+    let first = rig.start(Mode::AskRisky, "hello").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let second = rig.start(Mode::AskRisky, "make one").await;
+    let question = rig.question().await;
+    rig.answer(second, &question, Answer::Always).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.send(first, "make two").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(rig.home.work().join("two").exists());
+    rig.assert_sound();
+}
