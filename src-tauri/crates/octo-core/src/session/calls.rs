@@ -225,9 +225,8 @@ impl Session {
                 context: context.clone(),
                 options: options.clone(),
             },
-            (_, other) => {
-                Ask::Feedback { question: format!("{other:?}"), context: None, options: Vec::new() }
-            }
+            // `ready` lets no other question through.
+            (Decision::Feedback | Decision::Run(_), _) => return,
         };
         open.view.state = CallState::Asking;
         let question = Question { id: QuestionId::new(), call, tool: ready.tool.to_owned(), ask, at: now() };
@@ -410,6 +409,11 @@ pub(super) async fn ready(
         (Err(error), Decision::Ask { reason, .. }) if is_about_closed_ground(reason) => plain(&error.text),
         (Err(error), _) => return Err(error),
     };
+    if decision == Decision::Feedback && !matches!(preview, ToolView::Feedback { .. }) {
+        return Err(ToolError::new(format!(
+            "{tool} asks the person but has no question; nothing was asked."
+        )));
+    }
     let (mode, shell_folder) = (ground.mode, ground.shell_folder.clone());
     Ok(Ready { tool, prepared, effects, decision, preview, mode, shell_folder })
 }

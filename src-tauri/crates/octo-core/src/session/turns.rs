@@ -15,8 +15,8 @@ use crate::{
     turn::{Action, Ending, Input, Limits, Turn},
 };
 use octo_protocol::{
-    ApiError, Block, ErrorCode, Event, Message, MessageEnd, NoticeKind, Origin, Queued, Role, SessionStatus,
-    TurnEnd, TurnId, TurnView, Usage,
+    ApiError, Block, Event, Message, MessageEnd, NoticeKind, Origin, Queued, Role, SessionStatus, TurnEnd,
+    TurnId, TurnView, Usage,
 };
 use std::time::Duration;
 
@@ -202,12 +202,9 @@ impl Session {
         let end = match ending {
             Ending::Finished => TurnEnd::Finished,
             Ending::Stopped => TurnEnd::Stopped,
-            Ending::ModelFailed => TurnEnd::Failed {
-                error: running
-                    .failure
-                    .take()
-                    .unwrap_or_else(|| ApiError::new("internal").code(ErrorCode::Gone)),
-            },
+            Ending::ModelFailed => {
+                TurnEnd::Failed { error: running.failure.take().unwrap_or_else(|| ApiError::new("internal")) }
+            }
             Ending::Refused => failed("turn.refused"),
             Ending::Truncated => failed("turn.truncated"),
             Ending::Looping => failed("turn.looping"),

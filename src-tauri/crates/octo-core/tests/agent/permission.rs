@@ -199,3 +199,26 @@ async fn always_in_a_folder_reaches_its_other_open_sessions() {
     assert!(rig.home.work().join("two").exists());
     rig.assert_sound();
 }
+
+#[tokio::test]
+async fn a_command_runs_where_it_was_shown_to_run() {
+    let go = run("mkdir -p sub && cd sub && printf 'Go? ' && timeout --foreground 4 cat");
+    let script = Script::new().calls([go]).calls([run("touch here")]).text("done");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::AskRisky, "go").await;
+    let first = rig.question().await;
+    rig.answer(session, &first, Answer::Once).await;
+    // The second is asked about while the first still waits for input, in the folder it began in.
+    let second = rig.question().await;
+    let Ask::Permission { preview: ToolView::Command(shown), .. } = &second.ask else { panic!("{second:?}") };
+    assert_eq!(std::path::Path::new(&shown.cwd), rig.home.work().canonicalize().unwrap());
+    // The first gives up by itself, and the shell moves on while the person thinks.
+    let carried = rig.home.octo().join(format!("shells/{session}/carried.json"));
+    while !std::fs::read_to_string(&carried).unwrap_or_default().contains("/sub") {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    rig.answer(session, &second, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(rig.home.work().join("here").exists() && !rig.home.work().join("sub/here").exists());
+    rig.assert_sound();
+}

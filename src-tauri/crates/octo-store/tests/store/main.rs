@@ -3,7 +3,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::print_stdout,
     clippy::print_stderr,
     reason = "functions the tests share are tests too"
 )]
@@ -13,7 +12,6 @@ mod disk;
 mod fold;
 mod life;
 mod list;
-mod measure;
 mod open;
 mod resume;
 mod sample;
