@@ -6,7 +6,8 @@ use crate::{
 };
 use futures::StreamExt;
 use octo_llm::{
-    Endpoint, ErrorClass, ModelEvent, ModelRequest, Provider, ProviderError, connect, host_of, limits,
+    CachePlan, Endpoint, ErrorClass, ModelEvent, ModelRequest, Provider, ProviderError, connect, host_of,
+    limits,
 };
 use octo_protocol::{
     ApiError, Block, ErrorCode, KeyState, Language, Message, MessageId, Meta, ModelCheck, ModelDraft,
@@ -255,6 +256,6 @@ fn one_word(model: String) -> ModelRequest {
         images: Arc::default(),
         vision: false,
         max_output: 16,
-        cache_marks: Vec::new(),
+        cache: CachePlan::default(),
     }
 }

@@ -6,11 +6,12 @@
 //! an [`Endpoint`].
 //!
 //! What callers decide with, beside the stream: [`RetryPolicy`] (whether and when to try again),
-//! [`plan_marks`] (where cache markers go), [`limits`] (what a model takes), [`host_of`] (what a key is
+//! [`plan`] (where cache markers go), [`limits`] (what a model takes), [`host_of`] (what a key is
 //! bound to).
 
 mod answer;
 pub mod anthropic;
+mod caching;
 mod endpoint;
 mod error;
 mod event;
@@ -26,6 +27,7 @@ mod transport;
 mod wire;
 
 pub use answer::*;
+pub use caching::*;
 pub use endpoint::*;
 pub use error::*;
 pub use event::*;

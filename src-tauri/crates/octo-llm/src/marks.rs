@@ -1,10 +1,17 @@
 //! Where cache markers go in a conversation. Pure.
 
+use crate::{CachePlan, Life};
 use octo_protocol::{Block, Message, Role};
 
 /// How many positions before a marker a provider looks for an entry, the marker's own included
 /// (Anthropic's documentation of prompt caching, autumn 2026).
 pub const LOOKBACK: usize = 20;
+
+/// The plan of a request: markers behind the system prompt and behind the messages of [`plan_marks`].
+pub fn plan(messages: &[Message]) -> CachePlan {
+    let messages = plan_marks(messages).into_iter().map(|index| (index, Life::FiveMinutes)).collect();
+    CachePlan { fixed: Some(Life::FiveMinutes), messages, key: None }
+}
 
 /// The messages (by index, rising) after which a marker goes: at most three.
 ///
@@ -18,7 +25,7 @@ pub const LOOKBACK: usize = 20;
 /// With the marker at the end of the system prompt this stays within the four a request may have. A message
 /// is eligible when it is on the person's side: those always hold a block that takes a marker, while a
 /// model's message may hold nothing but reasoning, which takes none.
-pub fn plan_marks(messages: &[Message]) -> Vec<usize> {
+fn plan_marks(messages: &[Message]) -> Vec<usize> {
     let eligible = |index: &usize| messages.get(*index).is_some_and(|message| message.role == Role::User);
     let Some(last) = (0..messages.len()).rev().find(eligible) else { return Vec::new() };
     let answered = messages.iter().take(last).rposition(|message| message.role == Role::Assistant);

@@ -1,5 +1,6 @@
 //! What a model is asked.
 
+use crate::CachePlan;
 use octo_protocol::{BlobHash, Message};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
@@ -21,8 +22,8 @@ pub struct ModelRequest {
     pub vision: bool,
     /// The most tokens the answer may have.
     pub max_output: u64,
-    /// Messages (by index) after which a cache marker goes, for providers that take markers.
-    pub cache_marks: Vec<usize>,
+    /// What is asked of the provider's cache.
+    pub cache: CachePlan,
 }
 
 /// A tool as providers are told of it.

@@ -6,7 +6,7 @@ use super::{
     script::{Step, next},
 };
 use futures::StreamExt;
-use octo_llm::{ErrorClass, ModelEvent, ModelRequest, Provider};
+use octo_llm::{CachePlan, ErrorClass, ModelEvent, ModelRequest, Provider};
 use octo_protocol::{
     Block, CallId, CallStatus, Language, Message, MessageEnd, MessageId, Meta, Origin, Role, ToolCall,
     ToolResult, TurnId, words,
@@ -423,7 +423,7 @@ fn request(messages: &[Message]) -> ModelRequest {
         images: Arc::default(),
         vision: false,
         max_output: 1000,
-        cache_marks: Vec::new(),
+        cache: CachePlan::default(),
     }
 }
 

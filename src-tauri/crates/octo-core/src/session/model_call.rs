@@ -104,7 +104,7 @@ impl Session {
                 model: connection.model,
                 system,
                 tools,
-                cache_marks: octo_llm::plan_marks(&messages),
+                cache: octo_llm::plan(&messages),
                 messages,
                 images: Arc::new(images),
                 vision: connection.vision,

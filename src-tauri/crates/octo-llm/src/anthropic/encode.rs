@@ -1,7 +1,7 @@
 //! From our messages to theirs.
 
 use crate::{
-    ModelRequest, ProviderId,
+    Life, ModelRequest, ProviderId,
     wire::{self, CallIds, Picture},
 };
 use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
@@ -22,23 +22,27 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId) -> Value {
     if !tools.is_empty() {
         let mut tools = tools;
         // The system prompt's marker covers the tools before it.
-        if !has_system {
-            fixed_marks += usize::from(tools.last_mut().is_some_and(mark));
+        if let (false, Some(life)) = (has_system, request.cache.fixed) {
+            fixed_marks += usize::from(tools.last_mut().is_some_and(|tool| mark(tool, life)));
         }
         body.insert("tools".into(), tools.into());
     }
     if has_system {
         let mut system = json!({ "type": "text", "text": &*request.system });
-        fixed_marks += usize::from(mark(&mut system));
+        if let Some(life) = request.cache.fixed {
+            fixed_marks += usize::from(mark(&mut system, life));
+        }
         body.insert("system".into(), json!([system]));
     }
     let mut encoder = Encoder { request, provider, ids: CallIds::default() };
     let mut messages: Vec<Value> = request.messages.iter().map(|message| encoder.message(message)).collect();
     // Were there too many, the last ones would be worth most.
-    let known: Vec<usize> =
-        request.cache_marks.iter().copied().filter(|index| *index < messages.len()).collect();
-    for index in known.into_iter().rev().take(MARKERS - fixed_marks) {
-        messages.get_mut(index).map(mark_last_block);
+    let known: Vec<(usize, Life)> =
+        request.cache.messages.iter().copied().filter(|(index, _)| *index < messages.len()).collect();
+    for (index, life) in known.into_iter().rev().take(MARKERS - fixed_marks) {
+        if let Some(message) = messages.get_mut(index) {
+            mark_last_block(message, life);
+        }
     }
     body.insert("messages".into(), messages.into());
     Value::Object(body)
@@ -50,21 +54,25 @@ fn tools(request: &ModelRequest) -> Vec<Value> {
 }
 
 /// Marks a block. Only this field is added: content is never changed for a marker's sake.
-fn mark(block: &mut Value) -> bool {
+fn mark(block: &mut Value, life: Life) -> bool {
+    let marker = match life {
+        Life::FiveMinutes => json!({ "type": "ephemeral" }),
+        Life::Hour => json!({ "type": "ephemeral", "ttl": "1h" }),
+    };
     match block.as_object_mut() {
-        Some(block) => block.insert("cache_control".into(), json!({ "type": "ephemeral" })).is_none(),
+        Some(block) => block.insert("cache_control".into(), marker).is_none(),
         None => false,
     }
 }
 
 /// Reasoning takes no marker, so the last block that is none gets it.
-fn mark_last_block(message: &mut Value) {
+fn mark_last_block(message: &mut Value, life: Life) {
     let blocks = message.get_mut("content").and_then(Value::as_array_mut);
     let takes_marker = |block: &&mut Value| {
         !matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))
     };
     if let Some(block) = blocks.and_then(|blocks| blocks.iter_mut().rev().find(takes_marker)) {
-        mark(block);
+        mark(block, life);
     }
 }
 

@@ -1,8 +1,8 @@
 //! What is sent: the allow-list, the cases providers are strict about, and the frozen prefix.
 
 use octo_llm::{
-    Dialect, ModelRequest, OutputLimit, ProviderId, ReasoningPadding, ToolSchema, anthropic, openai_chat,
-    plan_marks,
+    CachePlan, Dialect, Life, ModelRequest, OutputLimit, ProviderId, ReasoningPadding, ToolSchema, anthropic,
+    openai_chat, plan,
 };
 use octo_protocol::{
     BlobHash, Block, CallId, CallStatus, Message, MessageId, Meta, NoticeKind, Origin, Replay, ResultImage,
@@ -84,7 +84,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         model: "model-1".to_owned(),
         system: Arc::from("You are Octo."),
         tools: Arc::from([tool("write"), tool("grep")]),
-        cache_marks: plan_marks(&messages),
+        cache: plan(&messages),
         messages,
         images: Arc::new(HashMap::from([(BlobHash("here".to_owned()), Arc::from(&b"PNG"[..]))])),
         vision: true,
@@ -252,7 +252,7 @@ fn there_are_never_more_than_four_markers() {
         .map(|index| message(if index % 2 == 0 { Role::User } else { Role::Assistant }, vec![text("x")]))
         .collect();
     let mut request = request(messages);
-    request.cache_marks = vec![0, 2, 4, 6, 8, 99];
+    request.cache.messages = [0, 2, 4, 6, 8, 99].map(|index| (index, Life::FiveMinutes)).to_vec();
     let body = encode_anthropic(&request);
     assert_eq!(body.to_string().matches("cache_control").count(), 4);
     assert!(body["system"][0]["cache_control"].is_object());
@@ -388,9 +388,10 @@ proptest! {
     #[test]
     fn markers_change_nothing_but_themselves(messages in conversation(), marks in proptest::collection::vec(0..10_usize, 0..5)) {
         let mut request = request(messages);
-        request.cache_marks = Vec::new();
+        request.cache = CachePlan::default();
         let plain = prefix(encode_anthropic(&request));
-        request.cache_marks = marks;
+        let messages = marks.into_iter().map(|index| (index, Life::Hour)).collect();
+        request.cache = CachePlan { fixed: Some(Life::Hour), messages, key: None };
         prop_assert_eq!(prefix(encode_anthropic(&request)), plain);
     }
 
@@ -399,13 +400,13 @@ proptest! {
         // A call is made when the person's side has spoken last; the model answers, the person's side speaks again.
         let mut messages = messages;
         messages.push(user(vec![text("now")]));
-        let written = plan_marks(&messages).last().copied();
+        let written = plan(&messages).messages.last().copied();
         messages.push(assistant(vec![text("well")]));
         messages.push(user(vec![result(1, "t", CallStatus::Done, "x", &[])]));
         messages.push(user(vec![text("queued")]));
-        let marks = plan_marks(&messages);
+        let marks = plan(&messages).messages;
         prop_assert!(marks.contains(&written.unwrap()), "{:?} {:?}", written, marks);
-        prop_assert_eq!(marks.last().copied(), Some(messages.len() - 1));
+        prop_assert_eq!(marks.last().map(|mark| mark.0), Some(messages.len() - 1));
         prop_assert!(marks.len() <= 3 && marks.is_sorted_by(|one, other| one < other));
     }
 }

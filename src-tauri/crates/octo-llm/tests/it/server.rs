@@ -3,7 +3,7 @@
 use futures::StreamExt;
 use octo_llm::{
     Endpoint, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError, ToolSchema,
-    connect, plan_marks,
+    connect, plan,
 };
 use octo_protocol::{
     Block, CallStatus, Message, MessageId, Meta, Origin, Protocol, Role, ToolResult, TurnId, Usage,
@@ -45,7 +45,7 @@ fn request(messages: &[Message]) -> ModelRequest {
         images: Arc::default(),
         vision: true,
         max_output: 4096,
-        cache_marks: plan_marks(messages),
+        cache: plan(messages),
     }
 }
 
