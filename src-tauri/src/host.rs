@@ -8,8 +8,8 @@ use std::{
     path::{Path, PathBuf},
     pin::Pin,
 };
-use tauri::{AppHandle, Manager, Url};
-use tauri_plugin_dialog::{DialogExt as _, FilePath};
+use tauri::{AppHandle, Manager, Url, Wry};
+use tauri_plugin_dialog::{DialogExt as _, FileDialogBuilder, FilePath};
 use tauri_plugin_opener::OpenerExt as _;
 use tokio::sync::oneshot;
 
@@ -25,21 +25,36 @@ impl DesktopHost {
 
     async fn pick_folder(&self, start: Option<PathBuf>) -> Result<Option<String>, ApiError> {
         let (tell, picked) = oneshot::channel();
-        let mut dialog = self.app.dialog().file();
-        if let Some(window) = self.app.get_webview_window(windows::MAIN) {
-            dialog = dialog.set_parent(&window);
-        }
-        if let Some(start) = start.filter(|start| start.is_dir()) {
-            dialog = dialog.set_directory(start);
-        }
-        dialog.pick_folder(move |folder| {
+        self.dialog(start).pick_folder(move |folder| {
             // The page may have gone meanwhile; then nobody wants the answer.
             let _ = tell.send(folder);
         });
         // A dialog that went away without an answer was closed.
         match picked.await.ok().flatten() {
             None => Ok(None),
-            Some(folder) => written(folder).map(Some),
+            Some(folder) => written(folder, "host.path_not_text").map(Some),
+        }
+    }
+
+    async fn pick_files(&self, start: Option<PathBuf>) -> Result<Vec<String>, ApiError> {
+        let (tell, picked) = oneshot::channel();
+        self.dialog(start).pick_files(move |files| {
+            // As above.
+            let _ = tell.send(files);
+        });
+        let files = picked.await.ok().flatten().unwrap_or_default();
+        files.into_iter().map(|file| written(file, "host.file_not_text")).collect()
+    }
+
+    /// A dialog over the window, beginning in a folder that is there.
+    fn dialog(&self, start: Option<PathBuf>) -> FileDialogBuilder<Wry> {
+        let mut dialog = self.app.dialog().file();
+        if let Some(window) = self.app.get_webview_window(windows::MAIN) {
+            dialog = dialog.set_parent(&window);
+        }
+        match start.filter(|start| start.is_dir()) {
+            Some(start) => dialog.set_directory(start),
+            None => dialog,
         }
     }
 
@@ -74,6 +89,10 @@ impl Host for DesktopHost {
                     let path = self.pick_folder(start.map(PathBuf::from)).await?;
                     Ok(HostReply::Folder { path })
                 }
+                HostRequest::PickFiles { start } => {
+                    let paths = self.pick_files(start.map(PathBuf::from)).await?;
+                    Ok(HostReply::Files { paths })
+                }
                 HostRequest::Reveal { path } => {
                     self.reveal(PathBuf::from(path)).await.map(|()| HostReply::Done)
                 }
@@ -83,12 +102,13 @@ impl Host for DesktopHost {
     }
 }
 
-/// Paths travel as text; one that is not Unicode cannot be named to the core without changing it.
-fn written(folder: FilePath) -> Result<String, ApiError> {
-    let path = folder.into_path().map_err(|error| ApiError::new("host.failed").detail(error))?;
+/// Paths travel as text; one that is not Unicode cannot be named to the core without changing it, which the
+/// error of this key says.
+fn written(picked: FilePath, not_text: &str) -> Result<String, ApiError> {
+    let path = picked.into_path().map_err(|error| ApiError::new("host.failed").detail(error))?;
     path.into_os_string()
         .into_string()
-        .map_err(|path| ApiError::new("host.path_not_text").arg("path", path.to_string_lossy()))
+        .map_err(|path| ApiError::new(not_text).arg("path", path.to_string_lossy()))
 }
 
 fn there(path: &Path) -> Result<(), ApiError> {

@@ -4,6 +4,7 @@
 //! and what this crate adds is what needs the desktop: the window itself, dialogs, blobs as images, one
 //! running instance, and a close that lets work end.
 
+mod appearance;
 mod blobs;
 mod closing;
 #[cfg(target_os = "linux")]

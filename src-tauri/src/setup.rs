@@ -1,6 +1,14 @@
 //! Puts the window and the core together.
 
-use crate::{blobs, closing::Closing, host::DesktopHost, ipc, subscriptions::Subscriptions, windows};
+use crate::{
+    appearance::{self, Appearance},
+    blobs,
+    closing::Closing,
+    host::DesktopHost,
+    ipc,
+    subscriptions::Subscriptions,
+    windows,
+};
 use octo_core::{Config, Keys, Octo, OpenTurns};
 use octo_protocol::{ApiError, Source};
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
@@ -13,14 +21,15 @@ use tokio::sync::OnceCell;
 /// has mended it tries again.
 #[derive(Clone)]
 pub(crate) struct Core {
+    app: AppHandle,
     config: Result<Config, ApiError>,
     octo: Arc<OnceCell<Octo>>,
 }
 
 impl Core {
     /// Begins to start the core.
-    fn start(config: Result<Config, ApiError>) -> Self {
-        let core = Self { config, octo: Arc::default() };
+    fn start(app: AppHandle, config: Result<Config, ApiError>) -> Self {
+        let core = Self { app, config, octo: Arc::default() };
         let first = core.clone();
         // What comes of it is told to whoever asks for something.
         tauri::async_runtime::spawn(async move { first.octo().await.is_ok() });
@@ -31,7 +40,9 @@ impl Core {
     pub(crate) async fn octo(&self) -> Result<Octo, ApiError> {
         let start = async || {
             let outcome = Octo::start(self.config.clone()?).await;
-            outcome.inspect_err(|error| tracing::error!(%error, "the core did not start"))
+            let octo = outcome.inspect_err(|error| tracing::error!(%error, "the core did not start"))?;
+            appearance::follow(self.app.clone(), octo.clone());
+            Ok(octo)
         };
         self.octo.get_or_try_init(start).await.cloned()
     }
@@ -65,7 +76,8 @@ pub fn run() -> ExitCode {
         .setup(move |app| {
             let host = Arc::new(DesktopHost::new(app.handle().clone()));
             app.manage(Arc::clone(&host));
-            app.manage(Core::start(home.map(|home| configuration(home, host))));
+            app.manage(Appearance::default());
+            app.manage(Core::start(app.handle().clone(), home.map(|home| configuration(home, host))));
             windows::open(app, place.as_deref())?;
             end_on_signals(app.handle());
             Ok(())

@@ -1,22 +1,17 @@
 //! The one window.
 
-use crate::subscriptions::Subscriptions;
+use crate::{appearance, subscriptions::Subscriptions};
 use octo_protocol::{Language, words};
 use std::{collections::BTreeMap, path::Path};
 use tauri::{
-    App, AppHandle, Config, Manager, Theme, Url, WebviewUrl, WebviewWindowBuilder, Wry,
+    App, AppHandle, Config, Manager, Url, WebviewUrl, WebviewWindowBuilder, Wry,
     plugin::TauriPlugin,
-    utils::config::Color,
     webview::{NewWindowResponse, PageLoadEvent},
 };
 use tauri_plugin_window_state::StateFlags;
 
 /// The window's label; the capability names it too.
 pub(crate) const MAIN: &str = "main";
-
-/// The ground of the page in light and dark (`--bg` of its tokens), so that nothing flashes before it paints.
-const LIGHT: Color = Color(0xff, 0xff, 0xff, 0xff);
-const DARK: Color = Color(0x1b, 0x1c, 0x1f, 0xff);
 
 /// Opens the window.
 ///
@@ -46,8 +41,7 @@ pub(crate) fn open(app: &App, home: Option<&Path>) -> tauri::Result<()> {
         builder = builder.data_directory(folder);
     }
     let window = builder.build()?;
-    let ground = if window.theme()? == Theme::Dark { DARK } else { LIGHT };
-    window.set_background_color(Some(ground))?;
+    appearance::dress(&window)?;
     #[cfg(target_os = "linux")]
     recovery::reload_when_the_page_dies(&window)?;
     window.show()
@@ -111,23 +105,46 @@ mod recovery {
         time::{Duration, Instant},
     };
     use tauri::WebviewWindow;
-    use webkit2gtk::WebViewExt as _;
+    use webkit2gtk::{WebView, WebViewExt as _};
 
-    /// A page that dies again this soon would go on doing so.
+    /// A page that dies again this soon may go on doing so.
     const AGAIN: Duration = Duration::from_secs(30);
+    /// How long such a page is left alone, so that a machine short of memory is not kept busy by it.
+    const PAUSE: Duration = Duration::from_secs(10);
+    /// Tells the page that it is not the first one; it says so to the person.
+    const MARK: &str = "?reloaded";
 
     /// The webview library does not report this on Linux, so WebKit's own signal is used.
     pub(super) fn reload_when_the_page_dies(window: &WebviewWindow) -> tauri::Result<()> {
-        window.with_webview(|webview| {
+        let own = window.clone();
+        window.with_webview(move |webview| {
             let last: Rc<Cell<Option<Instant>>> = Rc::default();
             webview.inner().connect_web_process_terminated(move |view, reason| {
                 let soon = last.replace(Some(Instant::now())).is_some_and(|last| last.elapsed() < AGAIN);
                 tracing::error!(?reason, again = soon, "the page's process ended");
-                if !soon {
-                    view.reload();
+                if soon {
+                    reload_later(own.clone());
+                } else {
+                    reload(view);
                 }
             });
         })
+    }
+
+    fn reload_later(window: WebviewWindow) {
+        tauri::async_runtime::spawn(async move {
+            tokio::time::sleep(PAUSE).await;
+            if let Err(error) = window.with_webview(|webview| reload(&webview.inner())) {
+                tracing::warn!(%error, "the page could not be loaded again");
+            }
+        });
+    }
+
+    fn reload(view: &WebView) {
+        match view.uri().as_deref().and_then(|uri| uri.split(['?', '#']).next()) {
+            Some(page) => view.load_uri(&format!("{page}{MARK}")),
+            None => view.reload(),
+        }
     }
 }
 

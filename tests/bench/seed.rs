@@ -77,6 +77,7 @@ pub async fn home() -> Result<Seeded> {
         profile: Profile::Coding,
         mode: Mode::AskRisky,
         model: Some(model),
+        effort: None,
         source: Source::Window,
         pinned: n.is_multiple_of(997),
         status: SessionStatus::Idle,

@@ -20,6 +20,15 @@ const scenes = {
   "first-run": { fake: "first-run" },
   new: { fake: "new" },
   "start-failed": { fake: "start-failed" },
+  trouble: { fake: "trouble", side: true },
+  attach: {
+    fake: "new",
+    async act(page) {
+      await page.getByTestId("composer").fill("Compare these two");
+      await page.getByTestId("attach").click();
+      await page.waitForSelector('[data-testid="attachment"]');
+    },
+  },
   "first-run-tested": {
     fake: "first-run",
     query: "&no-keychain",

@@ -7,6 +7,8 @@ export const testids = {
   composer: "composer",
   send: "send",
   stop: "stop",
+  attach: "attach",
+  attachment: "attachment",
   // sidebar
   sessionRow: "session-row",
   newSession: "new-session",
@@ -22,6 +24,7 @@ export const testids = {
   turnError: "turn-error",
   retry: "retry",
   toEnd: "to-end",
+  trouble: "trouble",
   // questions
   question: "question",
   questionOnce: "question-once",

@@ -18,6 +18,7 @@ mod session;
 mod shared;
 mod slash;
 mod subscription;
+mod troubles;
 mod turn;
 
 pub use config::*;

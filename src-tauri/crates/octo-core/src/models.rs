@@ -1,33 +1,33 @@
 //! The models the person connected: entries in the store, keys in the keychain, connections made on need.
 
+mod trial;
+
 use crate::{
     demo::{DemoProvider, READING_PACE},
     keys::KeyRing,
 };
-use futures::StreamExt;
 use octo_llm::{
-    CachePlan, Endpoint, ErrorClass, ModelEvent, ModelRequest, Provider, ProviderError, connect, host_of,
-    limits,
+    Endpoint, ErrorClass, ModelCard, Presets, Provider, ProviderError, connect, find_local_servers, host_of,
+    list_models,
 };
 use octo_protocol::{
-    ApiError, Block, ErrorCode, KeyState, Language, Message, MessageId, Meta, ModelCheck, ModelDraft,
-    ModelEntry, ModelId, Origin, Role, TurnId, words,
+    ApiError, KeyState, Language, LocalServers, ModelDraft, ModelEntry, ModelId, PresetList, Protocol,
+    RemoteModels, words,
 };
 use secrecy::SecretString;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
-
-/// How long a test of a model may take. A cold local server may load its weights first.
-const TEST_PATIENCE: Duration = Duration::from_secs(60);
 
 /// The connected models. The store holds the entries; this is what is used while Octo runs.
 pub(crate) struct Models {
     keys: KeyRing,
+    presets: Presets,
     state: Mutex<State>,
+    /// Held while a model is timed: two at once would slow each other.
+    timing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
@@ -35,6 +35,8 @@ struct State {
     entries: Vec<ModelEntry>,
     connections: HashMap<ModelId, Connection>,
     language: Language,
+    /// Ends the timing of models that runs or waits.
+    stop_timing: CancellationToken,
 }
 
 /// A model that can be called.
@@ -44,12 +46,17 @@ pub(crate) struct Connection {
     pub model: String,
     pub vision: bool,
     pub max_output: u64,
+    /// What is known of it: window, cache, prices.
+    pub card: Arc<ModelCard>,
 }
 
 impl Models {
-    pub fn new(keys: KeyRing, entries: Vec<ModelEntry>, language: Language) -> Self {
-        let state = State { entries, connections: HashMap::new(), language };
-        Self { keys, state: Mutex::new(state) }
+    pub fn new(keys: KeyRing, presets: Presets, entries: Vec<ModelEntry>, language: Language) -> Self {
+        let state = State { language, ..State::default() };
+        let models = Self { keys, presets, state: Mutex::new(state), timing: tokio::sync::Mutex::default() };
+        let entries = models.as_of_now(entries);
+        models.with(|state| state.entries = entries);
+        models
     }
 
     pub fn keys(&self) -> &KeyRing {
@@ -61,13 +68,29 @@ impl Models {
         self.with(|state| state.entries.clone())
     }
 
-    /// Stored entries as they are true for this run: a key that was kept for an earlier run only is gone.
+    /// The providers that can be picked.
+    pub fn presets(&self) -> PresetList {
+        self.presets.list()
+    }
+
+    /// What is known of a model at an address.
+    fn card(&self, protocol: Protocol, base_url: &str, model: &str) -> ModelCard {
+        self.presets.card(protocol, base_url, model)
+    }
+
+    /// Stored entries as they are true for this run: a key that was kept for an earlier run only is gone, and
+    /// what is known of the models is what this Octo knows.
     pub fn as_of_now(&self, mut entries: Vec<ModelEntry>) -> Vec<ModelEntry> {
         for entry in &mut entries {
             let held = host_of(&entry.base_url).is_ok_and(|host| self.keys.holds(entry.id, &host));
             if matches!(entry.key, KeyState::ThisRun { .. }) && !held {
                 entry.key = KeyState::Missing;
             }
+            let card = self.card(entry.protocol, &entry.base_url, &entry.model);
+            entry.context_window = card.context_window;
+            entry.max_output = card.max_output;
+            entry.vision = card.vision;
+            entry.facts = card.facts();
         }
         entries
     }
@@ -98,7 +121,8 @@ impl Models {
     pub fn demo(&self) -> Connection {
         let language = words::resolve(self.with(|state| state.language));
         let provider = Arc::new(DemoProvider::new(language, READING_PACE));
-        Connection { provider, model: "demo".to_owned(), vision: false, max_output: 4_096 }
+        let card = Arc::new(ModelCard::unknown(Protocol::OpenaiChat));
+        Connection { provider, model: "demo".to_owned(), vision: false, max_output: 4_096, card }
     }
 
     /// The connection of a model, made on the first call.
@@ -118,7 +142,7 @@ impl Models {
             .load(id, &host)
             .await
             .map_err(|error| ProviderError::new(ErrorClass::Auth, error.detail.unwrap_or(error.key)))?;
-        let connection = connection(&entry, key)?;
+        let connection = self.connection(&entry, key)?;
         self.with(|state| state.connections.insert(id, connection.clone()));
         Ok(connection)
     }
@@ -155,16 +179,18 @@ impl Models {
         {
             self.keys.forget(id, &old).await?;
         }
-        let known = limits(&model);
+        let card = self.card(draft.protocol, &base_url, &model);
         Ok(ModelEntry {
             id,
             protocol: draft.protocol,
             base_url,
             model,
-            context_window: known.context_window,
-            max_output: known.max_output,
-            vision: known.vision,
+            context_window: card.context_window,
+            max_output: card.max_output,
+            vision: card.vision,
             key,
+            facts: card.facts(),
+            fallback: before.and_then(|entry| entry.fallback),
         })
     }
 
@@ -193,16 +219,21 @@ impl Models {
         }
     }
 
-    /// Asks the drafted model for one word. Nothing is saved.
-    pub async fn test(&self, draft: ModelDraft) -> ModelCheck {
-        match tokio::time::timeout(TEST_PATIENCE, self.first_byte(draft)).await {
-            Ok(Ok(first_byte_ms)) => ModelCheck::Works { first_byte_ms },
-            Ok(Err(error)) => ModelCheck::Fails { error },
-            Err(_) => ModelCheck::Fails { error: ApiError::new("model.test_too_slow").retryable() },
-        }
+    /// Looks for model servers on this machine.
+    pub async fn local_servers(&self) -> Result<LocalServers, ApiError> {
+        let servers = find_local_servers(&self.presets).await.map_err(|error| error.to_api())?;
+        Ok(LocalServers { servers })
     }
 
-    async fn first_byte(&self, draft: ModelDraft) -> Result<u64, ApiError> {
+    /// Asks the drafted provider for its models.
+    pub async fn remote_models(&self, draft: ModelDraft) -> Result<RemoteModels, ApiError> {
+        let endpoint = self.drafted(draft).await?;
+        let models = list_models(endpoint).await.map_err(|error| error.to_api())?;
+        Ok(RemoteModels { models })
+    }
+
+    /// The endpoint a draft means, with the key it brings or the one that was saved for its host.
+    async fn drafted(&self, draft: ModelDraft) -> Result<Endpoint, ApiError> {
         let base_url = draft.base_url.trim().trim_end_matches('/').to_owned();
         let host =
             host_of(&base_url).map_err(|error| ApiError::new("model.address_wrong").detail(error.message))?;
@@ -211,51 +242,22 @@ impl Models {
             (None, Some(id)) => self.keys.load(id, &host).await?,
             (None, None) => None,
         };
-        let model = draft.model.trim().to_owned();
-        let endpoint = Endpoint::new(draft.protocol, base_url, key);
-        let provider = connect(endpoint).map_err(|error| error.to_api())?;
-        let began = Instant::now();
-        let mut events = provider.stream(one_word(model), CancellationToken::new());
-        let mut first = None;
-        while let Some(event) = events.next().await {
-            let event = event.map_err(|error| error.to_api())?;
-            first.get_or_insert_with(|| u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
-            if let ModelEvent::Finished(_) = event {
-                break;
-            }
-        }
-        first.ok_or_else(|| ApiError::new("model.test_silent").code(ErrorCode::ModelNeeded))
+        Ok(Endpoint::new(draft.protocol, base_url, key))
+    }
+
+    fn connection(&self, entry: &ModelEntry, key: Option<SecretString>) -> Result<Connection, ProviderError> {
+        let provider = connect(Endpoint::new(entry.protocol, entry.base_url.clone(), key))?;
+        let card = Arc::new(self.card(entry.protocol, &entry.base_url, &entry.model));
+        Ok(Connection {
+            provider,
+            model: entry.model.clone(),
+            vision: card.vision,
+            max_output: card.max_output,
+            card,
+        })
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
         act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-fn connection(entry: &ModelEntry, key: Option<SecretString>) -> Result<Connection, ProviderError> {
-    let provider = connect(Endpoint::new(entry.protocol, entry.base_url.clone(), key))?;
-    Ok(Connection {
-        provider,
-        model: entry.model.clone(),
-        vision: entry.vision,
-        max_output: entry.max_output,
-    })
-}
-
-/// The smallest request that proves a model works. Sixteen tokens are enough to say one word and to see
-/// the stream end.
-fn one_word(model: String) -> ModelRequest {
-    let blocks = vec![Block::Text { text: "Say OK.".to_owned() }];
-    let meta = Meta { origin: Origin::Octo, at: 0, model: None, usage: None, end: None };
-    let message = Message { id: MessageId::new(), turn: TurnId::new(), role: Role::User, blocks, meta };
-    ModelRequest {
-        model,
-        system: "Answer with one word.".into(),
-        tools: Arc::from([]),
-        messages: vec![message],
-        images: Arc::default(),
-        vision: false,
-        max_output: 16,
-        cache: CachePlan::default(),
     }
 }

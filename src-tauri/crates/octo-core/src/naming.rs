@@ -1,9 +1,20 @@
 //! A session's title, made from its first message.
 
-use octo_protocol::Block;
+use octo_protocol::{ApiError, Block};
 
 /// The longest title made automatically, in characters.
 const LONGEST: usize = 60;
+/// The longest title a person may give, in characters.
+const LONGEST_GIVEN: usize = 200;
+
+/// The title a person gives, on one line. Fails when there are no words.
+pub(crate) fn given_title(title: &str) -> Result<String, ApiError> {
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if title.is_empty() {
+        return Err(ApiError::new("session.title_empty"));
+    }
+    Ok(title.chars().take(LONGEST_GIVEN).collect())
+}
 
 /// The title for a first message: its first line of words, cut at a word where possible. None when there
 /// are no words.

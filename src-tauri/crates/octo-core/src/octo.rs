@@ -1,7 +1,10 @@
 //! The application.
 
 mod apps;
+mod attachments;
+mod closed;
 mod hosts;
+mod ledger;
 mod models;
 mod sessions;
 
@@ -12,9 +15,11 @@ use crate::{
     session::{SessionHandle, resumes_at_start},
     shared::Shared,
     subscription,
+    troubles::Troubles,
 };
+use octo_llm::Presets;
 use octo_protocol::{
-    ApiError, BlobHash, Call, Delta, Envelope, ErrorCode, Request, SessionId, Snapshot, Topic,
+    ApiError, BlobHash, Call, Delta, Envelope, ErrorCode, Request, SessionId, Snapshot, Topic, TroubleStage,
 };
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
@@ -62,14 +67,18 @@ impl Octo {
         let store = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
         let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let keys = KeyRing::open(config.keys).await;
+        let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
+        for warning in warnings {
+            tracing::warn!(%warning, "the presets in the home are not used");
+        }
         let shared = Shared {
             blobs: Blobs::new(config.home.join("blobs")),
-            models: Models::new(keys, state.models, state.settings.language),
+            models: Models::new(keys, presets, state.models, state.settings.language),
             toolset: Toolset::standard(),
             login: LoginEnvironment::capture(),
             lease: Holder::of_this_process(),
             deltas: broadcast::channel(DELTAS).0,
-            faults: broadcast::channel(16).0,
+            troubles: Troubles::new(),
             store,
             config,
         };
@@ -101,6 +110,7 @@ impl Octo {
         match request {
             Request::Sessions(request) => self.sessions(request).await,
             Request::Models(request) => self.models(request).await,
+            Request::Ledger(request) => self.ledger(request).await,
             Request::App(request) => self.app(request).await,
             Request::Host(request) => self.host(request).await,
         }
@@ -180,8 +190,8 @@ impl Octo {
         self.shared.deltas.subscribe()
     }
 
-    pub(crate) fn faults(&self) -> broadcast::Receiver<(SessionId, ApiError)> {
-        self.shared.faults.subscribe()
+    pub(crate) fn troubles(&self) -> &Troubles {
+        &self.shared.troubles
     }
 
     /// The session's actor, started if it does not run.
@@ -194,9 +204,18 @@ impl Octo {
             // One that is ending still holds the lease and the session's commands.
             handle.ended().await;
         }
-        let handle = SessionHandle::open(self.shared.clone(), id).await?;
-        open.insert(id, handle.clone());
-        Ok(handle)
+        let opened = SessionHandle::open(self.shared.clone(), id).await;
+        match &opened {
+            Ok(handle) => {
+                open.insert(id, handle.clone());
+                self.shared.troubles.over(id);
+            }
+            Err(error) if error.is_of_the_store() => {
+                self.shared.troubles.begin(id, error.clone(), TroubleStage::Ended);
+            }
+            Err(_) => {}
+        }
+        opened
     }
 }
 

@@ -1,4 +1,6 @@
-//! May this call run? A pure decision on what the call would touch; nothing here waits or looks at a disk.
+//! May this call run? A decision on what the call would touch. About files it is pure, for paths are resolved
+//! already; a command's folder is looked at (see [`octo_shell::judge_at`]), so commands are decided on beside
+//! the async threads, by [`decide_beside`].
 //!
 //! It fails closed: whatever is not known to be harmless asks, and in the two asking modes an unknown is
 //! never a yes.
@@ -7,7 +9,10 @@ use octo_protocol::{AskReason, Mode, Rule};
 use octo_shell::{Judgement, Permitted};
 use octo_tools::{AsksPerson, CommandEffect, Effects};
 use octo_workspace::{is_inside, is_secret};
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// What a decision is made on, apart from the call itself.
 #[derive(Clone, Debug)]
@@ -78,6 +83,36 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decision {
     match &effects.command {
         Some(effect) => command(ground, effect),
         None => Decision::Run(basis),
+    }
+}
+
+/// How long looking at a command's folder may take. One on a network that hangs asks instead.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// As [`decide`], never holding up an async thread. What cannot be decided in bearable time asks.
+pub(crate) async fn decide_beside(ground: &Ground, effects: &Effects) -> Decision {
+    if effects.command.is_none() {
+        return decide(ground, effects);
+    }
+    let (ground, effects) = (ground.clone(), effects.clone());
+    let deciding = tokio::task::spawn_blocking(move || decide(&ground, &effects));
+    match tokio::time::timeout(PATIENCE, deciding).await {
+        Ok(Ok(decision)) => decision,
+        Ok(Err(_)) | Err(_) => {
+            tracing::warn!("a command could not be decided on in time");
+            Decision::Ask { reason: AskReason::Unparsed, rule: None }
+        }
+    }
+}
+
+/// What would be decided without looking at any folder: whether a call that was let through by another mode
+/// may still run. A command that starts is not looked at again, so a stricter mode always stops it.
+pub(crate) fn forbids_by_now(ground: &Ground, effects: &Effects) -> bool {
+    match effects.command {
+        Some(CommandEffect::Start { .. }) => true,
+        Some(CommandEffect::Input { .. } | CommandEffect::Control) | None => {
+            matches!(decide(ground, effects), Decision::Ask { .. })
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod calls;
 mod inbox;
+mod meter;
 mod model_call;
 mod questions;
 mod restore;
@@ -17,10 +18,10 @@ use crate::{live::Live, shared::Shared};
 pub(crate) use inbox::{Ask, Reply, sendable};
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use restore::resumes_at_start;
-use state::Session;
 pub(crate) use state::now;
+use state::{Patience, Session};
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 /// How a session is spoken to. Cheap to clone; the actor ends with the application.
@@ -28,7 +29,34 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct SessionHandle {
     inbox: mpsc::UnboundedSender<Inbox>,
     live: Live,
+    calls: Calls,
     ended: CancellationToken,
+}
+
+/// What reaches an actor also while it waits for room to store something, and so reads no messages.
+#[derive(Clone)]
+pub(crate) struct Calls {
+    /// Stops that were asked for and not taken yet.
+    stops: watch::Sender<u32>,
+    /// The actor is to end.
+    closing: CancellationToken,
+}
+
+impl Calls {
+    fn new() -> Self {
+        Self { stops: watch::Sender::new(0), closing: CancellationToken::new() }
+    }
+
+    /// Waits until a stop is asked for and not taken yet.
+    async fn stop_pressed(&self) {
+        // The sender is ours, so the wait ends with a stop alone.
+        let mut stops = self.stops.subscribe();
+        let _ours = stops.wait_for(|stops| *stops > 0).await;
+    }
+
+    fn stop_taken(&self) {
+        self.stops.send_modify(|stops| *stops = stops.saturating_sub(1));
+    }
 }
 
 /// What reaches the actor.
@@ -49,6 +77,8 @@ pub(crate) enum Report {
     RetryDue(model_call::Attempt),
     /// A call was prepared.
     Prepared(calls::PreparedReport),
+    /// A waiting call was looked at again.
+    LookedAgain(questions::SecondLook),
     /// A call ended.
     CallEnded(calls::EndedReport),
     /// Whatever still runs of this turn after Stop is given up.
@@ -60,7 +90,8 @@ impl SessionHandle {
     pub(crate) async fn open(shared: Arc<Shared>, id: SessionId) -> Result<Self, ApiError> {
         let live = Live::new(id, shared.deltas.clone());
         let (inbox, receiver) = mpsc::unbounded_channel();
-        let session = Session::load(shared, id, live.clone(), inbox.clone()).await?;
+        let calls = Calls::new();
+        let session = Session::load(shared, id, live.clone(), calls.clone(), inbox.clone()).await?;
         let ended = CancellationToken::new();
         // Told also when the actor breaks, so that nobody waits for it for ever.
         let end = ended.clone().drop_guard();
@@ -68,7 +99,7 @@ impl SessionHandle {
             run(session, receiver).await;
             drop(end);
         });
-        Ok(Self { inbox, live, ended })
+        Ok(Self { inbox, live, calls, ended })
     }
 
     /// Whether the actor still takes messages.
@@ -94,8 +125,15 @@ impl SessionHandle {
         answer.await.map_err(|_| gone())?
     }
 
+    /// Stops the turn that runs, if one does.
+    pub(crate) async fn stop(&self) -> Result<(), ApiError> {
+        self.calls.stops.send_modify(|stops| *stops += 1);
+        self.ask(Ask::Stop).await
+    }
+
     /// Lets the actor end and waits for it.
     pub(crate) async fn shut_down(&self) {
+        self.calls.closing.cancel();
         let (done, ended) = tokio::sync::oneshot::channel();
         if self.inbox.send(Inbox::Shutdown(done)).is_ok() {
             // An actor that is gone already has nothing left to end.
@@ -106,6 +144,11 @@ impl SessionHandle {
 
 async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
     while let Some(message) = inbox.recv().await {
+        session.patience = match &message {
+            Inbox::Ask(_) if session.running.is_none() => Patience::None,
+            Inbox::Ask(_) | Inbox::Report(_) => Patience::Unlimited,
+            Inbox::Shutdown(_) => Patience::None,
+        };
         let outcome = match message {
             Inbox::Ask(ask) => session.take(ask).await,
             Inbox::Report(report) => session.hear(*report).await,
@@ -134,6 +177,7 @@ impl Session {
             Report::Model(progress) => self.model_progressed(progress).await,
             Report::RetryDue(attempt) => self.retry_due(attempt).await,
             Report::Prepared(report) => self.call_prepared(report).await,
+            Report::LookedAgain(look) => self.looked_again(look).await,
             Report::CallEnded(report) => self.call_ended(report).await,
             Report::StopOverdue(turn) => self.give_up_stopping(turn).await,
         }

@@ -1,6 +1,6 @@
 //! What all sessions share.
 
-use crate::{Config, models::Models};
+use crate::{Config, models::Models, troubles::Troubles};
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId};
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
@@ -24,8 +24,8 @@ pub(crate) struct Shared {
     /// This process, as it holds leases.
     pub lease: Holder,
     pub deltas: broadcast::Sender<Arc<Delta>>,
-    /// Sessions that could not be stored, and why.
-    pub faults: broadcast::Sender<(SessionId, ApiError)>,
+    /// Sessions that cannot be stored.
+    pub troubles: Troubles,
 }
 
 impl Shared {

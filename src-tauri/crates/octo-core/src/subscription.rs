@@ -3,8 +3,8 @@
 //! One forwarder per subscription merges adjacent deltas for about [`MERGE`], sends batches, and after a
 //! lag or a gap sends a fresh snapshot instead of a hole. It never makes the agent wait.
 
-use crate::octo::Octo;
-use octo_protocol::{ApiError, Delta, Envelope, Snapshot, Topic, Update};
+use crate::{octo::Octo, troubles::News};
+use octo_protocol::{ApiError, Delta, Envelope, SessionId, Snapshot, Topic, Update};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{
     broadcast::{self, error::RecvError, error::TryRecvError},
@@ -36,15 +36,15 @@ pub(crate) async fn subscribe(octo: Octo, topic: Topic) -> Result<Subscription, 
     let mut forwarder = Forwarder {
         events: octo.events(),
         deltas: octo.deltas(),
-        faults: octo.faults(),
+        troubles: octo.troubles().watch(),
         octo,
         topic,
         seq: 0,
     };
-    let first = forwarder.snapshot().await?;
+    let first = forwarder.begin().await?;
     let (sender, batches) = mpsc::channel(BATCHES);
     tokio::spawn(async move {
-        if sender.send(vec![first]).await.is_ok() {
+        if sender.send(first).await.is_ok() {
             forwarder.forward(sender).await;
         }
     });
@@ -56,7 +56,7 @@ struct Forwarder {
     topic: Topic,
     events: broadcast::Receiver<Arc<Envelope>>,
     deltas: broadcast::Receiver<Arc<Delta>>,
-    faults: broadcast::Receiver<(octo_protocol::SessionId, ApiError)>,
+    troubles: broadcast::Receiver<News>,
     seq: u64,
 }
 
@@ -66,6 +66,13 @@ enum Flow {
 }
 
 impl Forwarder {
+    /// A snapshot, and what is the matter at present.
+    async fn begin(&mut self) -> Result<Vec<Update>, ApiError> {
+        let mut batch = vec![self.snapshot().await?];
+        self.push_troubles(&mut batch);
+        Ok(batch)
+    }
+
     async fn snapshot(&mut self) -> Result<Update, ApiError> {
         let snapshot = self.octo.snapshot(&self.topic).await?;
         self.seq = match &snapshot {
@@ -82,7 +89,7 @@ impl Forwarder {
                 () = sender.closed() => return,
                 event = self.events.recv() => self.take_event(event, &mut batch).await,
                 delta = self.deltas.recv() => self.take_delta(delta, &mut batch).await,
-                fault = self.faults.recv() => self.take_fault(fault, &mut batch).await,
+                news = self.troubles.recv() => self.take_news(news, &mut batch),
             };
             let mut over = matches!(flow, Flow::Over);
             // Text is gathered for a moment; anything else goes at once, with what is there already.
@@ -168,19 +175,34 @@ impl Forwarder {
         }
     }
 
-    async fn take_fault(
-        &mut self,
-        fault: Result<(octo_protocol::SessionId, ApiError), RecvError>,
-        batch: &mut Vec<Update>,
-    ) -> Flow {
-        match fault {
-            Ok((session, error)) if self.topic == (Topic::Session { id: session }) => {
-                batch.push(Update::Fault { error });
+    fn take_news(&mut self, news: Result<News, RecvError>, batch: &mut Vec<Update>) -> Flow {
+        match news {
+            Ok((session, trouble)) => {
+                if self.is_told_of(session) {
+                    batch.push(Update::Trouble { session, trouble });
+                }
                 Flow::On
             }
-            Ok(_) | Err(RecvError::Lagged(_)) => Flow::On,
+            // Everything that is the matter now is told again.
+            Err(RecvError::Lagged(_)) => {
+                self.push_troubles(batch);
+                Flow::On
+            }
             Err(RecvError::Closed) => Flow::Over,
         }
+    }
+
+    fn is_told_of(&self, session: SessionId) -> bool {
+        match self.topic {
+            Topic::Session { id } => id == session,
+            Topic::Sessions => true,
+            Topic::Settings => false,
+        }
+    }
+
+    fn push_troubles(&self, batch: &mut Vec<Update>) {
+        let told = self.octo.troubles().all().into_iter().filter(|(session, _)| self.is_told_of(*session));
+        batch.extend(told.map(|(session, trouble)| Update::Trouble { session, trouble: Some(trouble) }));
     }
 
     /// A snapshot in place of everything that was collected.
@@ -188,9 +210,9 @@ impl Forwarder {
         self.events = self.events.resubscribe();
         self.deltas = self.deltas.resubscribe();
         batch.clear();
-        match self.snapshot().await {
-            Ok(snapshot) => {
-                batch.push(snapshot);
+        match self.begin().await {
+            Ok(begin) => {
+                *batch = begin;
                 Flow::On
             }
             Err(error) => {

@@ -205,6 +205,17 @@ pub struct Restored {
     pub message_ended: bool,
     /// So many messages wait in the queue.
     pub queued: usize,
+    /// Whether the person had pressed Stop.
+    pub stop: Stop,
+}
+
+/// Whether the person had pressed Stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// They had: the turn ends.
+    Pressed,
+    /// They had not: the turn goes on.
+    NotPressed,
 }
 
 /// What the store knows of an open call.
@@ -235,7 +246,7 @@ impl Turn {
     }
 
     /// Rebuilds the turn from the store: what waited waits again, calls that had started end as
-    /// interrupted, calls that had not are prepared again.
+    /// interrupted, calls that had not are prepared again. A turn that was being stopped ends at once.
     pub fn restore(limits: Limits, stored: &Restored) -> (Self, Vec<Action>) {
         let mut turn = Self::new(limits);
         turn.model_calls = stored.model_calls;
@@ -243,7 +254,9 @@ impl Turn {
         for key in stored.past.iter().chain(stored.open.iter().map(|(_, key, _)| key)) {
             *turn.seen.entry(key.clone()).or_default() += 1;
         }
-        let actions = if stored.open.is_empty() {
+        let actions = if stored.stop == Stop::Pressed {
+            turn.end_restored(stored)
+        } else if stored.open.is_empty() {
             turn.think()
         } else if stored.message_ended {
             let (batch, mut actions) = Batch::restore(&stored.open);
@@ -258,6 +271,25 @@ impl Turn {
             actions
         };
         (turn, actions)
+    }
+
+    /// Ends a turn that was being stopped: every open call gets its result, nothing is called again.
+    fn end_restored(&mut self, stored: &Restored) -> Vec<Action> {
+        let how = |known: &Known| match known {
+            Known::Ended => None,
+            Known::Started => Some(Settle::Interrupted),
+            Known::Planned | Known::Asking => Some(Settle::Stopped),
+        };
+        let mut actions: Vec<Action> = stored
+            .open
+            .iter()
+            .filter_map(|(call, _, known)| how(known).map(|how| Action::Settle(*call, how)))
+            .collect();
+        if !stored.open.is_empty() {
+            actions.push(Action::CloseBatch);
+        }
+        actions.extend(self.end(Ending::Stopped));
+        actions
     }
 
     /// Whether the person pressed Stop and the end is still to come.

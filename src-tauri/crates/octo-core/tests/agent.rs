@@ -5,7 +5,9 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "tests report by failing")]
 
 mod agent {
+    mod attachments;
     mod faults;
+    mod ledger;
     mod permission;
     mod restart;
     mod rig;

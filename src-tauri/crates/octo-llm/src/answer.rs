@@ -1,7 +1,9 @@
 //! A model's answer read from the bytes of its body.
 
 use crate::{
-    Dialect, ModelEvent, ProviderError, ProviderId, anthropic, openai_chat,
+    Dialect, ModelEvent, ProviderError, ProviderId, anthropic, bedrock,
+    event_stream::EventStreamReader,
+    openai_chat, openai_responses,
     sse::{SseEvent, SseReader},
     wire::Decode,
 };
@@ -13,12 +15,37 @@ use std::collections::BTreeMap;
 ///
 /// Blocks finish in their order: one that is whole before an earlier one is held back until that is whole too.
 pub struct Answer {
-    reader: SseReader,
+    reader: Reader,
     decoder: Box<dyn Decode>,
     /// The block that finishes next.
     next: u32,
     /// Whole blocks behind one that still grows.
     held: BTreeMap<u32, Block>,
+}
+
+/// How the events of a body are framed.
+enum Reader {
+    /// Server-sent events.
+    Text(SseReader),
+    /// Binary frames.
+    Binary(EventStreamReader),
+}
+
+impl Reader {
+    fn push(&mut self, bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), ProviderError> {
+        match self {
+            Self::Text(reader) => reader.push(bytes, events),
+            Self::Binary(reader) => reader.push(bytes, events),
+        }
+    }
+
+    /// A last frame without its end. A binary one that is not whole says nothing.
+    fn finish(&mut self) -> Option<SseEvent> {
+        match self {
+            Self::Text(reader) => std::mem::take(reader).finish(),
+            Self::Binary(_) => None,
+        }
+    }
 }
 
 /// Whether an answer is over.
@@ -36,15 +63,23 @@ impl Answer {
         let decoder: Box<dyn Decode> = match protocol {
             Protocol::Anthropic => Box::new(anthropic::Decoder::new(provider.clone(), dialect.unsigned)),
             Protocol::OpenaiChat => Box::new(openai_chat::Decoder::new(provider.clone())),
+            Protocol::OpenaiResponses => Box::new(openai_responses::Decoder::new(provider.clone())),
+            Protocol::Bedrock => Box::new(bedrock::Decoder::new(provider.clone())),
         };
-        Self { reader: SseReader::new(), decoder, next: 0, held: BTreeMap::new() }
+        let reader = match protocol {
+            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {
+                Reader::Text(SseReader::new())
+            }
+            Protocol::Bedrock => Reader::Binary(EventStreamReader::default()),
+        };
+        Self { reader, decoder, next: 0, held: BTreeMap::new() }
     }
 
     /// Takes the next bytes. `events` receives what they say, also what came before an error.
     ///
     /// # Errors
     ///
-    /// Those of the codec's decoder and of [`SseReader::push`]. After an error nothing more may be pushed.
+    /// Those of the codec's decoder; [`crate::ErrorClass::Malformed`] for frames that are none. After an error nothing more may be pushed.
     pub fn push(&mut self, bytes: &[u8], events: &mut Vec<ModelEvent>) -> Result<Progress, ProviderError> {
         let mut frames: Vec<SseEvent> = Vec::new();
         let read = self.reader.push(bytes, &mut frames);
@@ -65,7 +100,7 @@ impl Answer {
     /// [`crate::ErrorClass::CutOff`] when the answer is not whole; what a whole last frame says went wrong.
     pub fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), ProviderError> {
         // A last frame that cannot be read was cut; whether the answer was whole before it is the decoder's word.
-        if let Some(tail) = std::mem::take(&mut self.reader).finish()
+        if let Some(tail) = self.reader.finish()
             && (tail.data.trim() == openai_chat::DONE
                 || serde_json::from_str::<IgnoredAny>(&tail.data).is_ok())
         {

@@ -5,6 +5,7 @@
 //! without it says the same to the model.
 
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// What a provider's cache does for a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +15,31 @@ pub struct Caching {
     pub kind: CacheKind,
     /// The shortest prefix that is kept, in tokens.
     pub minimum: u64,
+}
+
+impl Caching {
+    /// Nothing is known to be cached.
+    pub const NONE: Self = Self { kind: CacheKind::None, minimum: 0 };
+
+    /// Anthropic's rules for its current models (autumn 2026): what holds where a server takes that protocol
+    /// and nothing else is known of it. Markers do no harm where they are not understood.
+    pub fn anthropic() -> Self {
+        let lives = vec![Life::FiveMinutes, Life::Hour];
+        Self { kind: CacheKind::Markers { limit: 4, lookback: 20, lives }, minimum: 1024 }
+    }
+
+    /// How long an entry lives at least after its last use, where it is known. Of markers, the shortest life.
+    pub fn life(&self) -> Option<Duration> {
+        let seconds = match &self.kind {
+            CacheKind::None => return None,
+            CacheKind::Markers { lives, .. } => lives.iter().min()?.seconds(),
+            CacheKind::Breakpoints { life_seconds, .. }
+            | CacheKind::Prefix { life_seconds, .. }
+            | CacheKind::Units { life_seconds }
+            | CacheKind::Chance { life_seconds, .. } => *life_seconds,
+        };
+        Some(Duration::from_secs(seconds))
+    }
 }
 
 /// How prefixes get into a cache and are found there.
@@ -87,13 +113,15 @@ impl Life {
     }
 }
 
-/// What one request asks of the cache.
+/// What one request asks of the cache. Made by [`plan`](crate::plan).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CachePlan {
-    /// The marker behind tools and system prompt; none for no marker.
+    /// The marker (or breakpoint) behind tools and system prompt; none for no marker.
     pub fixed: Option<Life>,
-    /// The messages (by index, rising) behind which a marker goes.
+    /// The messages (by index, rising) behind which a marker (or breakpoint) goes. No life is longer than one
+    /// before it, that of `fixed` included.
     pub messages: Vec<(usize, Life)>,
-    /// Names the conversation, for providers that steer requests by a key; at most 64 plain characters.
+    /// Names the conversation, for providers that steer requests by a key; at most 64 plain characters. A codec
+    /// writes it only under a field its dialect names.
     pub key: Option<String>,
 }

@@ -1,6 +1,8 @@
 //! Where a model lives, and whether it may be spoken to there.
 
-use crate::{ErrorClass, Provider, ProviderError, ProviderId, transport::Transport};
+use crate::{
+    Dialect, ErrorClass, Network, Provider, ProviderError, ProviderId, bedrock::AwsEnvironment, transport::Transport,
+};
 use octo_protocol::Protocol;
 use reqwest::Url;
 use secrecy::SecretString;
@@ -20,86 +22,32 @@ pub struct Endpoint {
     pub key: Option<SecretString>,
     /// How this server differs from the protocol's common form.
     pub dialect: Dialect,
+    /// How it is reached.
+    pub network: Network,
+    /// Where the credentials for it are, where there is no key (Bedrock).
+    pub aws: AwsEnvironment,
 }
 
-/// How a server differs from its protocol's common form.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dialect {
-    /// The field that limits the answer's length (OpenAI Chat).
-    pub output_limit: OutputLimit,
-    /// What becomes of assistant messages without reasoning (OpenAI Chat).
-    pub padding: ReasoningPadding,
-    /// What becomes of reasoning without a signature (Anthropic).
-    pub unsigned: UnsignedReasoning,
-    /// The headers the key travels in (Anthropic).
-    pub key_headers: KeyHeaders,
-}
-
-/// The field that limits the answer's length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OutputLimit {
-    /// `max_tokens`, which nearly all servers know.
-    #[default]
-    MaxTokens,
-    /// `max_completion_tokens`: OpenAI itself, whose reasoning models refuse the older field
-    /// (API reference of `chat/completions`).
-    MaxCompletionTokens,
-}
-
-/// What becomes of assistant messages without reasoning when they are sent back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReasoningPadding {
-    /// They carry an empty field once an earlier message of the conversation carried one.
-    #[default]
-    Following,
-    /// They always carry the field: the server is known to ask for it (DeepSeek, Moonshot).
-    Always,
-}
-
-/// What becomes of finished reasoning without a signature.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UnsignedReasoning {
-    /// It is sent back as it came: the server does not sign.
-    #[default]
-    Keep,
-    /// It is not sent back: the server signs, and refuses reasoning it did not sign.
-    Drop,
-}
-
-/// The headers the key travels in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeyHeaders {
-    /// `x-api-key` alone.
-    #[default]
-    ApiKey,
-    /// `x-api-key` and `authorization`: OpenRouter's Messages endpoint reads the latter.
-    ApiKeyAndBearer,
-}
-
-impl Dialect {
-    /// The dialect of a known host; the common form for any other. Hosts are compared whole.
-    pub fn of_host(host: &str) -> Self {
-        let common = Self::default();
-        match host {
-            "api.anthropic.com" => Self { unsigned: UnsignedReasoning::Drop, ..common },
-            "api.openai.com" => Self { output_limit: OutputLimit::MaxCompletionTokens, ..common },
-            "api.deepseek.com" | "api.moonshot.ai" | "api.moonshot.cn" => {
-                Self { padding: ReasoningPadding::Always, ..common }
-            }
-            "openrouter.ai" => {
-                Self { key_headers: KeyHeaders::ApiKeyAndBearer, unsigned: UnsignedReasoning::Drop, ..common }
-            }
-            _ => common,
-        }
+impl Endpoint {
+    /// An endpoint with the dialect its host is known for, reached as the system reaches it; for Bedrock
+    /// with this process's AWS environment.
+    pub fn new(protocol: Protocol, base_url: impl Into<String>, key: Option<SecretString>) -> Self {
+        let base_url = base_url.into();
+        let dialect = Url::parse(&base_url).ok().and_then(|url| url.host_str().map(Dialect::of_host));
+        let aws = match protocol {
+            Protocol::Bedrock => AwsEnvironment::of_process(),
+            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => AwsEnvironment::default(),
+        };
+        let (dialect, network) = (dialect.unwrap_or_default(), Network::default());
+        Self { protocol, base_url, key, dialect, network, aws }
     }
 }
 
 impl Endpoint {
-    /// An endpoint with the dialect its host is known for.
-    pub fn new(protocol: Protocol, base_url: impl Into<String>, key: Option<SecretString>) -> Self {
-        let base_url = base_url.into();
-        let dialect = Url::parse(&base_url).ok().and_then(|url| url.host_str().map(Dialect::of_host));
-        Self { protocol, base_url, key, dialect: dialect.unwrap_or_default() }
+    /// A header of the person's may be a key, and AWS credentials may hold a token that is one.
+    fn carries(&self) -> Carries {
+        let secret = self.key.is_some() || !self.network.headers.is_empty();
+        if secret || self.protocol == Protocol::Bedrock { Carries::Key } else { Carries::Conversation }
     }
 }
 
@@ -110,9 +58,11 @@ impl Endpoint {
 /// [`ErrorClass::Address`] when the address is not an http(s) address of a host, or holds a query, a
 /// fragment or credentials. [`ErrorClass::Insecure`] when plain http would leave this machine with a key,
 /// or leave the private network at all. [`ErrorClass::Auth`] when the key cannot stand in a header.
+/// [`ErrorClass::Header`], [`ErrorClass::Proxy`] and [`ErrorClass::Certificate`] when the network settings
+/// cannot be used.
 pub fn connect(endpoint: Endpoint) -> Result<Arc<dyn Provider>, ProviderError> {
     let url = parse(&endpoint.base_url)?;
-    guard(&url, if endpoint.key.is_some() { Carries::Key } else { Carries::Conversation })?;
+    guard(&url, endpoint.carries())?;
     Ok(Arc::new(Transport::new(endpoint, url)?))
 }
 
@@ -131,6 +81,8 @@ pub(crate) fn provider_id(protocol: Protocol, url: &Url) -> ProviderId {
     let name = match protocol {
         Protocol::Anthropic => "anthropic",
         Protocol::OpenaiChat => "openai-chat",
+        Protocol::OpenaiResponses => "openai-responses",
+        Protocol::Bedrock => "bedrock",
     };
     let host = url.host_str().unwrap_or_default();
     ProviderId(match url.port() {
@@ -300,14 +252,5 @@ mod tests {
             |protocol, address| connect(Endpoint::new(protocol, address, None)).unwrap().id().0.clone();
         assert_eq!(name(Protocol::Anthropic, "https://api.anthropic.com"), "anthropic@api.anthropic.com");
         assert_eq!(name(Protocol::OpenaiChat, "http://127.0.0.1:99/v1"), "openai-chat@127.0.0.1:99");
-    }
-
-    #[test]
-    fn dialects_belong_to_whole_host_names() {
-        let dialect = |address| Endpoint::new(Protocol::OpenaiChat, address, None).dialect;
-        assert_eq!(dialect("https://api.openai.com/v1").output_limit, OutputLimit::MaxCompletionTokens);
-        assert_eq!(dialect("https://api.openai.com.example/v1").output_limit, OutputLimit::MaxTokens);
-        assert_eq!(dialect("https://api.deepseek.com").padding, ReasoningPadding::Always);
-        assert_eq!(dialect("not an address"), Dialect::default());
     }
 }

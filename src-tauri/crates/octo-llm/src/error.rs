@@ -44,6 +44,12 @@ pub enum ErrorClass {
     Address,
     /// The key or the conversation would cross the network unencrypted.
     Insecure,
+    /// A header given by the person cannot be sent.
+    Header,
+    /// The proxy's address is not one.
+    Proxy,
+    /// The certificates given by the person are none.
+    Certificate,
     /// The call was cancelled by its token.
     Cancelled,
 }
@@ -61,6 +67,9 @@ impl ErrorClass {
             | Self::Invalid
             | Self::Address
             | Self::Insecure
+            | Self::Header
+            | Self::Proxy
+            | Self::Certificate
             | Self::Cancelled => false,
         }
     }
@@ -81,6 +90,9 @@ impl ErrorClass {
             Self::Invalid => "provider.invalid",
             Self::Address => "provider.address",
             Self::Insecure => "provider.insecure",
+            Self::Header => "provider.header",
+            Self::Proxy => "provider.proxy",
+            Self::Certificate => "provider.certificate",
             Self::Cancelled => "provider.cancelled",
         }
     }

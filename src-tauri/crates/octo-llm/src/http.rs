@@ -15,10 +15,15 @@ pub(crate) const MESSAGE: usize = 500;
 /// The error an answer with `status` means; `body` may be cut.
 pub(crate) fn refusal(status: u16, headers: &HeaderMap, body: &str, now: SystemTime) -> ProviderError {
     let message = message_of(body);
-    let class = class_of(status, &message);
+    let class = named_by_aws(headers, &message).unwrap_or_else(|| class_of(status, &message));
     let shown =
         if message.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {message}") };
     ProviderError { class, message: shown, retry_after: retry_after(headers, now) }
+}
+
+/// AWS names the exception in a header: a wrong signature has the status of a missing right.
+fn named_by_aws(headers: &HeaderMap, message: &str) -> Option<ErrorClass> {
+    exception_class(headers.get("x-amzn-errortype")?.to_str().ok()?, message)
 }
 
 /// The error an error object inside a good answer means: in a stream, or as a whole body with status 200.
@@ -35,6 +40,38 @@ pub(crate) fn reported(error: &Value) -> ProviderError {
         (None, _) => ErrorClass::Overloaded,
     };
     ProviderError::new(class, message)
+}
+
+/// The error an AWS exception inside a stream means, an object with its `type` and `message`.
+pub(crate) fn exception(said: &Value) -> ProviderError {
+    let name = said.get("type").and_then(Value::as_str).unwrap_or_default();
+    let message = said.get("message").and_then(Value::as_str).unwrap_or_default();
+    let class = exception_class(name, message).unwrap_or(ErrorClass::Overloaded);
+    ProviderError::new(class, if message.is_empty() { name } else { message })
+}
+
+/// The class of an AWS exception by its name, whatever the case of its first letter.
+fn exception_class(name: &str, message: &str) -> Option<ErrorClass> {
+    // A header may hold `Name:address`, a body `namespace#Name`.
+    let name = name.split(':').next().unwrap_or_default();
+    let name = name.rsplit('#').next().unwrap_or_default().to_ascii_lowercase();
+    Some(match name.as_str() {
+        "throttlingexception" | "toomanyrequestsexception" => ErrorClass::RateLimited,
+        "servicequotaexceededexception" => ErrorClass::RateLimited,
+        "internalserverexception" | "serviceunavailableexception" | "modeltimeoutexception"
+        | "modelstreamerrorexception" | "modelerrorexception" | "modelnotreadyexception" => {
+            ErrorClass::Overloaded
+        }
+        "validationexception" if is_overflow(message) => ErrorClass::ContextTooLong,
+        "validationexception" => ErrorClass::Invalid,
+        "resourcenotfoundexception" => ErrorClass::NotFound,
+        "accessdeniedexception" => ErrorClass::Forbidden,
+        "unrecognizedclientexception" | "invalidsignatureexception" | "incompletesignatureexception"
+        | "expiredtokenexception" | "missingauthenticationtokenexception" | "invalidclienttokenid" => {
+            ErrorClass::Auth
+        }
+        _ => return None,
+    })
 }
 
 /// The error a page for a browser means, whatever its status.
@@ -66,7 +103,7 @@ fn named_class(name: &str, message: &str) -> Option<ErrorClass> {
         "not_found_error" | "model_not_found" => ErrorClass::NotFound,
         "context_length_exceeded" => ErrorClass::ContextTooLong,
         "invalid_request_error" | "request_too_large" if is_overflow(message) => ErrorClass::ContextTooLong,
-        "invalid_request_error" | "request_too_large" => ErrorClass::Invalid,
+        "invalid_request_error" | "request_too_large" | "invalid_prompt" => ErrorClass::Invalid,
         _ => return None,
     })
 }

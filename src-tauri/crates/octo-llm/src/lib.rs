@@ -6,33 +6,52 @@
 //! an [`Endpoint`].
 //!
 //! What callers decide with, beside the stream: [`RetryPolicy`] (whether and when to try again),
-//! [`plan`] (where cache markers go), [`limits`] (what a model takes), [`host_of`] (what a key is
+//! [`plan`] (where cache markers go), [`Presets`] (what a model takes and costs), [`host_of`] (what a key is
 //! bound to).
 
 mod answer;
 pub mod anthropic;
+pub mod bedrock;
 mod caching;
+mod catalogue;
+mod dialect;
+mod effort;
 mod endpoint;
 mod error;
 mod event;
+mod event_stream;
+mod expectation;
 mod http;
-mod limits;
-mod marks;
+mod local;
+mod network;
+mod planner;
 pub mod openai_chat;
+pub mod openai_responses;
+mod presets;
+mod prices;
 mod provider;
+mod redact;
 mod request;
 mod retry;
 pub mod sse;
 mod transport;
+mod warmth;
 mod wire;
 
 pub use answer::*;
 pub use caching::*;
+pub use catalogue::list_models;
+pub use dialect::*;
 pub use endpoint::*;
 pub use error::*;
 pub use event::*;
-pub use limits::*;
-pub use marks::*;
+pub use local::find_local_servers;
+pub use expectation::*;
+pub use network::*;
+pub use planner::*;
+pub use presets::*;
+pub use prices::*;
 pub use provider::*;
 pub use request::*;
 pub use retry::*;
+pub use warmth::*;

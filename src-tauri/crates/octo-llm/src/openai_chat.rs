@@ -1,10 +1,11 @@
 //! OpenAI Chat Completions, as spoken by many servers.
 //!
 //! As with [`crate::anthropic`], a request is a byte-wise prefix of every later one of the same
-//! conversation. Servers of this protocol cache by themselves; it has no markers.
+//! conversation, markers apart. Servers of this protocol cache by themselves; some take markers as well.
 
 mod decode;
 mod encode;
+mod marks;
 
 pub use decode::Decoder;
 pub use encode::encode;

@@ -1,7 +1,7 @@
 //! What a model is asked.
 
 use crate::CachePlan;
-use octo_protocol::{BlobHash, Message};
+use octo_protocol::{BlobHash, Effort, Message};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,6 +22,8 @@ pub struct ModelRequest {
     pub vision: bool,
     /// The most tokens the answer may have.
     pub max_output: u64,
+    /// How much it is asked to reason; none leaves it to the model.
+    pub effort: Option<Effort>,
     /// What is asked of the provider's cache.
     pub cache: CachePlan,
 }

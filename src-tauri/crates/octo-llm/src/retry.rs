@@ -59,7 +59,7 @@ mod tests {
         ProviderError { retry_after: retry_after.map(Duration::from_secs), ..ProviderError::new(class, "") }
     }
 
-    const CLASSES: [ErrorClass; 14] = [
+    const CLASSES: [ErrorClass; 17] = [
         ErrorClass::Auth,
         ErrorClass::Billing,
         ErrorClass::Forbidden,
@@ -73,6 +73,9 @@ mod tests {
         ErrorClass::Invalid,
         ErrorClass::Address,
         ErrorClass::Insecure,
+        ErrorClass::Header,
+        ErrorClass::Proxy,
+        ErrorClass::Certificate,
         ErrorClass::Cancelled,
     ];
 

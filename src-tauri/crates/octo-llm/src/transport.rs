@@ -3,8 +3,8 @@
 use crate::{
     Answer, Endpoint, ErrorClass, KeyHeaders, ModelEvent, ModelRequest, ModelStream, Progress, Provider,
     ProviderError, ProviderId, anthropic,
-    endpoint::{self, Reach},
-    http, openai_chat,
+    bedrock, endpoint, http, openai_chat, openai_responses,
+    redact::Secrets,
 };
 use futures::stream;
 use octo_protocol::Protocol;
@@ -14,6 +14,7 @@ use reqwest::{
     redirect,
 };
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
 use std::{
     collections::VecDeque,
     sync::Arc,
@@ -30,8 +31,9 @@ pub const READ_TIMEOUT: Duration = Duration::from_secs(300);
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of an error's body is read.
 const ERROR_BODY: usize = 64 * 1024;
-/// The shortest text that is taken out of messages as a key.
-const SHORTEST_KEY: usize = 6;
+
+/// The type of what is sent.
+const JSON: &str = "application/json";
 
 /// A provider behind HTTP.
 pub(crate) struct Transport {
@@ -43,20 +45,16 @@ struct Call {
     id: ProviderId,
     endpoint: Endpoint,
     client: Client,
-    url: String,
+    base: Url,
     headers: HeaderMap,
 }
 
 impl Transport {
     pub(crate) fn new(endpoint: Endpoint, base: Url) -> Result<Self, ProviderError> {
-        let url = match endpoint.protocol {
-            Protocol::Anthropic => anthropic::url(&base),
-            Protocol::OpenaiChat => openai_chat::url(&base),
-        };
         let headers = headers(&endpoint)?;
-        let client = client(&base)?;
+        let client = client(&endpoint, &base)?;
         let id = endpoint::provider_id(endpoint.protocol, &base);
-        Ok(Self { call: Arc::new(Call { id, endpoint, client, url, headers }) })
+        Ok(Self { call: Arc::new(Call { id, endpoint, client, base, headers }) })
     }
 }
 
@@ -67,7 +65,7 @@ impl Provider for Transport {
 
     fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> ModelStream {
         let state = State::Start { call: self.call.clone(), request: Box::new(request) };
-        let machine = Machine { state, ready: VecDeque::new() };
+        let machine = Machine { state, ready: VecDeque::new(), secrets: Secrets::of(&self.call.endpoint) };
         Box::pin(stream::unfold((machine, cancel), |(mut machine, cancel)| async move {
             if matches!(machine.state, State::Over) && machine.ready.is_empty() {
                 return None;
@@ -81,7 +79,8 @@ impl Provider for Transport {
             };
             if !matches!(event, Some(Ok(_))) {
                 // Lets go of the connection before the error is seen.
-                machine = Machine { state: State::Over, ready: VecDeque::new() };
+                machine =
+                    Machine { state: State::Over, ready: VecDeque::new(), secrets: Secrets::default() };
             }
             event.map(|event| (event, (machine, cancel)))
         }))
@@ -89,20 +88,25 @@ impl Provider for Transport {
 }
 
 /// Verified TLS (the builder's default, never switched off); no redirects, since the key was given for this
-/// address and no other; no proxy for plain http, which stays near.
-fn client(base: &Url) -> Result<Client, ProviderError> {
+/// address and no other.
+pub(crate) fn client(endpoint: &Endpoint, base: &Url) -> Result<Client, ProviderError> {
     let builder = Client::builder()
         .user_agent(concat!("octo/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
         .read_timeout(READ_TIMEOUT)
         .redirect(redirect::Policy::none());
-    let builder = if endpoint::reach(base) == Reach::World { builder } else { builder.no_proxy() };
+    let builder = endpoint.network.apply(builder, base)?;
     builder.build().map_err(|error| ProviderError::new(ErrorClass::Network, causes(error)))
 }
 
-fn headers(endpoint: &Endpoint) -> Result<HeaderMap, ProviderError> {
-    let mut headers = HeaderMap::new();
-    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+pub(crate) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, ProviderError> {
+    // Octo's own are put in after, over any of the same name.
+    let mut headers = endpoint.network.header_map()?;
+    let accepted = match endpoint.protocol {
+        Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => "text/event-stream",
+        Protocol::Bedrock => bedrock::FRAMES,
+    };
+    headers.insert(ACCEPT, HeaderValue::from_static(accepted));
     let bearer =
         |key: &SecretString| Ok((AUTHORIZATION, secret(&format!("Bearer {}", key.expose_secret()))?));
     let api_key =
@@ -117,8 +121,10 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, ProviderError> {
                 }
             }
         }
-        (Protocol::OpenaiChat, Some(key)) => headers.extend([bearer(key)?]),
-        (Protocol::OpenaiChat, None) => {}
+        (Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Bedrock, Some(key)) => {
+            headers.extend([bearer(key)?]);
+        }
+        (Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Bedrock, None) => {}
     }
     Ok(headers)
 }
@@ -134,6 +140,8 @@ fn secret(text: &str) -> Result<HeaderValue, ProviderError> {
 struct Machine {
     state: State,
     ready: VecDeque<Result<ModelEvent, ProviderError>>,
+    /// What must not leave with an error.
+    secrets: Secrets,
 }
 
 enum State {
@@ -143,7 +151,6 @@ enum State {
 }
 
 struct Reading {
-    call: Arc<Call>,
     response: Response,
     answer: Answer,
     /// Whether the body was seen to begin like a stream.
@@ -158,15 +165,13 @@ impl Machine {
                 return Some(event);
             }
             match &mut self.state {
-                State::Start { call, request } => match call.start(request).await {
+                State::Start { call, request } => match call.start(request, &mut self.secrets).await {
                     Ok(response) => {
                         let answer = Answer::new(call.endpoint.protocol, &call.id, &call.endpoint.dialect);
-                        let call = call.clone();
-                        self.state =
-                            State::Reading(Box::new(Reading { call, response, answer, begun: false }));
+                        self.state = State::Reading(Box::new(Reading { response, answer, begun: false }));
                     }
                     Err(error) => {
-                        self.ready.push_back(Err(call.redact(error)));
+                        self.ready.push_back(Err(redacted(error, &self.secrets)));
                         self.state = State::Over;
                     }
                 },
@@ -182,7 +187,7 @@ impl Machine {
                             }
                         }
                         Err(error) => {
-                            self.ready.push_back(Err(reading.call.redact(error)));
+                            self.ready.push_back(Err(redacted(error, &self.secrets)));
                             self.state = State::Over;
                         }
                     }
@@ -205,7 +210,7 @@ impl Reading {
             self.begun = true;
             // No event begins like a page or like JSON.
             if matches!(first, b'<' | b'{' | b'[') {
-                return Err(http::not_a_stream(&body(&mut self.response, bytes.to_vec()).await));
+                return Err(http::not_a_stream(&body_of(&mut self.response, bytes.to_vec()).await));
             }
         }
         self.answer.push(&bytes, events)
@@ -214,17 +219,20 @@ impl Reading {
 
 impl Call {
     /// Sends the request; the answer is good as far as its status and type tell.
-    async fn start(&self, request: &ModelRequest) -> Result<Response, ProviderError> {
-        let asked = match self.endpoint.protocol {
-            Protocol::Anthropic => anthropic::encode(request, &self.id),
-            Protocol::OpenaiChat => openai_chat::encode(request, &self.id, &self.endpoint.dialect),
-        };
-        let sent = self.client.post(&self.url).headers(self.headers.clone()).json(&asked).send().await;
+    async fn start(&self, request: &ModelRequest, secrets: &mut Secrets) -> Result<Response, ProviderError> {
+        let (url, asked) = self.encode(request);
+        let body = asked.to_string().into_bytes();
+        let mut headers = self.headers.clone();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        if self.endpoint.protocol == Protocol::Bedrock && self.endpoint.key.is_none() {
+            headers.extend(self.let_in(&url, &body, secrets).await?);
+        }
+        let sent = self.client.post(&url).headers(headers).body(body).send().await;
         let mut response = sent.map_err(network)?;
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
-            let said = self.without_key(body(&mut response, Vec::new()).await);
+            let said = secrets.hide(body_of(&mut response, Vec::new()).await);
             return Err(http::refusal(status.as_u16(), &headers, &said, SystemTime::now()));
         }
         let is_page = response
@@ -235,21 +243,46 @@ impl Call {
         if is_page { Err(http::web_page()) } else { Ok(response) }
     }
 
-    /// Servers repeat keys in their complaints; nothing of a key leaves with an error. Shortened only after,
-    /// so that no cut key is left over.
-    fn redact(&self, mut error: ProviderError) -> ProviderError {
-        error.message = http::shorten(&self.without_key(error.message), http::MESSAGE);
-        error
-    }
-
-    fn without_key(&self, text: String) -> String {
-        match &self.endpoint.key {
-            Some(key) if key.expose_secret().len() >= SHORTEST_KEY => {
-                text.replace(key.expose_secret(), "[key]")
+    /// Where the request goes, and what it says.
+    fn encode(&self, request: &ModelRequest) -> (String, Value) {
+        let (id, dialect, base) = (&self.id, &self.endpoint.dialect, &self.base);
+        match self.endpoint.protocol {
+            Protocol::Anthropic => (anthropic::url(base), anthropic::encode(request, id, dialect)),
+            Protocol::OpenaiChat => (openai_chat::url(base), openai_chat::encode(request, id, dialect)),
+            Protocol::OpenaiResponses => {
+                (openai_responses::url(base), openai_responses::encode(request, id, dialect))
             }
-            _ => text,
+            Protocol::Bedrock => (bedrock::url(base, &request.model), bedrock::encode(request, id)),
         }
     }
+
+    /// The headers that let a request without a key in, from the AWS environment as it is now.
+    async fn let_in(
+        &self,
+        url: &str,
+        body: &[u8],
+        secrets: &mut Secrets,
+    ) -> Result<HeaderMap, ProviderError> {
+        let (environment, base) = (self.endpoint.aws.clone(), self.base.clone());
+        let found = tokio::task::spawn_blocking(move || bedrock::access(&environment, &base)).await;
+        let unread = |_| ProviderError::new(ErrorClass::Auth, "The AWS credentials could not be read.");
+        let access = found.map_err(unread)??;
+        access.secrets(secrets);
+        let headers = [(CONTENT_TYPE.as_str(), JSON)];
+        let request = bedrock::Unsigned { method: "POST", url, headers: &headers, body };
+        let named = |(name, value): (String, String)| {
+            let unsendable = |_| ProviderError::new(ErrorClass::Auth, "The request cannot be signed.");
+            Ok((HeaderName::try_from(name).map_err(unsendable)?, secret(&value)?))
+        };
+        access.headers(&request, SystemTime::now())?.into_iter().map(named).collect()
+    }
+}
+
+/// Servers repeat keys in their complaints; nothing of a key leaves with an error. Shortened only after,
+/// so that no cut key is left over.
+fn redacted(mut error: ProviderError, secrets: &Secrets) -> ProviderError {
+    error.message = http::shorten(&secrets.hide(error.message), http::MESSAGE);
+    error
 }
 
 /// Reads what is left after the terminal event (normally the end of the body alone), so that the connection
@@ -263,7 +296,7 @@ fn drain(mut response: Response) {
 }
 
 /// The body, `begun` before it, as far as it comes in bearable time and size.
-async fn body(response: &mut Response, mut begun: Vec<u8>) -> String {
+async fn body_of(response: &mut Response, mut begun: Vec<u8>) -> String {
     let rest = async {
         while begun.len() < ERROR_BODY
             && let Ok(Some(bytes)) = response.chunk().await
@@ -277,7 +310,7 @@ async fn body(response: &mut Response, mut begun: Vec<u8>) -> String {
 }
 
 /// An error of the network with its causes, without the address (it is known, and may be private).
-fn network(error: reqwest::Error) -> ProviderError {
+pub(crate) fn network(error: reqwest::Error) -> ProviderError {
     let message = if error.is_connect() && error.is_timeout() {
         format!("No connection within {} seconds.", CONNECT_TIMEOUT.as_secs())
     } else if error.is_timeout() {

@@ -2,7 +2,7 @@
 
 use crate::{ErrorClass, ModelEvent, ProviderError, sse::SseEvent};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use octo_protocol::{BlobHash, CallId, NoticeKind};
+use octo_protocol::{BlobHash, CallId, NoticeKind, Usage};
 use serde_json::Value;
 use std::{
     collections::{HashMap, HashSet},
@@ -28,6 +28,40 @@ pub(crate) trait Decode: Send {
     fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError>;
     /// Whether the stream's terminal event was seen and nothing of worth can follow.
     fn is_done(&self) -> bool;
+}
+
+/// More tokens than any call has: what a provider says beyond is nonsense, and is cut down to this, so that
+/// sums of any number of calls stay sums.
+const MOST_TOKENS: u64 = 1_000_000_000;
+
+/// A count of tokens as a provider writes it; none for what is no count (text, a negative number, nothing).
+pub(crate) fn tokens(value: &Value) -> Option<u64> {
+    let whole = || {
+        // Some servers write whole numbers with a fraction.
+        let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0)?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, and is not negative")]
+        Some(number as u64)
+    };
+    value.as_u64().or_else(whole).map(|count| count.min(MOST_TOKENS))
+}
+
+/// Counts of a provider that counts cached tokens within the input's.
+pub(crate) struct Share {
+    /// The whole input.
+    pub(crate) input: Option<u64>,
+    pub(crate) cache_read: Option<u64>,
+    pub(crate) cache_write: Option<u64>,
+    pub(crate) output: Option<u64>,
+}
+
+/// Such counts made disjoint. The whole input is believed where it is given: the parts are cut to fit it.
+pub(crate) fn split_usage(share: Share) -> Usage {
+    let (read, write) = (share.cache_read.unwrap_or(0), share.cache_write.unwrap_or(0));
+    let whole = share.input.unwrap_or(read + write);
+    let cache_read = read.min(whole);
+    let cache_write = write.min(whole - cache_read);
+    let input = whole - cache_read - cache_write;
+    Usage { input, cache_read, cache_write, output: share.output.unwrap_or(0) }
 }
 
 /// The JSON of an event.

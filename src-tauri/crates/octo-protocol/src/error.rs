@@ -75,6 +75,11 @@ impl ApiError {
         self
     }
 
+    /// Whether the store said so: what was asked for is not stored.
+    pub fn is_of_the_store(&self) -> bool {
+        self.key.starts_with("store.")
+    }
+
     /// With a code a client branches on.
     #[must_use]
     pub fn code(mut self, code: ErrorCode) -> Self {

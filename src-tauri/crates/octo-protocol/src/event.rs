@@ -1,8 +1,9 @@
 //! What happened: durable, numbered events, and the unnumbered text that streams between them.
 
 use crate::{
-    Answer, ApiError, Block, CallView, Message, MessageEnd, MessageId, Millis, Question, QuestionId, Queued,
-    Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Todo, TurnView, Usage,
+    Answer, ApiError, BilledCall, Block, CallView, Message, MessageEnd, MessageId, Millis, Question,
+    QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Todo,
+    Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -138,10 +139,28 @@ pub enum Event {
     },
     /// (session) The next try began.
     RetryStarted,
+    /// (session) The person pressed Stop: what runs is being ended, and the turn with it. Once this is
+    /// stored the turn does not go on, whatever happens to the application.
+    TurnStopping {
+        /// The turn.
+        turn: TurnId,
+    },
     /// (session) A turn ended.
     TurnEnded {
         /// The turn, with how it ended and what it used.
         turn: TurnView,
+    },
+    /// (session) A model call is over: its line in the ledger.
+    CallBilled {
+        /// The line.
+        call: BilledCall,
+    },
+    /// (session) Earlier messages left what the model sees, and the summary that was just added stands for
+    /// them. Nothing left the store.
+    ContextCompacted {
+        /// What the conversation takes in the model's window now, estimated, in tokens.
+        #[ts(type = "number")]
+        tokens: u64,
     },
     /// (session) Octo answered a slash command itself.
     CommandAnswered {
@@ -205,8 +224,15 @@ pub enum Update {
         /// The text.
         delta: Delta,
     },
-    /// The session had to stop because it could not be stored (a full disk). What is in the store is kept;
-    /// opening it again goes on from there.
+    /// A session cannot be stored, or can be again. Told to who watches the session and to who watches the
+    /// list, also to one that comes later. Not numbered, for it cannot be stored itself.
+    Trouble {
+        /// The session.
+        session: SessionId,
+        /// What is the matter; none once it is over.
+        trouble: Option<Trouble>,
+    },
+    /// The topic cannot be read any more; nothing more comes.
     Fault {
         /// Why.
         error: ApiError,

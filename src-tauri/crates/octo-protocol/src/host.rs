@@ -13,6 +13,11 @@ pub enum HostRequest {
         /// Where to begin.
         start: Option<String>,
     },
+    /// Let the person pick files to attach. Nothing is read; see [`crate::AttachFiles`].
+    PickFiles {
+        /// Where to begin.
+        start: Option<String>,
+    },
     /// Show a file or folder in the system's file browser.
     Reveal {
         /// The absolute path.
@@ -34,6 +39,11 @@ pub enum HostReply {
     Folder {
         /// The absolute path.
         path: Option<String>,
+    },
+    /// The files the person picked; none when they closed the dialog.
+    Files {
+        /// Their absolute paths, in the dialog's order.
+        paths: Vec<String>,
     },
     /// Done.
     Done,

@@ -11,13 +11,16 @@
 //! * [`ApiError`]: what went wrong, as a key of the word catalogue, never as prose.
 
 mod answer;
+mod cost;
 mod error;
 mod event;
 mod headless;
 mod host;
 mod ids;
+mod ledger;
 mod message;
 mod model;
+mod preset;
 mod request;
 mod session;
 mod settings;
@@ -26,13 +29,16 @@ mod usage;
 pub mod words;
 
 pub use answer::*;
+pub use cost::*;
 pub use error::*;
 pub use event::*;
 pub use headless::*;
 pub use host::*;
 pub use ids::*;
+pub use ledger::*;
 pub use message::*;
 pub use model::*;
+pub use preset::*;
 pub use request::*;
 pub use session::*;
 pub use settings::*;

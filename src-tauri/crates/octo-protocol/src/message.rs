@@ -124,6 +124,13 @@ pub enum Block {
     Summary {
         /// The summary, Markdown.
         text: String,
+        /// How many messages it stands for.
+        #[serde(default)]
+        covers: u32,
+        /// Where these are written out, for the model to read; none where they are not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        archive: Option<String>,
     },
     /// Something Octo tells the model: date, folder, mode, hints. Hidden from the transcript by default.
     Notice {

@@ -1,6 +1,6 @@
 //! Models the person has connected. Keys are never part of these types.
 
-use crate::{ApiError, ModelId};
+use crate::{ApiError, ModelFacts, ModelId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use ts_rs::TS;
@@ -14,6 +14,10 @@ pub enum Protocol {
     Anthropic,
     /// OpenAI Chat Completions, spoken by many servers.
     OpenaiChat,
+    /// OpenAI Responses.
+    OpenaiResponses,
+    /// AWS Bedrock Converse.
+    Bedrock,
 }
 
 /// A connected model.
@@ -38,6 +42,34 @@ pub struct ModelEntry {
     pub vision: bool,
     /// Where its key is.
     pub key: KeyState,
+    /// What else is known of it. Read anew from the presets at every start, so a stored value is only as old
+    /// as the last one.
+    #[serde(default)]
+    pub facts: ModelFacts,
+    /// The model that takes over while this one's service fails.
+    #[serde(default)]
+    pub fallback: Option<ModelId>,
+}
+
+/// How much a model reasons before it answers. Which of them a model takes is in its facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Effort {
+    /// Not at all.
+    Off,
+    /// Hardly.
+    Minimal,
+    /// A little.
+    Low,
+    /// Usually.
+    Medium,
+    /// Much.
+    High,
+    /// Very much.
+    Xhigh,
+    /// As much as it can.
+    Max,
 }
 
 /// Where a model's key is. The key itself is never here.
@@ -121,4 +153,30 @@ pub enum ModelCheck {
         /// Why.
         error: ApiError,
     },
+}
+
+/// How fast a model answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ModelSpeed {
+    /// How long its first byte took, in milliseconds.
+    #[ts(type = "number")]
+    pub first_byte_ms: u64,
+    /// How long the whole answer took, in milliseconds.
+    #[ts(type = "number")]
+    pub total_ms: u64,
+    /// Tokens of the answer; none where the provider did not say.
+    #[ts(type = "number | null")]
+    pub output_tokens: Option<u64>,
+}
+
+impl ModelSpeed {
+    /// Tokens a second after the first byte; none where the provider did not say how many there were, or
+    /// where they all came at once.
+    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    pub fn tokens_per_second(&self) -> Option<f64> {
+        let streamed = self.total_ms.saturating_sub(self.first_byte_ms);
+        let tokens = self.output_tokens?;
+        (streamed > 0).then(|| tokens as f64 * 1000.0 / streamed as f64)
+    }
 }

@@ -2,9 +2,10 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    Answer, BlobHash, Block, HostReply, HostRequest, MessageId, Mode, ModelCheck, ModelDraft, ModelEntry,
-    ModelId, Profile, QuestionId, QueuedId, SessionHit, SessionId, SessionInfo, SessionSnapshot,
-    SettingsPatch, SettingsSnapshot, TranscriptPage,
+    Answer, ApiError, BilledCall, BlobHash, Block, Draft, HostReply, HostRequest, LocalServers, MessageId,
+    Millis, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed, PresetList, Profile, QuestionId,
+    QueuedId, RemoteModels, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch,
+    SettingsSnapshot, SpendingLine, TranscriptPage, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;
@@ -64,6 +65,8 @@ pub enum Request {
     Sessions(SessionRequest),
     /// Models.
     Models(ModelRequest),
+    /// What model calls used and cost.
+    Ledger(LedgerRequest),
     /// Settings and the application.
     App(AppRequest),
     /// What only a desktop can do.
@@ -201,9 +204,16 @@ domain! {
         SetDraft {
             /// Which session.
             session: SessionId,
-            /// The text; empty to forget it.
-            text: String,
+            /// What was typed and attached; empty to forget it.
+            draft: Draft,
         } -> Done;
+        /// Keep what was typed but not sent for a session that is not started yet.
+        SetNewDraft {
+            /// What was typed and attached; empty to forget it.
+            draft: Draft,
+        } -> Done;
+        /// What [`SetNewDraft`] kept.
+        GetNewDraft {} -> Draft;
         /// Rename.
         RenameSession {
             /// Which session.
@@ -249,6 +259,57 @@ domain! {
             /// Which.
             model: ModelId,
         } -> Done;
+        /// The providers that can be picked, with what is known of their models. Nothing is sent anywhere.
+        ListPresets {} -> PresetList;
+        /// Look for model servers on this machine. Only this machine is asked, at the ports the presets name.
+        FindLocalServers {} -> LocalServers;
+        /// Ask the drafted provider which models it has. The draft's model may be empty.
+        ListRemoteModels {
+            /// The provider, as in a model's draft.
+            draft: ModelDraft,
+        } -> RemoteModels;
+        /// Let a connected model answer a short question and time it. Only one is timed at a time: a second
+        /// request waits for the first.
+        MeasureModel {
+            /// Which.
+            model: ModelId,
+        } -> ModelSpeed;
+        /// Stop timing models: those being timed, and those waiting for it, end with an error.
+        StopMeasuring {} -> Done;
+        /// The model for small side tasks; none to use the session's own.
+        ChooseLightModel {
+            /// Which.
+            model: Option<ModelId>,
+        } -> Done;
+        /// The model that takes over while another's service fails; none for none.
+        ChooseFallback {
+            /// Whose.
+            model: ModelId,
+            /// Which takes over.
+            fallback: Option<ModelId>,
+        } -> Done;
+    }
+}
+
+domain! {
+    /// Requests about what model calls used and cost.
+    LedgerRequest in Ledger, LedgerReplies {
+        /// The model calls of a turn, oldest first.
+        CallsOfTurn {
+            /// Which session.
+            session: SessionId,
+            /// Which turn.
+            turn: TurnId,
+        } -> BilledCalls;
+        /// What was spent between two moments, in all sessions.
+        ReportSpending {
+            /// From when on.
+            #[ts(type = "number")]
+            from: Millis,
+            /// Up to when; not included.
+            #[ts(type = "number")]
+            to: Millis,
+        } -> SpendingReport;
     }
 }
 
@@ -273,6 +334,12 @@ domain! {
             /// Its name.
             name: String,
         } -> BlobRef;
+        /// Make blocks of files: pictures a model can be shown are kept and become pictures, everything else
+        /// (folders too) is named by its path. The files themselves are only read.
+        AttachFiles {
+            /// Absolute paths, at most 200.
+            paths: Vec<String>,
+        } -> Attached;
     }
 }
 
@@ -343,6 +410,34 @@ pub struct CommandInfo {
     pub name: String,
     /// What its argument is, as a hint; empty when it takes none.
     pub argument: String,
+}
+
+/// Lines of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct BilledCalls {
+    /// Oldest first.
+    pub calls: Vec<BilledCall>,
+}
+
+/// What was spent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SpendingReport {
+    /// By day, model and purpose, oldest day first.
+    pub lines: Vec<SpendingLine>,
+}
+
+/// What became of files that were to be attached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Attached {
+    /// Pictures and files, in the order they were named.
+    pub blocks: Vec<Block>,
+    /// What could not be attached, and why.
+    pub refused: Vec<ApiError>,
+    /// What was attached in another way than could be expected: a picture that is too large, by its path.
+    pub remarks: Vec<ApiError>,
 }
 
 /// A kept blob.

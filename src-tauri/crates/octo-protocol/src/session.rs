@@ -1,8 +1,8 @@
 //! Sessions as clients see them.
 
 use crate::{
-    ApiError, Block, CallId, CallStatus, Message, MessageId, Millis, ModelId, Question, QueuedId, SessionId,
-    Todo, ToolView, TurnId, Usage,
+    ApiError, Block, CallId, CallStatus, Effort, Message, MessageId, Millis, ModelId, Question, QueuedId,
+    SessionId, Spending, Todo, ToolView, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -19,6 +19,18 @@ pub enum Mode {
     AskRisky,
     /// Nothing asks.
     Autonomous,
+}
+
+impl Mode {
+    /// Whether this mode asks about more than `other`.
+    pub fn is_stricter_than(self, other: Self) -> bool {
+        let leave = |mode| match mode {
+            Mode::Ask => 0,
+            Mode::AskRisky => 1,
+            Mode::Autonomous => 2,
+        };
+        leave(self) < leave(other)
+    }
 }
 
 /// The agent's profile: which base prompt it starts from.
@@ -62,6 +74,10 @@ pub struct SessionInfo {
     pub mode: Mode,
     /// The model entry in use; none for the demo.
     pub model: Option<ModelId>,
+    /// How much the model is asked to reason; none for what it does by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub effort: Option<Effort>,
     /// Who started it.
     pub source: Source,
     /// Whether the person pinned it.
@@ -91,6 +107,27 @@ pub enum SessionStatus {
     Waiting,
     /// The last turn failed.
     Failed,
+}
+
+/// Why a session cannot be stored. Everything stored before is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Trouble {
+    /// What the store said.
+    pub error: ApiError,
+    /// What becomes of the session.
+    pub stage: TroubleStage,
+}
+
+/// What becomes of a session that cannot be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum TroubleStage {
+    /// It holds what is not stored yet in memory and tries again until there is room; Stop works.
+    Waiting,
+    /// It had to end. Opening it again goes on from what is stored.
+    Ended,
 }
 
 /// A turn as clients see it.
@@ -184,6 +221,38 @@ pub struct Queued {
     pub at: Millis,
 }
 
+/// What the person typed and attached but has not sent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Draft {
+    /// The text, as it was typed.
+    pub text: String,
+    /// Pictures and files, as blocks of the message to come.
+    #[serde(default)]
+    pub attachments: Vec<Block>,
+}
+
+impl Draft {
+    /// Whether there is nothing to keep.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.attachments.is_empty()
+    }
+}
+
+/// Octo's own answer to a slash command. The model never sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Note {
+    /// The number of the event that said it.
+    #[ts(type = "number")]
+    pub seq: u64,
+    /// When it was given.
+    #[ts(type = "number")]
+    pub at: Millis,
+    /// A key of the word catalogue with its arguments.
+    pub note: ApiError,
+}
+
 /// Everything a client needs to draw a session, as of `seq`.
 ///
 /// Long conversations come in pages: `messages` holds the newest, and `earlier` says whether there are
@@ -208,11 +277,16 @@ pub struct SessionSnapshot {
     pub streaming: Vec<Streaming>,
     /// Set while a failed model call waits for its next try.
     pub retry: Option<Retry>,
-    /// What the person had typed but not sent.
-    pub draft: String,
-    /// How many input tokens the last model call sent.
+    /// What the person had typed and attached but not sent.
+    pub draft: Draft,
+    /// Octo's own answers to slash commands, oldest first; at most the newest 500. Each is shown after the
+    /// messages that were added before it.
+    pub notes: Vec<Note>,
+    /// What the conversation took in the model's window after the last call.
     #[ts(type = "number")]
     pub context_tokens: u64,
+    /// What the session spent.
+    pub spending: Spending,
 }
 
 /// A run of consecutive messages with the turns and calls they mention.

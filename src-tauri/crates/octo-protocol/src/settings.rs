@@ -43,6 +43,8 @@ pub struct Settings {
     pub theme: Theme,
     /// The model new sessions use.
     pub default_model: Option<ModelId>,
+    /// The model for small side tasks (titles, suggestions); none to use the session's own.
+    pub light_model: Option<ModelId>,
     /// The mode new sessions start in.
     pub default_mode: Mode,
     /// The profile new sessions start with.

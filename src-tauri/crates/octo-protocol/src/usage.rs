@@ -24,16 +24,23 @@ pub struct Usage {
 
 impl Usage {
     /// All input tokens, however they were billed.
+    ///
+    /// Saturating, as all sums here: what a server reports may be nonsense.
     pub fn total_input(&self) -> u64 {
-        self.input + self.cache_read + self.cache_write
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
+    }
+
+    /// What the conversation takes in the model's window after the call: everything sent, and the answer.
+    pub fn context(&self) -> u64 {
+        self.total_input().saturating_add(self.output)
     }
 }
 
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input += other.input;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
-        self.output += other.output;
+        self.input = self.input.saturating_add(other.input);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.output = self.output.saturating_add(other.output);
     }
 }

@@ -1,7 +1,7 @@
 //! What is deterministic about speed: how many statements a turn costs, and that what a person waits for
 //! never walks a whole table.
 
-use crate::{NewSession, Reader, Store, StoreError, ToolsetRow, Tx, UsageRow};
+use crate::{NewSession, Reader, Store, StoreError, ToolsetRow, Tx};
 use octo_protocol::{
     Block, CallId, CallState, Event, MessageEnd, SessionInfo, SessionStatus, Source, Topic, TurnEnd,
 };
@@ -90,19 +90,11 @@ fn typical_turn(info: SessionInfo) -> Vec<Step> {
                 tx.emit(topic, Event::BlockAdded { message: place, index, block }).map(drop)
             }));
         }
-        let row = UsageRow {
-            session: id,
-            turn: turn.id,
-            message: place,
-            model: None,
-            usage: sample::usage(9),
-            at: 1,
-            expected_cache_read: Some(3),
-        };
+        let billed = sample::billed(turn.id, place, Some(sample::usage(9)));
         steps.push(Box::new(move |tx| {
-            let usage = Some(row.usage);
+            let usage = billed.usage;
             tx.emit(topic, Event::MessageEnded { message: place, end: MessageEnd::Complete, usage })?;
-            tx.add_usage(row)
+            tx.emit(topic, Event::CallBilled { call: billed }).map(drop)
         }));
         if blocks.len() > 1 {
             let results = results.clone();
@@ -151,7 +143,7 @@ async fn a_turn_with_one_call_costs_so_many_statements() {
         statements.extend(more);
     }
     assert_eq!(transactions, 13);
-    assert_eq!(statements.len(), 79, "{statements:#?}");
+    assert_eq!(statements.len(), 83, "{statements:#?}");
 }
 
 /// Runs a read and says how SQLite carried its statements out.

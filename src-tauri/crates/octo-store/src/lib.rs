@@ -5,7 +5,7 @@
 //!
 //! Events are the source. [`Tx::emit`] appends an event to its topic and changes the tables it describes
 //! in the same transaction; after the commit it is published to [`Store::published`]. What an event does
-//! not say (what the model sees, results of calls, drafts, rules, leases, the usage ledger) is written
+//! not say (what the model sees, results of calls, drafts, rules, leases) is written
 //! beside it, in the same transaction.
 
 mod backup;

@@ -37,13 +37,15 @@ pub(crate) fn project(
         Event::QueueChanged { queue } => tx.project_queue(number, queue),
         Event::RetryScheduled { retry } => tx.project_retry(number, Some(retry)),
         Event::RetryStarted => tx.project_retry(number, None),
+        Event::TurnStopping { turn } => tx.project_turn_stopping(number, *turn),
         Event::TurnEnded { turn } => {
             tx.project_turn_ended(number, turn)?;
             // A stop may end a turn that was waiting for its next try.
             tx.project_retry(number, None)
         }
-        // Shown once, by whoever is there; part of no state.
-        Event::CommandAnswered { note: _ } => Ok(()),
+        Event::CallBilled { call } => tx.project_billed(number, call),
+        Event::ContextCompacted { tokens } => tx.project_context_tokens(number, *tokens),
+        Event::CommandAnswered { note } => tx.project_note(number, at, note),
         Event::SessionListed { info } => {
             let session = tx.key(info.id)?;
             tx.project_head(session, info)
@@ -79,7 +81,10 @@ fn domain(event: &Event) -> Domain {
         | Event::QueueChanged { .. }
         | Event::RetryScheduled { .. }
         | Event::RetryStarted
+        | Event::TurnStopping { .. }
         | Event::TurnEnded { .. }
+        | Event::CallBilled { .. }
+        | Event::ContextCompacted { .. }
         | Event::CommandAnswered { .. } => Domain::Session,
         Event::SessionListed { .. } | Event::SessionRemoved { .. } => Domain::Sessions,
         Event::SettingsChanged { .. } => Domain::Settings,

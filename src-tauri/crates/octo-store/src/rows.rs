@@ -1,8 +1,8 @@
 //! What goes in and comes out of the store beyond the protocol's own types.
 
 use octo_protocol::{
-    CallView, Message, MessageId, Millis, ModelEntry, ModelId, Question, Queued, Retry, SessionId,
-    SessionInfo, Settings, Todo, ToolResult, TurnId, TurnView, Usage,
+    CallView, Draft, Message, MessageId, ModelEntry, Question, Queued, Retry, SessionInfo, Settings, Todo,
+    ToolResult, TurnView,
 };
 
 /// A session to be created.
@@ -25,25 +25,6 @@ pub struct ToolsetRow {
     pub version: u32,
     /// The tools as the provider is told them, byte for byte.
     pub tools_json: String,
-}
-
-/// A line of the usage ledger: one model call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UsageRow {
-    /// The session.
-    pub session: SessionId,
-    /// The turn.
-    pub turn: TurnId,
-    /// The message the call made, kept or discarded.
-    pub message: MessageId,
-    /// The model entry that was asked.
-    pub model: Option<ModelId>,
-    /// What the provider billed.
-    pub usage: Usage,
-    /// When the call ended.
-    pub at: Millis,
-    /// How many tokens should have come from the provider's cache, where that could be known.
-    pub expected_cache_read: Option<u64>,
 }
 
 /// The list of sessions as of `seq`.
@@ -95,9 +76,9 @@ pub struct StoredSession {
     pub todo_last_id: u32,
     /// Set while a failed model call waits for its next try.
     pub retry: Option<Retry>,
-    /// What the person had typed but not sent.
-    pub draft: String,
-    /// How many input tokens the last model call sent.
+    /// What the person had typed and attached but not sent.
+    pub draft: Draft,
+    /// What the conversation took in the model's window after the last call.
     pub context_tokens: u64,
 }
 
@@ -112,6 +93,8 @@ pub struct StoredTurn {
     pub calls: Vec<StoredCall>,
     /// The model's message that was begun and has not ended, if any.
     pub open_message: Option<MessageId>,
+    /// Whether the person stopped it: it is ended, not gone on with.
+    pub stopping: bool,
 }
 
 /// A call of an unfinished turn.

@@ -3,11 +3,54 @@
 use rusqlite_migration::{M, Migrations};
 
 /// All steps, oldest first. A released step never changes; a change of the schema is a new step.
-pub(crate) const STEPS: &[M<'static>] = &[M::up(include_str!("../migrations/0001_start.sql"))];
+pub(crate) const STEPS: &[M<'static>] = &[
+    M::up(include_str!("../migrations/0001_start.sql")),
+    M::up(include_str!("../migrations/0002_stop.sql")),
+    M::up(include_str!("../migrations/0003_notes_and_drafts.sql")),
+    M::up(include_str!("../migrations/0004_ledger.sql")),
+];
 
 /// Marks the file as ours in its header: "Octo".
 pub(crate) const APPLICATION_ID: i32 = 0x4f63_746f;
 
 pub(crate) fn migrations(steps: &'static [M<'static>]) -> Migrations<'static> {
     Migrations::from_slice(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    #[test]
+    fn answers_and_drafts_of_the_schema_before_are_brought_over() {
+        let mut file = Connection::open_in_memory().unwrap();
+        migrations(STEPS).to_version(&mut file, 2).unwrap();
+        file.execute_batch(
+            r#"
+            INSERT INTO prompts (hash, text) VALUES ('p', '');
+            INSERT INTO toolsets (hash, version, tools_json) VALUES ('t', 1, '[]');
+            INSERT INTO sessions (key, id, title, folder, profile, mode, source, pinned, status, created_at,
+              updated_at, usage_input, usage_cache_read, usage_cache_write, usage_output, prompt, toolset)
+              VALUES (1, 'a', '', '/', 'general', 'ask', 'window', 0, 'idle', 0, 0, 0, 0, 0, 0, 'p', 't');
+            INSERT INTO drafts (session, text) VALUES (1, 'half "a" thought');
+            INSERT INTO events (key, at, v, event_json) VALUES
+              (4294967297, 5, 1, '{"type":"retry_started"}'),
+              (4294967298, 6, 1, '{"type":"command_answered","note":{"key":"command.help","args":{"a":"b"}}}');
+            "#,
+        )
+        .unwrap();
+        migrations(STEPS).to_latest(&mut file).unwrap();
+        let note: (i64, i64, String) = file
+            .query_row("SELECT key, at, note_json FROM notes", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .unwrap();
+        assert_eq!(note, (4_294_967_298, 6, r#"{"key":"command.help","args":{"a":"b"}}"#.to_owned()));
+        let draft: String = file.query_row("SELECT draft_json FROM drafts", [], |row| row.get(0)).unwrap();
+        assert_eq!(
+            serde_json::from_str::<octo_protocol::Draft>(&draft).unwrap(),
+            octo_protocol::Draft { text: "half \"a\" thought".to_owned(), attachments: Vec::new() }
+        );
+    }
 }

@@ -2,7 +2,10 @@
 
 pub(crate) mod calls;
 pub(crate) mod context;
+pub(crate) mod drafts;
 pub(crate) mod events;
+pub(crate) mod ledger;
+pub(crate) mod notes;
 pub(crate) mod pending;
 pub(crate) mod resume;
 pub(crate) mod search;
@@ -10,7 +13,6 @@ pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod transcript;
 pub(crate) mod turns;
-pub(crate) mod usage;
 
 use crate::{Reader, StoreError};
 use rusqlite::{OptionalExtension, Params, Row};

@@ -15,7 +15,7 @@ pub(crate) struct Prefix {
 impl Prefix {
     pub(crate) fn new(tools: &Value, system: &Value, messages: &[Value]) -> Self {
         let answered = messages.iter().any(|message| crate::recorded::role(message) == "assistant");
-        let messages = messages.iter().map(bytes).collect();
+        let messages = messages.iter().flat_map(pieces).collect();
         Self { tools: bytes(tools), system: bytes(system), messages, answered }
     }
 
@@ -23,6 +23,22 @@ impl Prefix {
         self.tools == earlier.tools
             && self.system == earlier.system
             && self.messages.starts_with(&earlier.messages)
+    }
+}
+
+/// A message, or each of its blocks where a server wants the messages of a side merged (Bedrock): there a
+/// message grows, and only its blocks are never changed.
+fn pieces(message: &Value) -> Vec<String> {
+    let blocks = message.get("content").and_then(Value::as_array).filter(|blocks| {
+        let is_bare = |block: &Value| block.is_object() && block.get("type").is_none();
+        !blocks.is_empty() && blocks.iter().all(is_bare)
+    });
+    match blocks {
+        None => vec![bytes(message)],
+        Some(blocks) => {
+            let said = blocks.iter().filter(|block| block.get("cachePoint").is_none());
+            said.map(|block| format!("{}: {}", message["role"], bytes(block))).collect()
+        }
     }
 }
 
@@ -36,11 +52,17 @@ fn bytes(value: &Value) -> String {
 /// Takes the marker off every block, and blocks within blocks; a tool's own parameters are left alone.
 fn strip(value: &mut Value) {
     match value {
-        Value::Array(blocks) => blocks.iter_mut().for_each(strip),
+        Value::Array(blocks) => {
+            blocks.retain(|block| block.get("cachePoint").is_none());
+            blocks.iter_mut().for_each(strip);
+        }
         Value::Object(fields) => {
             fields.shift_remove("cache_control");
-            if let Some(content) = fields.get_mut("content") {
-                strip(content);
+            fields.shift_remove("prompt_cache_breakpoint");
+            for inner in ["content", "output"] {
+                if let Some(inner) = fields.get_mut(inner) {
+                    strip(inner);
+                }
             }
         }
         _ => {}

@@ -9,12 +9,15 @@
 )]
 
 mod anthropic;
+mod bedrock;
 mod board;
 mod cache;
 mod frozen;
 mod gate;
 mod home;
 mod openai_chat;
+mod openai_responses;
+mod pages;
 mod pairing;
 mod recorded;
 mod reply;
@@ -22,8 +25,10 @@ mod script;
 mod serve;
 mod server;
 
+pub use cache::*;
 pub use gate::Gate;
 pub use home::TempHome;
+pub use pages::{PageRequest, PageServer};
 pub use recorded::{RecordedRequest, SeenResult};
 pub use reply::{Cut, Finish, Reply};
 pub use script::Script;

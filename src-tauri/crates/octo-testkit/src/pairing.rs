@@ -17,6 +17,8 @@ pub(crate) fn check(protocol: Protocol, messages: &[Value]) -> Result<(), String
     match protocol {
         Protocol::Anthropic => anthropic(messages),
         Protocol::OpenaiChat => openai_chat(messages),
+        Protocol::OpenaiResponses => openai_responses(messages),
+        Protocol::Bedrock => bedrock(messages),
     }
 }
 
@@ -141,4 +143,106 @@ fn openai_chat(messages: &[Value]) -> Result<(), String> {
         }
     }
     if owed.is_empty() { Ok(()) } else { Err(format!("tool_calls {owed:?} have no response messages")) }
+}
+
+/// Items: results directly behind their calls and in their order, reasoning never without what follows it.
+fn openai_responses(items: &[Value]) -> Result<(), String> {
+    let mut seen = HashSet::new();
+    let mut owed: Vec<&str> = Vec::new();
+    for (place, item) in items.iter().enumerate() {
+        let kind = text(item, "type");
+        let parts = item.get("content").or_else(|| item.get("output")).and_then(Value::as_array);
+        for part in parts.into_iter().flatten() {
+            let is_text = text(part, "type").ends_with("_text");
+            if is_text && text(part, "text").trim().is_empty() {
+                return Err(format!("input.{place}: empty text"));
+            }
+        }
+        if kind == "function_call_output" {
+            let id = text(item, "call_id");
+            if owed.first() != Some(&id) {
+                return Err(format!(
+                    "input.{place}: No tool call found for function call output with call_id {id:?}: {owed:?} are owed, in this order"
+                ));
+            }
+            owed.remove(0);
+            continue;
+        }
+        if !owed.is_empty() && kind != "function_call" {
+            return Err(format!("input.{place}: No tool output found for function calls {owed:?}"));
+        }
+        match kind {
+            "message" if parts.is_none_or(Vec::is_empty) => {
+                return Err(format!("input.{place}: empty content"));
+            }
+            "message" if matches!(role(item), "user" | "assistant") => {}
+            "reasoning" => {
+                let next = items.get(place + 1);
+                if next.is_none_or(|next| role(next) != "assistant" || text(next, "type") == "reasoning") {
+                    return Err(format!(
+                        "input.{place}: Item of type 'reasoning' was provided without its required following item"
+                    ));
+                }
+                if text(item, "encrypted_content").is_empty() {
+                    return Err(format!("input.{place}: Item {:?} not found", text(item, "id")));
+                }
+            }
+            "function_call" => {
+                let id = text(item, "call_id");
+                if id.is_empty() || !seen.insert(id) {
+                    return Err(format!("input.{place}: call_id {id:?} is empty or used twice"));
+                }
+                let arguments = text(item, "arguments");
+                if !serde_json::from_str::<Value>(arguments).is_ok_and(|arguments| arguments.is_object()) {
+                    return Err(format!("input.{place}: arguments are no JSON object: {arguments:?}"));
+                }
+                owed.push(id);
+            }
+            other => return Err(format!("input.{place}: unknown item {other:?} of {:?}", role(item))),
+        }
+    }
+    if owed.is_empty() { Ok(()) } else { Err(format!("No tool output found for function calls {owed:?}")) }
+}
+
+/// As Anthropic's, in other words; beyond that sides must alternate, and a cache point needs something before it.
+fn bedrock(messages: &[Value]) -> Result<(), String> {
+    if let Some(place) = messages.windows(2).position(|pair| role(&pair[0]) == role(&pair[1])) {
+        return Err(format!("messages.{}: roles must alternate", place + 1));
+    }
+    let mut points = 0;
+    let mut translated = Vec::new();
+    for (place, message) in messages.iter().enumerate() {
+        let mut content = Vec::new();
+        for block in blocks(message) {
+            if block.get("cachePoint").is_some() {
+                points += 1;
+                if content.is_empty() {
+                    return Err(format!("messages.{place}: a cache point with nothing before it"));
+                }
+                continue;
+            }
+            content.push(translate(block).ok_or_else(|| format!("messages.{place}: unknown block {block}"))?);
+        }
+        translated.push(serde_json::json!({ "role": role(message), "content": content }));
+    }
+    if points > 4 {
+        return Err(format!("at most 4 cache points may be given, found {points}"));
+    }
+    anthropic(&translated)
+}
+
+fn translate(block: &Value) -> Option<Value> {
+    use serde_json::json;
+    let (kind, inner) = block.as_object()?.iter().next()?;
+    Some(match kind.as_str() {
+        "text" => json!({ "type": "text", "text": inner }),
+        "image" => json!({ "type": "image" }),
+        "reasoningContent" => json!({ "type": "thinking" }),
+        "toolUse" => json!({ "type": "tool_use", "id": inner["toolUseId"], "input": inner["input"] }),
+        "toolResult" => {
+            let content: Option<Vec<Value>> = blocks(inner).iter().map(translate).collect();
+            json!({ "type": "tool_result", "tool_use_id": inner["toolUseId"], "content": content? })
+        }
+        _ => return None,
+    })
 }

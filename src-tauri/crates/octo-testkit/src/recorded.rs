@@ -12,6 +12,8 @@ pub struct RecordedRequest {
     pub protocol: Protocol,
     /// The path.
     pub path: String,
+    /// The model in the path (Bedrock); empty otherwise.
+    pub model_in_path: String,
     /// Its headers in order, names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body's bytes.
@@ -27,7 +29,7 @@ pub struct SeenResult {
     pub id: String,
     /// Its text.
     pub text: String,
-    /// Whether it was marked as failed (Anthropic only).
+    /// Whether it was marked as failed (Anthropic and Bedrock only).
     pub is_error: bool,
 }
 
@@ -42,36 +44,61 @@ impl RecordedRequest {
 
     /// The model asked for.
     pub fn model(&self) -> &str {
-        self.body.get("model").and_then(Value::as_str).unwrap_or_default()
+        match self.protocol {
+            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {
+                self.body.get("model").and_then(Value::as_str).unwrap_or_default()
+            }
+            Protocol::Bedrock => &self.model_in_path,
+        }
     }
 
     /// The system prompt.
     pub fn system(&self) -> String {
         match self.protocol {
-            Protocol::Anthropic => self.body.get("system").map(text_of).unwrap_or_default(),
-            Protocol::OpenaiChat => self
-                .all_messages()
-                .iter()
-                .filter(|message| role(message) == "system")
-                .map(|message| text_of(&message["content"]))
-                .collect(),
+            Protocol::Anthropic | Protocol::Bedrock => {
+                self.body.get("system").map(text_of).unwrap_or_default()
+            }
+            Protocol::OpenaiChat => self.system_messages(),
+            Protocol::OpenaiResponses => match self.body.get("instructions") {
+                Some(instructions) => text_of(instructions),
+                None => self.system_messages(),
+            },
         }
     }
 
-    fn all_messages(&self) -> &[Value] {
-        self.body.get("messages").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    fn system_messages(&self) -> String {
+        let system = self.all_messages().iter().filter(|message| is_system(message));
+        system.map(|message| text_of(&message["content"])).collect()
     }
 
-    /// The conversation without the system prompt.
+    fn all_messages(&self) -> &[Value] {
+        let field = match self.protocol {
+            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::Bedrock => "messages",
+            Protocol::OpenaiResponses => "input",
+        };
+        self.body.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// The conversation without the system prompt: messages, or items (OpenAI Responses).
     pub fn messages(&self) -> &[Value] {
         let messages = self.all_messages();
-        let system = messages.iter().take_while(|message| role(message) == "system").count();
+        let system = messages.iter().take_while(|message| is_system(message)).count();
         messages.get(system..).unwrap_or_default()
     }
 
-    /// How many messages of the model the conversation holds.
+    /// How many messages of the model the conversation holds; its items in a row are one (OpenAI Responses).
     pub fn answers(&self) -> usize {
-        self.messages().iter().filter(|message| role(message) == "assistant").count()
+        let by_model = |message: &Value| role(message) == "assistant";
+        let messages = self.messages();
+        match self.protocol {
+            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::Bedrock => {
+                messages.iter().filter(|message| by_model(message)).count()
+            }
+            Protocol::OpenaiResponses => messages
+                .chunk_by(|one, next| by_model(one) == by_model(next))
+                .filter(|run| run.first().is_some_and(by_model))
+                .count(),
+        }
     }
 
     /// What the person's side said after the model's last message (the whole conversation, if it never spoke), results left out.
@@ -92,14 +119,23 @@ impl RecordedRequest {
 
     /// The names of the tools, in order.
     pub fn tools(&self) -> Vec<String> {
-        let tools = self.body.get("tools").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let tools = self.tool_list().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let name = |tool: &Value| {
             tool.get("name")
                 .or_else(|| tool.pointer("/function/name"))
+                .or_else(|| tool.pointer("/toolSpec/name"))
                 .and_then(Value::as_str)
                 .map(str::to_owned)
         };
         tools.iter().filter_map(name).collect()
+    }
+
+    /// The tools as they were sent.
+    pub(crate) fn tool_list(&self) -> Option<&Value> {
+        match self.protocol {
+            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => self.body.get("tools"),
+            Protocol::Bedrock => self.body.pointer("/toolConfig/tools"),
+        }
     }
 
     fn since_answer(&self) -> &[Value] {
@@ -110,8 +146,20 @@ impl RecordedRequest {
     }
 }
 
+/// Whose a message is; an item without a role (OpenAI Responses) belongs to whoever makes its kind.
 pub(crate) fn role(message: &Value) -> &str {
-    message.get("role").and_then(Value::as_str).unwrap_or_default()
+    match message.get("role").and_then(Value::as_str) {
+        Some(role) => role,
+        None => match message.get("type").and_then(Value::as_str) {
+            Some("function_call" | "reasoning") => "assistant",
+            Some("function_call_output") => "tool",
+            _ => "",
+        },
+    }
+}
+
+fn is_system(message: &Value) -> bool {
+    matches!(role(message), "system" | "developer")
 }
 
 /// The text of a content: a string, or the text blocks of an array.
@@ -133,8 +181,8 @@ fn results(messages: &[Value]) -> Vec<SeenResult> {
     for message in messages {
         if role(message) == "tool" {
             results.push(SeenResult {
-                id: text(message.get("tool_call_id")),
-                text: text_of(&message["content"]),
+                id: text(message.get("tool_call_id").or_else(|| message.get("call_id"))),
+                text: text_of(message.get("content").or_else(|| message.get("output")).unwrap_or(&Value::Null)),
                 is_error: false,
             });
         }
@@ -144,6 +192,13 @@ fn results(messages: &[Value]) -> Vec<SeenResult> {
                     id: text(block.get("tool_use_id")),
                     text: text_of(&block["content"]),
                     is_error: block.get("is_error").and_then(Value::as_bool).unwrap_or(false),
+                });
+            }
+            if let Some(result) = block.get("toolResult") {
+                results.push(SeenResult {
+                    id: text(result.get("toolUseId")),
+                    text: text_of(&result["content"]),
+                    is_error: result.get("status").and_then(Value::as_str) == Some("error"),
                 });
             }
         }

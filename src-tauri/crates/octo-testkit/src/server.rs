@@ -1,11 +1,11 @@
 //! A scripted model server on loopback.
 
 use crate::{
-    RecordedRequest, Reply, Script, anthropic,
+    RecordedRequest, Reply, Script, anthropic, bedrock,
     board::Board,
-    cache::{Cache, Writes},
+    cache::{SeenMiss, CachePolicy, CacheSimulator, Served},
     frozen::{Conversations, Prefix},
-    openai_chat, pairing,
+    openai_chat, openai_responses, pairing,
     reply::{Cut, Frame, Kind},
 };
 use bytes::Bytes;
@@ -13,7 +13,7 @@ use futures::StreamExt;
 use http_body_util::{BodyExt, StreamBody, combinators::BoxBody};
 use hyper::{Request, Response, body::Incoming, header, service::service_fn};
 use hyper_util::rt::TokioIo;
-use octo_protocol::{Protocol, Usage};
+use octo_protocol::Protocol;
 use serde_json::Value;
 use std::{
     convert::Infallible,
@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 /// How long blocking waits last before the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A scripted model server on loopback that speaks both protocols and refuses, as a strict provider does,
+/// A scripted model server on loopback that speaks all four protocols and refuses, as a strict provider does,
 /// whatever breaks their rules (see [`Fault`]). It runs on a thread of its own, so that async and blocking
 /// tests use it alike; dropping it ends it.
 #[derive(Debug)]
@@ -47,6 +47,8 @@ pub struct ServerOptions {
     pub key: Option<String>,
     /// Whether earlier bytes of a conversation may change.
     pub prefix: PrefixRule,
+    /// What its prompt cache does; none for what the vendor of each protocol does.
+    pub cache: Option<CachePolicy>,
 }
 
 /// Whether earlier bytes of a conversation may change.
@@ -103,7 +105,8 @@ struct State {
     timings: Vec<Timing>,
     faults: Vec<Fault>,
     conversations: Conversations,
-    cache: Cache,
+    caches: Vec<(Protocol, CacheSimulator)>,
+    misses: Vec<(usize, SeenMiss)>,
 }
 
 impl ModelServer {
@@ -121,7 +124,8 @@ impl ModelServer {
             timings: Vec::new(),
             faults: Vec::new(),
             conversations: Conversations::default(),
-            cache: Cache::default(),
+            caches: caches(&options),
+            misses: Vec::new(),
         };
         let shared = Arc::new(Shared { board: Board::new(state), options });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port on loopback");
@@ -142,7 +146,7 @@ impl ModelServer {
         Self { shared, address, stop, thread: Some(thread) }
     }
 
-    /// The base address, good for both protocols: `http://127.0.0.1:PORT/v1`.
+    /// The base address, good for all protocols: `http://127.0.0.1:PORT/v1`.
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -211,9 +215,14 @@ impl ModelServer {
         assert!(faults.is_empty(), "requests no provider would take: {faults:#?}");
     }
 
-    /// Moves the cache's clock; it never moves by itself.
+    /// Moves the caches' clock; it never moves by itself.
     pub fn advance(&self, time: Duration) {
-        self.shared.board.update(|state| state.cache.advance(time));
+        self.shared.board.update(|state| state.caches.iter_mut().for_each(|(_, cache)| cache.advance(time)));
+    }
+
+    /// The requests (by number) that read less than the cache held of their conversation, and why.
+    pub fn cache_misses(&self) -> Vec<(usize, SeenMiss)> {
+        self.shared.board.lock().misses.clone()
     }
 }
 
@@ -225,6 +234,19 @@ impl Drop for ModelServer {
             assert!(ended.is_ok() || thread::panicking(), "the model server panicked");
         }
     }
+}
+
+/// A cache for each protocol.
+fn caches(options: &ServerOptions) -> Vec<(Protocol, CacheSimulator)> {
+    let protocols =
+        [Protocol::Anthropic, Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Bedrock];
+    let policy = |protocol| options.cache.clone().unwrap_or_else(|| CachePolicy::of(protocol));
+    protocols.map(|protocol| (protocol, CacheSimulator::new(policy(protocol)))).into()
+}
+
+fn cache_of(state: &mut State, protocol: Protocol) -> &mut CacheSimulator {
+    let found = state.caches.iter_mut().find(|(of, _)| *of == protocol);
+    &mut found.expect("there is a cache for each protocol").1
 }
 
 fn ended(state: &State, request: usize) -> Option<Outcome> {
@@ -276,10 +298,15 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Bod
         return plain(400, "text/plain", b"no body".to_vec(), &[]);
     };
     let path = head.uri.path().to_owned();
+    let model_in_path = bedrock::model_of(&path);
     let protocol = if path == "/v1/messages" {
         Protocol::Anthropic
     } else if path == "/v1/chat/completions" {
         Protocol::OpenaiChat
+    } else if path == "/v1/responses" {
+        Protocol::OpenaiResponses
+    } else if model_in_path.is_some() {
+        Protocol::Bedrock
     } else {
         return plain(
             404,
@@ -293,35 +320,35 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Bod
     let body = serde_json::from_slice(&raw).unwrap_or(Value::Null);
     let (plan, watch) = shared.board.update(|state| {
         let number = state.requests.len();
-        let request = RecordedRequest { number, protocol, path, headers, raw, body };
+        let model_in_path = model_in_path.unwrap_or_default();
+        let request = RecordedRequest { number, protocol, path, model_in_path, headers, raw, body };
         state.requests.push(request.clone());
         state.outcomes.push(Outcome::Open);
         state.timings.push(Timing { arrived, last_byte: None });
         let plan = plan(state, &shared.options, &request);
         (plan, Watch { shared: shared.clone(), request: number, outcome: Outcome::Dropped })
     });
-    let Plan { reply, usage, writes, model, number } = plan;
-    perform(reply, protocol, number, &model, usage, writes, watch).await
+    let Plan { reply, served, model, number } = plan;
+    perform(reply, protocol, number, &model, served, watch).await
 }
 
 /// What will be answered, settled in one step so that parallel requests cannot mix.
 struct Plan {
     reply: Reply,
-    usage: Usage,
-    writes: Writes,
+    served: Served,
     model: String,
     number: usize,
 }
 
 fn plan(state: &mut State, options: &ServerOptions, request: &RecordedRequest) -> Plan {
-    let (reply, usage, writes) = match admitted(state, options, request) {
-        Err(refusal) => (*refusal, Usage::default(), Writes::default()),
-        Ok((usage, writes)) => match state.script.next(request) {
-            Some(reply) => (reply, usage, writes),
-            None => (fault(state, request, "the script has no reply left"), usage, writes),
+    let (reply, served) = match admitted(state, options, request) {
+        Err(refusal) => (*refusal, Served::default()),
+        Ok(served) => match state.script.next(request) {
+            Some(reply) => (reply, served),
+            None => (fault(state, request, "the script has no reply left"), served),
         },
     };
-    Plan { reply, usage, writes, model: request.model().to_owned(), number: request.number }
+    Plan { reply, served, model: request.model().to_owned(), number: request.number }
 }
 
 fn fault(state: &mut State, request: &RecordedRequest, reason: impl Into<String>) -> Reply {
@@ -334,11 +361,13 @@ fn admitted(
     state: &mut State,
     options: &ServerOptions,
     request: &RecordedRequest,
-) -> Result<(Usage, Writes), Box<Reply>> {
+) -> Result<Served, Box<Reply>> {
     if let Some(key) = &options.key {
         let carried = match request.protocol {
             Protocol::Anthropic => request.header("x-api-key") == Some(key),
-            Protocol::OpenaiChat => request.header("authorization") == Some(&format!("Bearer {key}")),
+            Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Bedrock => {
+                request.header("authorization") == Some(&format!("Bearer {key}"))
+            }
         };
         if !carried {
             return Err(Box::new(Reply::error(401, "authentication_error", "invalid x-api-key")));
@@ -349,15 +378,18 @@ fn admitted(
             return Ok(());
         }
         let system = match request.protocol {
-            Protocol::Anthropic => request.body["system"].clone(),
-            Protocol::OpenaiChat => Value::String(request.system()),
+            Protocol::Anthropic | Protocol::Bedrock => request.body["system"].clone(),
+            Protocol::OpenaiChat | Protocol::OpenaiResponses => Value::String(request.system()),
         };
-        state.conversations.accept(Prefix::new(&request.body["tools"], &system, request.messages()))
+        let tools = request.tool_list().unwrap_or(&Value::Null);
+        state.conversations.accept(Prefix::new(tools, &system, request.messages()))
     });
-    let counted = checked.and_then(|()| match request.protocol {
-        Protocol::Anthropic => state.cache.anthropic(&request.body),
-        Protocol::OpenaiChat => Ok(state.cache.openai_chat(&request.body)),
+    let counted = checked.and_then(|()| {
+        cache_of(state, request.protocol).serve(request.protocol, request.model(), &request.body)
     });
+    if let Some(miss) = counted.as_ref().ok().and_then(|served| served.miss) {
+        state.misses.push((request.number, miss));
+    }
     counted.map_err(|reason| Box::new(fault(state, request, reason)))
 }
 
@@ -365,16 +397,24 @@ fn check(request: &RecordedRequest) -> Result<(), String> {
     if !request.body.is_object() {
         return Err("the body is no JSON object".to_owned());
     }
-    if request.body["stream"] != true {
+    if request.protocol != Protocol::Bedrock && request.body["stream"] != true {
         return Err("this server only streams".to_owned());
     }
     if request.model().is_empty() {
         return Err("no model".to_owned());
     }
     let limit =
-        ["max_tokens", "max_completion_tokens"].iter().find_map(|field| request.body[*field].as_u64());
+        ["/max_tokens", "/max_completion_tokens", "/max_output_tokens", "/inferenceConfig/maxTokens"]
+            .iter()
+            .find_map(|field| request.body.pointer(field).and_then(Value::as_u64));
     if limit.unwrap_or(0) == 0 {
         return Err("no limit of output tokens".to_owned());
+    }
+    if request.protocol == Protocol::Bedrock
+        && request.tool_list().is_none()
+        && request.body["messages"].to_string().contains("\"toolUse\"")
+    {
+        return Err("toolConfig must be defined when toolUse blocks are used".to_owned());
     }
     pairing::check(request.protocol, request.messages())
 }
@@ -384,8 +424,7 @@ async fn perform(
     protocol: Protocol,
     number: usize,
     model: &str,
-    usage: Usage,
-    writes: Writes,
+    mut served: Served,
     mut watch: Watch,
 ) -> Response<Body> {
     match reply.kind {
@@ -395,9 +434,15 @@ async fn perform(
             let body = match protocol {
                 Protocol::Anthropic => anthropic::error(&name, &message),
                 Protocol::OpenaiChat => openai_chat::error(&name, &message),
+                Protocol::OpenaiResponses => openai_responses::error(&name, &message),
+                Protocol::Bedrock => bedrock::error(&message),
             };
+            let mut headers = reply.headers;
+            if protocol == Protocol::Bedrock {
+                headers.push(("x-amzn-errortype".to_owned(), name));
+            }
             watch.outcome = Outcome::Sent;
-            plain(status, "application/json", body.to_string().into_bytes(), &reply.headers)
+            plain(status, "application/json", body.to_string().into_bytes(), &headers)
         }
         Kind::Raw { status, content_type, body } => {
             watch.outcome = Outcome::Sent;
@@ -405,11 +450,25 @@ async fn perform(
         }
         Kind::Message { parts, end } => {
             let frames = match protocol {
-                Protocol::Anthropic => anthropic::render(number, model, &parts, &end, reply.chunks, usage),
-                Protocol::OpenaiChat => openai_chat::render(number, model, &parts, &end, reply.chunks, usage),
+                Protocol::Anthropic => {
+                    anthropic::render(number, model, &parts, &end, reply.chunks, served.usage)
+                }
+                Protocol::OpenaiChat => {
+                    openai_chat::render(number, model, &parts, &end, reply.chunks, served.usage)
+                }
+                Protocol::OpenaiResponses => {
+                    openai_responses::render(number, model, &parts, &end, reply.chunks, served.usage)
+                }
+                Protocol::Bedrock => bedrock::render(number, &parts, &end, reply.chunks, served.usage),
+            };
+            let content_type = match protocol {
+                Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {
+                    "text/event-stream; charset=utf-8"
+                }
+                Protocol::Bedrock => bedrock::CONTENT_TYPE,
             };
             let shared = watch.shared.clone();
-            shared.board.update(|state| state.cache.commit(writes));
+            shared.board.update(|state| cache_of(state, protocol).stream(&mut served));
             let (sender, receiver) = mpsc::channel(1);
             tokio::spawn(send(frames, reply.holds, reply.cut, sender, watch));
             let pieces =
@@ -423,7 +482,7 @@ async fn perform(
                 });
             let body =
                 StreamBody::new(pieces.map(|piece: io::Result<Bytes>| piece.map(hyper::body::Frame::data)));
-            respond(200, "text/event-stream; charset=utf-8", BodyExt::boxed(body), &reply.headers)
+            respond(200, content_type, BodyExt::boxed(body), &reply.headers)
         }
     }
 }

@@ -1,17 +1,22 @@
 /** Pictures and files on their way into a message. */
-import { call } from "$lib/ipc";
+import { call, host } from "$lib/ipc";
 import type { Block } from "$lib/ipc/types";
-import { t } from "$lib/words/words.svelte";
+import { explain, t } from "$lib/words/words.svelte";
 import { toasts } from "./toasts.svelte";
 
 /** What is attached: exactly the block that is sent. */
 export type Attachment = Extract<Block, { type: "image" | "file" }>;
 
+/** Whether a block can be attached. */
+export function isAttachment(block: Block): block is Attachment {
+  return block.type === "image" || block.type === "file";
+}
+
 /** The largest picture the core keeps, in bytes (see `PutBlob`). */
 const LARGEST = 20 * 1024 * 1024;
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/** Keeps pictures that were pasted or dropped; says by name which ones cannot be. */
+/** Keeps pictures that came without a path: pasted, or dropped from another application. Says by name which cannot be. */
 export async function keepPictures(files: readonly File[]): Promise<Attachment[]> {
   const kept: Attachment[] = [];
   for (const file of files) {
@@ -32,9 +37,29 @@ export async function keepPictures(files: readonly File[]): Promise<Attachment[]
   return kept;
 }
 
-/** Files by their paths. */
-export function attachPaths(paths: readonly string[]): Attachment[] {
-  return paths.map((path) => ({ type: "file", path }));
+/** Attaches files by their paths: pictures as pictures, all else by name. Says which cannot be, and why. */
+export async function attachPaths(paths: readonly string[]): Promise<Attachment[]> {
+  if (paths.length === 0) return [];
+  try {
+    const { blocks, refused, remarks } = await call("app", "attach_files", { paths: [...paths] });
+    for (const error of refused) toasts.fail(error);
+    for (const remark of remarks) toasts.show(explain(remark));
+    return blocks.filter(isAttachment);
+  } catch (error) {
+    toasts.fail(error);
+    return [];
+  }
+}
+
+/** Lets the person pick files, beginning in `folder`, and attaches them. */
+export async function pickFiles(folder: string): Promise<Attachment[]> {
+  try {
+    const reply = await host({ type: "pick_files", start: folder === "" ? null : folder });
+    return await attachPaths(reply.type === "files" ? reply.paths : []);
+  } catch (error) {
+    toasts.fail(error);
+    return [];
+  }
 }
 
 function base64(file: File): Promise<string> {

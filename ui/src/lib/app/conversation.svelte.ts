@@ -32,6 +32,7 @@ export class Conversation {
   #calls = $derived(this.state?.calls);
   #questions = $derived(this.state?.questions);
   #notes = $derived(this.state?.notes);
+  #earlier = $derived(this.state?.earlier ?? false);
   #streams = $derived(
     (this.state?.streaming ?? []).map(({ message, block, kind }) => JSON.stringify([message, block, kind])).join("\n"),
   );
@@ -44,6 +45,7 @@ export class Conversation {
       calls: this.#calls,
       questions: this.#questions,
       notes: this.#notes,
+      earlier: this.#earlier,
       streaming: this.#streams === "" ? [] : this.#streams.split("\n").map(readStream),
     });
   });

@@ -1,48 +1,97 @@
-/** What was typed and not sent, per session. The core keeps the text, so that it is there after a restart. */
-import { call } from "$lib/ipc";
-import type { Attachment } from "./attachments";
+/** What was typed and attached and not sent, per session. The core keeps it, so that it is there after a restart. */
+import { asApiError, call } from "$lib/ipc";
+import type { Draft as KeptDraft } from "$lib/ipc/types";
+import { type Attachment, isAttachment } from "./attachments";
 import { toasts } from "./toasts.svelte";
 
-/** How long typing must pause before the text is kept, in milliseconds. */
+/** How long typing must pause before the draft is kept, in milliseconds. */
 const PAUSE = 400;
 
 export class Draft {
   text = $state("");
   attachments = $state.raw<readonly Attachment[]>([]);
-  #kept = "";
+  /** What the core has, as JSON; null until that is known. */
+  #kept: string | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
-    /** The session; null for one that is not started yet, whose draft lives as long as the window. */
+    /** The session; null for one that is not started yet. */
     readonly session: string | null,
   ) {}
 
-  /** Takes the text the core kept, once. */
-  begin(kept: string): void {
-    this.text = this.#kept = kept;
+  /** Takes what the core kept, once. What was typed meanwhile comes after it. */
+  begin(kept: KeptDraft): void {
+    const attachments = kept.attachments.filter(isAttachment);
+    this.#kept = JSON.stringify({ text: kept.text, attachments });
+    this.text = kept.text + this.text;
+    this.attachments = [...attachments, ...this.attachments];
   }
 
-  /** Notes that the text changed. */
+  /** Notes that it changed. */
   changed(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.flush(), PAUSE);
   }
 
-  /** Has the core keep the text now. */
+  /** Attaches what is not attached yet. */
+  attach(more: readonly Attachment[]): void {
+    // eslint-disable-next-line svelte/prefer-svelte-reactivity
+    const known = new Set(this.attachments.map(identity));
+    this.attachments = [
+      ...this.attachments,
+      ...more.filter((attachment) => !known.has(identity(attachment)) && known.add(identity(attachment))),
+    ];
+    this.changed();
+  }
+
+  /** Takes away the attachment at a place. */
+  detach(at: number): void {
+    this.attachments = this.attachments.filter((_, place) => place !== at);
+    this.changed();
+  }
+
+  /** Empties it for sending; what was in it. The core keeps it until it is [`flush`]ed or brought back. */
+  take(): { text: string; attachments: readonly Attachment[] } {
+    clearTimeout(this.#timer);
+    const { text, attachments } = this;
+    this.text = "";
+    this.attachments = [];
+    return { text, attachments };
+  }
+
+  /** Brings back what could not be sent, before what was typed meanwhile. */
+  restore(taken: { text: string; attachments: readonly Attachment[] }): void {
+    this.text = [taken.text, this.text].filter((text) => text !== "").join("\n");
+    const typed = this.attachments;
+    this.attachments = taken.attachments;
+    this.attach(typed);
+  }
+
+  /** Has the core keep it now. */
   flush(): void {
     clearTimeout(this.#timer);
     const { session, text } = this;
-    if (session === null || text === this.#kept) return;
-    this.#kept = text;
-    call("sessions", "set_draft", { session, text }).catch((error: unknown) => toasts.fail(error));
+    const attachments = [...this.attachments];
+    const next = JSON.stringify({ text, attachments });
+    if (this.#kept === null || next === this.#kept) return;
+    const before = this.#kept;
+    this.#kept = next;
+    const draft = { text, attachments };
+    const keeping =
+      session === null
+        ? call("sessions", "set_new_draft", { draft })
+        : call("sessions", "set_draft", { session, draft });
+    keeping.catch((thrown: unknown) => {
+      // Tried again with the next change.
+      if (this.#kept === next) this.#kept = before;
+      // A session that was deleted has taken its draft along.
+      if (drafts.get(session) === this) toasts.fail(asApiError(thrown));
+    });
   }
+}
 
-  /** Empties it; the core forgets the text with the message that was sent. */
-  clear(): void {
-    this.text = "";
-    this.attachments = [];
-    this.flush();
-  }
+function identity(attachment: Attachment): string {
+  return attachment.type === "image" ? `image ${attachment.blob}` : `file ${attachment.path}`;
 }
 
 // Not reactive: each draft is.
@@ -50,13 +99,32 @@ export class Draft {
 const drafts = new Map<string | null, Draft>();
 
 /** The draft of a session; the same one as long as the window lives. */
-export function draftOf(session: string | null, kept: () => string): Draft {
+export function draftOf(session: string, kept: () => KeptDraft): Draft {
   const known = drafts.get(session);
   if (known) return known;
   const draft = new Draft(session);
   draft.begin(kept());
   drafts.set(session, draft);
   return draft;
+}
+
+/** The draft of the session that is not started yet. */
+export function newDraft(): Draft {
+  const known = drafts.get(null);
+  if (known) return known;
+  const draft = new Draft(null);
+  drafts.set(null, draft);
+  call("sessions", "get_new_draft", {}).then(
+    (kept) => draft.begin(kept),
+    (error: unknown) => toasts.fail(error),
+  );
+  return draft;
+}
+
+/** Lets go of a deleted session's draft: it went to the trash with the session and comes back with it. */
+export function forgetDraft(session: string): void {
+  drafts.get(session)?.flush();
+  drafts.delete(session);
 }
 
 /** Keeps every draft now: the window loses the focus or closes. */

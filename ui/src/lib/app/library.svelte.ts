@@ -1,9 +1,10 @@
 /** The list of sessions with what can be done to each. */
 import { call } from "$lib/ipc";
-import type { SessionHit, SessionInfo } from "$lib/ipc/types";
+import type { SessionHit, SessionInfo, Trouble } from "$lib/ipc/types";
 import { type ListState, apply, extend, grouped } from "$lib/state/list";
 import { t } from "$lib/words/words.svelte";
 import { SvelteSet } from "svelte/reactivity";
+import { forgetDraft } from "./drafts.svelte";
 import { follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
@@ -58,6 +59,11 @@ class Library {
     return grouped(this.sessions, Date.now()).flatMap((group) => group.sessions);
   }
 
+  /** Why a session cannot be stored at present; null when nothing is the matter. */
+  trouble(id: string): Trouble | null {
+    return this.#state?.troubles.get(id) ?? null;
+  }
+
   get hasMore(): boolean {
     return this.#state !== null && this.#state.sessions.length < this.#state.total;
   }
@@ -98,6 +104,7 @@ class Library {
   /** Deletes to the trash and offers the way back. */
   async remove(id: string, restored: (info: SessionInfo) => void): Promise<boolean> {
     if (!(await this.#try(call("sessions", "delete_session", { session: id })))) return false;
+    forgetDraft(id);
     toasts.show(t("toast.deleted"), {
       label: t("toast.undo"),
       run: () =>

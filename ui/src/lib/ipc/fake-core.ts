@@ -30,7 +30,7 @@ export class FakeCore {
   readonly #listeners = new Map<string, Set<(batch: Update[]) => void>>();
   readonly #removed = new Map<string, SessionInfo>();
   readonly #seqs = new Map<string, number>();
-  #list: ListState = { seq: 0, sessions: [], total: 0 };
+  #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   #settings: SettingsSnapshot;
 
   constructor(scene: string, updates: readonly Update[], topicOf: (update: Update) => string | null) {
@@ -78,7 +78,8 @@ export class FakeCore {
   begin(name: string): Update[] {
     if (name === "sessions") {
       const { seq, sessions, total } = this.#list;
-      return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: [...sessions], total } }];
+      const troubles = [...this.#recorded.values()].flat().filter((update) => update.type === "trouble");
+      return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: [...sessions], total } }, ...troubles];
     }
     if (name === "settings") {
       const seq = this.#seqs.get(name) ?? 0;
@@ -224,8 +225,11 @@ export class FakeCore {
         return info;
       }
       case "set_draft":
+      case "set_new_draft":
       case "retry_turn":
         return {};
+      case "get_new_draft":
+        return { text: "", attachments: [] };
       default:
         return call satisfies never;
     }
@@ -357,13 +361,29 @@ export class FakeCore {
         this.pictures.set(blob, `data:image/png;base64,${call.base64}`);
         return { blob, media_type: "image/png", name: call.name };
       }
+      case "attach_files":
+        return {
+          blocks: call.paths.map((path) => ({ type: "file", path })),
+          refused: [failure("attach.missing", { path: "/home/mei/gone.txt" })],
+          remarks: [],
+        };
       default:
         return call satisfies never;
     }
   }
 
   #host(call: HostRequest): unknown {
-    return call.type === "pick_folder" ? { type: "folder", path: "/home/mei/code/picked" } : { type: "done" };
+    switch (call.type) {
+      case "pick_folder":
+        return { type: "folder", path: "/home/mei/code/picked" };
+      case "pick_files":
+        return { type: "files", paths: ["/home/mei/code/picked/notes.txt", "/home/mei/code/picked/data.csv"] };
+      case "reveal":
+      case "open_url":
+        return { type: "done" };
+      default:
+        return call satisfies never;
+    }
   }
 }
 
@@ -380,9 +400,11 @@ function emptyState(info: SessionInfo): SessionState {
     todos: [],
     streaming: [],
     retry: null,
-    draft: "",
+    draft: { text: "", attachments: [] },
     contextTokens: 0,
     notes: [],
+    stopping: false,
+    trouble: null,
   };
 }
 
@@ -402,6 +424,7 @@ function snapshotOf(state: SessionState) {
     streaming: state.streaming.map(({ message, block, kind, start, text }) => ({ message, block, kind, start, text })),
     retry: state.retry,
     draft: state.draft,
+    notes: [...state.notes],
     context_tokens: state.contextTokens,
   };
 }

@@ -29,6 +29,7 @@ async function lines(name: string): Promise<Update[]> {
 function topicOf(update: Update): string | null {
   if (update.type === "event") return topicName(update.envelope.topic);
   if (update.type === "delta") return `session/${update.delta.session}`;
+  if (update.type === "trouble") return `session/${update.session}`;
   if (update.type !== "snapshot") return null;
   return update.snapshot.topic === "session" ? `session/${update.snapshot.info.id}` : update.snapshot.topic;
 }
@@ -48,7 +49,7 @@ export async function replay(scene: string): Promise<Transport> {
   ]);
   const others = first
     ? []
-    : (await Promise.all(["main", "permission", "long"].filter((name) => name !== scene).map(lines))).flat();
+    : (await Promise.all(["main", "permission", "long", "trouble"].filter((name) => name !== scene).map(lines))).flat();
   const core = new FakeCore(scene, [...settings, ...sessions, ...own, ...others], topicOf);
   // The session of the scene is the one that opens.
   const opened = own.find((update) => update.type === "snapshot");

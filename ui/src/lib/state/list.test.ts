@@ -21,7 +21,12 @@ const event = (seq: number, what: Event): Update => ({
   type: "event",
   envelope: { topic: { type: "sessions" }, seq, at: 1, v: 1, event: what },
 });
-const base: ListState = { seq: 1, sessions: [line("b", { updated_at: 5 }), line("a", { updated_at: 3 })], total: 2 };
+const base: ListState = {
+  seq: 1,
+  sessions: [line("b", { updated_at: 5 }), line("a", { updated_at: 3 })],
+  total: 2,
+  troubles: new Map(),
+};
 
 function next(state: ListState, what: Event): ListState {
   const outcome = apply(state, event(state.seq + 1, what));
@@ -70,5 +75,17 @@ describe("the list", () => {
       ["yesterday", ["y"]],
       ["earlier", ["e"]],
     ]);
+  });
+});
+
+describe("trouble", () => {
+  it("stays with its session whatever else changes, until it is over", () => {
+    const trouble = { error: { key: "store.full", args: {}, retryable: true }, stage: "ended" as const };
+    const told = apply(base, { type: "trouble", session: "a", trouble });
+    if (told.type !== "applied" || !told.state) throw new Error(told.type);
+    const later = next(told.state, { type: "session_listed", info: line("c", { updated_at: 9 }) });
+    expect([...later.troubles]).toEqual([["a", trouble]]);
+    const over = apply(later, { type: "trouble", session: "a", trouble: null });
+    expect(over.type === "applied" && over.state?.troubles.size).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 /** The list of sessions, kept current. Pure. */
-import type { SessionInfo, Update } from "$lib/ipc/types";
+import type { SessionInfo, Trouble, Update } from "$lib/ipc/types";
 import { type Outcome, unreachable } from "./outcome";
 
 /** The sessions that are loaded, in the order they are shown, and how many there are in all. */
@@ -7,6 +7,8 @@ export interface ListState {
   readonly seq: number;
   readonly sessions: readonly SessionInfo[];
   readonly total: number;
+  /** Sessions that cannot be stored at present. */
+  readonly troubles: ReadonlyMap<string, Trouble>;
 }
 
 /** Applies an update of the list's subscription. */
@@ -20,6 +22,8 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
           seq: update.snapshot.seq,
           sessions: inOrder(update.snapshot.sessions),
           total: update.snapshot.total,
+          // Told again after it, where there still is any.
+          troubles: new Map(),
         },
       };
     case "event": {
@@ -31,17 +35,24 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
         const others = state.sessions.filter((info) => info.id !== event.info.id);
         // A line that is not loaded may be an old one that changed: the total is then counted again on the next page.
         const total = known || !isNew(state, event.info) ? state.total : state.total + 1;
-        return { type: "applied", state: { seq, sessions: inOrder([...others, event.info]), total } };
+        return { type: "applied", state: { ...state, seq, sessions: inOrder([...others, event.info]), total } };
       }
       if (event.type === "session_removed") {
         const sessions = state.sessions.filter((info) => info.id !== event.id);
         const total = Math.max(sessions.length, state.total - 1);
-        return { type: "applied", state: { seq, sessions, total } };
+        return { type: "applied", state: { ...state, seq, sessions, total } };
       }
       return { type: "applied", state: { ...state, seq } };
     }
     case "delta":
       return { type: "applied", state };
+    case "trouble": {
+      if (!state) return { type: "applied", state };
+      const troubles = new Map(state.troubles);
+      if (update.trouble) troubles.set(update.session, update.trouble);
+      else troubles.delete(update.session);
+      return { type: "applied", state: { ...state, troubles } };
+    }
     case "fault":
       return { type: "fault", error: update.error };
     case "ended":

@@ -32,6 +32,7 @@ const source = (part: Partial<RowSource>): RowSource => ({
   questions: [],
   notes: [],
   streaming: [],
+  earlier: false,
   ...part,
 });
 
@@ -148,5 +149,38 @@ describe("rowsOf", () => {
       }),
     );
     expect(rows.map((row) => row.kind)).toEqual(["ask"]);
+  });
+
+  describe("puts answers to commands where their time is", () => {
+    const at = (of: Message, when: number): Message => ({ ...of, meta: { ...of.meta, at: when } });
+    const note = (when: number) => ({ seq: when, at: when, note: { key: `n${when}`, args: {}, retryable: false } });
+    const person = (id: string, of: string, when: number) =>
+      at(message(id, of, [{ type: "text", text: id }], "person"), when);
+    const kinds = (part: Partial<RowSource>) =>
+      rowsOf(source(part)).map((row) => (row.kind === "note" ? row.note.key : row.kind));
+    const messages = [
+      person("u1", "t1", 1000),
+      at(message("m1", "t1", [{ type: "text", text: "answer" }]), 1100),
+      person("u2", "t2", 5000),
+    ];
+    const turns = [turn("t1"), { ...turn("t2", null), started_at: 5000 }];
+
+    it.each([
+      { given: [500], shown: ["n500", "user", "text", "end", "user"] },
+      { given: [1050], shown: ["user", "n1050", "text", "end", "user"] },
+      { given: [1200], shown: ["user", "text", "n1200", "end", "user"] },
+      { given: [3500, 4000], shown: ["user", "text", "end", "n3500", "n4000", "user"] },
+      { given: [6000], shown: ["user", "text", "end", "user", "n6000"] },
+    ])("$given", ({ given, shown }) => {
+      expect(kinds({ messages, turns, notes: given.map(note) })).toEqual(shown);
+    });
+
+    it("and keeps those of earlier pages for when these are loaded", () => {
+      expect(kinds({ messages, turns, notes: [note(500)], earlier: true })).toEqual(["user", "text", "end", "user"]);
+    });
+
+    it("and where there is no message at all", () => {
+      expect(kinds({ notes: [note(1), note(2)] })).toEqual(["n1", "n2"]);
+    });
   });
 });

@@ -1,6 +1,6 @@
 /** What the transcript shows, one row each, from a session's state. Pure; texts that stream are read by the rows. */
 import type { ApiError, Block, CallView, Message, Question, TurnView } from "$lib/ipc/types";
-import { type Note, type SessionState, totalInput } from "./session";
+import { type SessionState, totalInput } from "./session";
 import type { Stream } from "./stream";
 
 /** A tool call as a line of a card: its call, or the arguments that still stream. */
@@ -54,7 +54,10 @@ type Distribute<T> = T extends Row ? Omit<T, "first"> : never;
 type Draft = Distribute<Row>;
 
 /** The part of a session's state rows are made of; streamed text is only looked at for which blocks stream. */
-export type RowSource = Pick<SessionState, "messages" | "turns" | "calls" | "questions" | "notes" | "streaming">;
+export type RowSource = Pick<
+  SessionState,
+  "messages" | "turns" | "calls" | "questions" | "notes" | "streaming" | "earlier"
+>;
 
 /** The rows of a session, oldest first. */
 export function rowsOf(state: RowSource): readonly Row[] {
@@ -68,37 +71,42 @@ export function rowsOf(state: RowSource): readonly Row[] {
   for (const stream of state.streaming) {
     if (stream.kind.type !== "output") open.set(stream.message, [...(open.get(stream.message) ?? []), stream]);
   }
-  const notesAfter = new Map<string | null, Note[]>();
-  for (const note of state.notes) notesAfter.set(note.after, [...(notesAfter.get(note.after) ?? []), note]);
+  // Those that belong to pages which are not loaded wait for them.
+  const first = state.messages[0];
+  const notes = state.notes.filter((note) => !state.earlier || !first || note.at >= first.meta.at);
 
   let turn: string | null = null;
   let steps = 0;
   const add = (row: Draft, begins = false): void => void rows.push({ ...row, first: begins || rows.length === 0 });
   const close = (): void => {
     const view = turn === null ? undefined : turns.get(turn);
+    if (view?.end) addNotes(view.ended_at ?? view.started_at);
     if (view?.end) addEnd(view, view.id === state.turns.at(-1)?.id, steps, add);
     turn = null;
   };
-  const addNotes = (after: string | null): void => {
-    for (const { seq, note } of notesAfter.get(after) ?? [])
+  /** Adds the notes that were given before a moment; they have no place but their time. */
+  const addNotes = (before: number): void => {
+    const later = notes.findIndex((note) => note.at >= before);
+    for (const { seq, note } of notes.splice(0, later < 0 ? notes.length : later))
       add({ kind: "note", key: `note:${seq}`, message: null, note });
   };
 
-  addNotes(null);
   for (const message of state.messages) {
     if (message.turn !== turn) {
       close();
       steps = 0;
       turn = message.turn;
     }
+    addNotes(message.meta.at);
     if (message.role === "user" && message.meta.origin === "person") addUser(message, add);
     else steps += addBlocks(message, open.get(message.id) ?? [], state, results, rows, add);
-    addNotes(message.id);
   }
   close();
   // A turn that failed before its first message has no message to hang on.
   const last = state.turns.at(-1);
   if (last?.end && !state.messages.some((message) => message.turn === last.id)) addEnd(last, true, 0, add);
+
+  addNotes(Infinity);
 
   state.questions.forEach((question, place) =>
     add({ kind: "ask", key: `ask:${question.id}`, message: null, question, place, of: state.questions.length }),

@@ -1,4 +1,4 @@
-import type { Delta, Event, Message, SessionInfo, SessionSnapshot, StreamKind, Update } from "$lib/ipc/types";
+import type { Delta, Event, Message, SessionInfo, SessionSnapshot, StreamKind, TurnView, Update } from "$lib/ipc/types";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type SessionState, apply, open, prepend } from "./session";
@@ -27,7 +27,8 @@ const empty: SessionSnapshot = {
   todos: [],
   streaming: [],
   retry: null,
-  draft: "",
+  draft: { text: "", attachments: [] },
+  notes: [],
   context_tokens: 0,
 };
 const started = (name: string): Message => ({
@@ -85,13 +86,14 @@ function snapshotOf(state: SessionState): Update {
       streaming: state.streaming.map(({ bytes: _, ...stream }) => stream),
       retry: state.retry,
       draft: state.draft,
+      notes: [...state.notes],
       context_tokens: state.contextTokens,
     },
   };
 }
 
-/** What is compared: notes are not part of snapshots. */
-const drawn = ({ notes: _, ...state }: SessionState) => ({ ...state, calls: [...state.calls] });
+/** What is compared. That Stop was taken is no part of snapshots: it is over before anyone looks again. */
+const drawn = ({ stopping: _, ...state }: SessionState) => ({ ...state, calls: [...state.calls] });
 
 describe("events", () => {
   it("are applied once and in order; a hole asks for a snapshot", () => {
@@ -144,13 +146,33 @@ describe("events", () => {
     expect(state.contextTokens).toBe(99);
   });
 
-  it("keep a command's answer where it was given, also over a snapshot", () => {
+  it("keep a command's answer as a snapshot has it", () => {
     const note = { key: "command.unknown", args: {}, retryable: false };
-    const state = run([
-      event(1, { type: "message_started", message: started("m1") }),
-      event(2, { type: "command_answered", note }),
-    ]);
-    expect(run([snapshotOf(state)], state).notes).toEqual([{ seq: 2, at: 2, after: "m1", note }]);
+    const state = run([event(1, { type: "command_answered", note })]);
+    expect(state.notes).toEqual([{ seq: 1, at: 1, note }]);
+    expect(run([snapshotOf(state)], null).notes).toEqual(state.notes);
+  });
+
+  it("say that a turn is being stopped until it is over", () => {
+    const turn: TurnView = { id: "t", started_at: 1, ended_at: null, end: null, usage: info.usage };
+    const stopping = run([event(1, { type: "turn_started", turn }), event(2, { type: "turn_stopping", turn: "t" })]);
+    expect(stopping.stopping).toBe(true);
+    const over = { ...turn, ended_at: 3, end: { type: "stopped" } as const };
+    expect(run([event(3, { type: "turn_ended", turn: over })], stopping).stopping).toBe(false);
+  });
+});
+
+describe("trouble", () => {
+  const trouble = { error: { key: "store.full", args: {}, retryable: true }, stage: "waiting" as const };
+
+  it("is shown for this session alone, until it is over or everything is told anew", () => {
+    const other: Update = { type: "trouble", session: "6".repeat(32), trouble };
+    expect(run([other]).trouble).toBeNull();
+    const troubled = run([{ type: "trouble", session: id, trouble }]);
+    expect(troubled.trouble).toEqual(trouble);
+    expect(run([event(1, { type: "retry_started" })], troubled).trouble).toEqual(trouble);
+    expect(run([{ type: "trouble", session: id, trouble: null }], troubled).trouble).toBeNull();
+    expect(run([snapshotOf(troubled)], troubled).trouble).toBeNull();
   });
 });
 

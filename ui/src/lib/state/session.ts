@@ -1,11 +1,12 @@
 /** An open session: its snapshot, kept current by events and streamed text. Pure. */
 import type {
-  ApiError,
   CallView,
   Delta,
+  Draft,
   Envelope,
   Event,
   Message,
+  Note,
   Question,
   Queued,
   Retry,
@@ -13,21 +14,13 @@ import type {
   SessionSnapshot,
   Todo,
   TranscriptPage,
+  Trouble,
   TurnView,
   Update,
   Usage,
 } from "$lib/ipc/types";
 import { type Outcome, unreachable } from "./outcome";
 import { type Stream, append, begin, sameStream } from "./stream";
-
-/** Octo's own answer to a slash command; shown until the session is opened again. */
-export interface Note {
-  readonly seq: number;
-  readonly at: number;
-  /** The newest message when it was given; it is shown after that one. */
-  readonly after: string | null;
-  readonly note: ApiError;
-}
 
 /** Everything that is drawn of a session. */
 export interface SessionState {
@@ -42,13 +35,18 @@ export interface SessionState {
   readonly todos: readonly Todo[];
   readonly streaming: readonly Stream[];
   readonly retry: Retry | null;
-  readonly draft: string;
+  readonly draft: Draft;
   readonly contextTokens: number;
+  /** Octo's own answers to slash commands, oldest first. */
   readonly notes: readonly Note[];
+  /** Set from the moment Stop was taken until the turn ends. */
+  readonly stopping: boolean;
+  /** Set while the session cannot be stored. */
+  readonly trouble: Trouble | null;
 }
 
-/** The state a snapshot describes. Notes are not part of snapshots: those that were there stay. */
-export function open(snapshot: SessionSnapshot, notes: readonly Note[] = []): SessionState {
+/** The state a snapshot describes. What is the matter is no part of it and is told after it. */
+export function open(snapshot: SessionSnapshot): SessionState {
   return {
     seq: snapshot.seq,
     info: snapshot.info,
@@ -63,7 +61,9 @@ export function open(snapshot: SessionSnapshot, notes: readonly Note[] = []): Se
     retry: snapshot.retry,
     draft: snapshot.draft,
     contextTokens: snapshot.context_tokens,
-    notes,
+    notes: snapshot.notes,
+    stopping: false,
+    trouble: null,
   };
 }
 
@@ -72,7 +72,7 @@ export function open(snapshot: SessionSnapshot, notes: readonly Note[] = []): Se
  * changes, and whoever reads it should not lose their place.
  */
 function reopen(before: SessionState | null, snapshot: SessionSnapshot): SessionState {
-  const state = open(snapshot, before?.notes);
+  const state = open(snapshot);
   const first = state.messages[0];
   const at = before && first ? before.messages.findIndex((message) => message.id === first.id) : -1;
   if (!before || at <= 0) return state;
@@ -93,6 +93,9 @@ export function apply(state: SessionState | null, update: Update): Outcome<Sessi
       return state ? applyEnvelope(state, update.envelope) : { type: "gap" };
     case "delta":
       return state ? applyDelta(state, update.delta) : { type: "gap" };
+    case "trouble":
+      if (!state || update.session !== state.info.id) return { type: "applied", state };
+      return { type: "applied", state: { ...state, trouble: update.trouble } };
     case "fault":
       return { type: "fault", error: update.error };
     case "ended":
@@ -127,9 +130,11 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
     case "session_changed":
       return { ...state, info: event.info };
     case "turn_started":
-      return { ...state, turns: upsert(state.turns, event.turn) };
+      return { ...state, turns: upsert(state.turns, event.turn), stopping: false };
+    case "turn_stopping":
+      return { ...state, stopping: true };
     case "turn_ended":
-      return { ...state, turns: upsert(state.turns, event.turn), streaming: [], retry: null };
+      return { ...state, turns: upsert(state.turns, event.turn), streaming: [], retry: null, stopping: false };
     case "message_added":
     case "message_started":
       return { ...state, messages: upsert(state.messages, event.message) };
@@ -184,9 +189,8 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
     case "retry_started":
       return { ...state, retry: null };
     case "command_answered": {
-      const after = state.messages.at(-1)?.id ?? null;
-      const note: Note = { seq: envelope.seq, at: envelope.at, after, note: event.note };
-      return { ...state, notes: [...state.notes.filter((known) => known.seq !== note.seq), note] };
+      const note: Note = { seq: envelope.seq, at: envelope.at, note: event.note };
+      return { ...state, notes: [...state.notes, note] };
     }
     // Of other topics; they never come here.
     case "session_listed":

@@ -21,6 +21,7 @@ export function apply(state: SettingsState | null, update: Update): Outcome<Sett
       return { type: "applied", state: { seq, snapshot: event.snapshot } };
     }
     case "delta":
+    case "trouble":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

@@ -9,7 +9,8 @@ use crate::{
 use octo_core::{Octo, Subscription};
 use octo_protocol::{
     Answer, AnswerQuestion, ApiError, Ask, Envelope, ErrorCode, Event, Language, OpenSession, Question,
-    QuestionId, Role, SessionId, SessionSnapshot, SessionStatus, Stop, Topic, TurnEnd, Update, words,
+    QuestionId, Role, SessionId, SessionSnapshot, SessionStatus, Stop, Topic, Trouble, TroubleStage, TurnEnd, Update,
+    words,
 };
 use std::{collections::HashSet, io::Write, time::Duration};
 use tokio::time::{Instant, timeout_at};
@@ -230,8 +231,13 @@ async fn fault(watch: &mut Option<Subscription>) -> ApiError {
         let Some(updates) = subscription.next().await else { break };
         for update in updates {
             match update {
-                Update::Fault { error } => return error,
-                Update::Snapshot { .. } | Update::Event { .. } | Update::Delta { .. } | Update::Ended => {}
+                Update::Fault { error }
+                | Update::Trouble {
+                    trouble: Some(Trouble { error, stage: TroubleStage::Ended }), ..
+                } => return error,
+                // It goes on once there is room; until then Ctrl+C still stops it.
+                Update::Trouble { .. }
+                | Update::Snapshot { .. } | Update::Event { .. } | Update::Delta { .. } | Update::Ended => {}
             }
         }
     }

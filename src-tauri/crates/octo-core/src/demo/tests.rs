@@ -423,6 +423,7 @@ fn request(messages: &[Message]) -> ModelRequest {
         images: Arc::default(),
         vision: false,
         max_output: 1000,
+        effort: None,
         cache: CachePlan::default(),
     }
 }

@@ -2,17 +2,14 @@
 
 use super::{Octo, json};
 use crate::slash;
-use base64::Engine;
 use octo_protocol::{
-    About, ApiError, AppRequest, BlobRef, Commands, Event, Language, Settings, SettingsPatch,
-    SettingsSnapshot, Topic, words,
+    About, ApiError, AppRequest, Commands, Event, Language, Settings, SettingsPatch, SettingsSnapshot, Topic,
+    words,
 };
 use octo_store::{StoreError, Tx};
 use serde_json::Value;
 use std::path::Path;
 
-/// The largest picture that may be kept, in bytes. Providers take less; it is scaled down before it is sent.
-const LARGEST_BLOB: usize = 20 * 1024 * 1024;
 /// How many folders are remembered.
 const RECENT_FOLDERS: usize = 10;
 
@@ -31,6 +28,7 @@ impl Octo {
             AppRequest::GetAbout(_) => json(self.about()),
             AppRequest::ListCommands(_) => json(Commands { commands: slash::commands() }),
             AppRequest::PutBlob(call) => json(self.put_blob(&call.base64, call.name).await?),
+            AppRequest::AttachFiles(call) => json(self.attach_files(call.paths).await?),
         }
     }
 
@@ -45,29 +43,6 @@ impl Octo {
             user_home: std::env::home_dir().unwrap_or_default().display().to_string(),
             system_language: system_language.to_owned(),
         }
-    }
-
-    async fn put_blob(&self, base64: &str, name: String) -> Result<BlobRef, ApiError> {
-        let too_large = || ApiError::new("blob.too_large").arg("limit_mib", LARGEST_BLOB / (1024 * 1024));
-        if base64.len() > LARGEST_BLOB / 3 * 4 + 4 {
-            return Err(too_large());
-        }
-        let bytes = base64::engine::general_purpose::STANDARD
-            .decode(base64)
-            .map_err(|error| ApiError::new("blob.unreadable").detail(error))?;
-        if bytes.len() > LARGEST_BLOB {
-            return Err(too_large());
-        }
-        let media_type = octo_workspace::media_type(&bytes).to_owned();
-        if !["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&media_type.as_str()) {
-            return Err(ApiError::new("blob.no_picture").arg("name", &name));
-        }
-        let blobs = self.shared.blobs.clone();
-        let kept = tokio::task::spawn_blocking(move || blobs.put(&bytes)).await;
-        let blob = kept
-            .map_err(|error| ApiError::new("internal").detail(error))?
-            .map_err(|error| ApiError::new("blob.not_kept").detail(error))?;
-        Ok(BlobRef { blob, media_type, name })
     }
 
     /// Settings, models and the keychain's state, as of the topic's number.

@@ -1,41 +1,100 @@
 //! Requests about models.
 
 use super::{Octo, json};
-use octo_protocol::{ApiError, Done, ModelRequest};
+use octo_protocol::{ApiError, Done, ModelEntry, ModelId, ModelRequest};
 use serde_json::Value;
 
 impl Octo {
     pub(super) async fn models(&self, request: ModelRequest) -> Result<Value, ApiError> {
+        let models = &self.shared.models;
         match request {
-            ModelRequest::SaveModel(call) => {
-                let entry = self.shared.models.accept(call.draft).await?;
-                let stored = entry.clone();
-                self.change_settings(move |tx, settings| {
-                    tx.put_model(&stored)?;
-                    if settings.default_model.is_none() {
-                        settings.default_model = Some(stored.id);
-                    }
-                    settings.welcomed = true;
-                    Ok(())
-                })
-                .await?;
-                self.shared.models.put(entry.clone());
-                json(entry)
-            }
-            ModelRequest::TestModel(call) => json(self.shared.models.test(call.draft).await),
+            ModelRequest::SaveModel(call) => json(self.save_model(models.accept(call.draft).await?).await?),
+            ModelRequest::TestModel(call) => json(models.test(call.draft).await),
             ModelRequest::RemoveModel(call) => {
-                let model = call.model;
-                self.change_settings(move |tx, settings| {
-                    tx.remove_model(model)?;
-                    if settings.default_model == Some(model) {
-                        settings.default_model = tx.models()?.first().map(|entry| entry.id);
-                    }
+                self.remove_model(call.model).await?;
+                json(Done {})
+            }
+            ModelRequest::ListPresets(_) => json(models.presets()),
+            ModelRequest::FindLocalServers(_) => json(models.local_servers().await?),
+            ModelRequest::ListRemoteModels(call) => json(models.remote_models(call.draft).await?),
+            ModelRequest::MeasureModel(call) => json(models.measure(call.model).await?),
+            ModelRequest::StopMeasuring(_) => {
+                models.stop_measuring();
+                json(Done {})
+            }
+            ModelRequest::ChooseLightModel(call) => {
+                self.known_model(call.model)?;
+                self.change_settings(move |_, settings| {
+                    settings.light_model = call.model;
                     Ok(())
                 })
                 .await?;
-                self.shared.models.remove(model).await?;
+                json(Done {})
+            }
+            ModelRequest::ChooseFallback(call) => {
+                self.choose_fallback(call.model, call.fallback).await?;
                 json(Done {})
             }
         }
+    }
+
+    async fn save_model(&self, entry: ModelEntry) -> Result<ModelEntry, ApiError> {
+        let stored = entry.clone();
+        self.change_settings(move |tx, settings| {
+            tx.put_model(&stored)?;
+            if settings.default_model.is_none() {
+                settings.default_model = Some(stored.id);
+            }
+            settings.welcomed = true;
+            Ok(())
+        })
+        .await?;
+        self.shared.models.put(entry.clone());
+        Ok(entry)
+    }
+
+    /// Removes a model, its key, and every mention of it.
+    async fn remove_model(&self, model: ModelId) -> Result<(), ApiError> {
+        self.change_settings(move |tx, settings| {
+            tx.remove_model(model)?;
+            let left = tx.models()?;
+            if settings.default_model == Some(model) {
+                settings.default_model = left.first().map(|entry| entry.id);
+            }
+            if settings.light_model == Some(model) {
+                settings.light_model = None;
+            }
+            for entry in left.into_iter().filter(|entry| entry.fallback == Some(model)) {
+                tx.put_model(&ModelEntry { fallback: None, ..entry })?;
+            }
+            Ok(())
+        })
+        .await?;
+        for entry in self.shared.models.entries() {
+            if entry.fallback == Some(model) {
+                self.shared.models.put(ModelEntry { fallback: None, ..entry });
+            }
+        }
+        self.shared.models.remove(model).await
+    }
+
+    async fn choose_fallback(&self, model: ModelId, fallback: Option<ModelId>) -> Result<(), ApiError> {
+        let mut entry = self.known_model(Some(model))?.ok_or_else(|| ApiError::new("model.unknown"))?;
+        self.known_model(fallback)?;
+        if fallback == Some(model) {
+            return Err(ApiError::new("model.fallback_itself"));
+        }
+        entry.fallback = fallback;
+        let stored = entry.clone();
+        self.change_settings(move |tx, _| tx.put_model(&stored)).await?;
+        self.shared.models.put(entry);
+        Ok(())
+    }
+
+    /// The entry of a model that is named at all.
+    fn known_model(&self, model: Option<ModelId>) -> Result<Option<ModelEntry>, ApiError> {
+        let Some(id) = model else { return Ok(None) };
+        let entry = self.shared.models.entries().into_iter().find(|entry| entry.id == id);
+        entry.map(Some).ok_or_else(|| ApiError::new("model.unknown"))
     }
 }

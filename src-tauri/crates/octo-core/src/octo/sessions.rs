@@ -11,7 +11,7 @@ use crate::{
 use octo_protocol::{
     ApiError, Block, Done, ErrorCode, Event, Message, MessageId, Meta, Mode, ModelId, Origin, Profile, Role,
     SessionHits, SessionId, SessionInfo, SessionList, SessionRequest, SessionSnapshot, SessionStatus, Source,
-    Topic, TurnId, TurnView, Usage,
+    Topic, TroubleStage, TurnId, TurnView, Usage,
 };
 use octo_store::{NewSession, ToolsetRow};
 use serde_json::Value;
@@ -49,7 +49,7 @@ impl Octo {
             SessionRequest::Send(call) => {
                 json(self.session(call.session).await?.ask(|reply| Ask::Send(call.blocks, reply)).await?)
             }
-            SessionRequest::Stop(call) => done(self.session(call.session).await?.ask(Ask::Stop).await),
+            SessionRequest::Stop(call) => done(self.stop(call.session).await),
             SessionRequest::RetryTurn(call) => done(self.session(call.session).await?.ask(Ask::Retry).await),
             SessionRequest::AnswerQuestion(call) => done(
                 self.session(call.session)
@@ -76,15 +76,17 @@ impl Octo {
                 done(self.session(call.session).await?.ask(|reply| Ask::SetFolder(call.folder, reply)).await)
             }
             SessionRequest::SetDraft(call) => {
-                let kept = store.write(move |tx| tx.set_draft(call.session, &call.text)).await;
+                let kept = store.write(move |tx| tx.set_draft(call.session, &call.draft)).await;
                 done(kept.map_err(ApiError::from))
             }
-            SessionRequest::RenameSession(call) => {
-                done(self.session(call.session).await?.ask(|reply| Ask::Rename(call.title, reply)).await)
+            SessionRequest::SetNewDraft(call) => {
+                done(store.write(move |tx| tx.set_new_draft(&call.draft)).await.map_err(ApiError::from))
             }
-            SessionRequest::PinSession(call) => {
-                done(self.session(call.session).await?.ask(|reply| Ask::Pin(call.pinned, reply)).await)
+            SessionRequest::GetNewDraft(_) => {
+                json(store.read(|reader| reader.new_draft()).await.map_err(ApiError::from)?)
             }
+            SessionRequest::RenameSession(call) => done(self.rename(call.session, &call.title).await),
+            SessionRequest::PinSession(call) => done(self.pin(call.session, call.pinned).await),
             SessionRequest::DeleteSession(call) => done(self.delete(call.session).await),
             SessionRequest::RestoreSession(call) => {
                 let restored = store.write(move |tx| tx.undelete(call.session)).await;
@@ -180,6 +182,7 @@ impl Octo {
             profile,
             mode,
             model,
+            effort: None,
             source,
             pinned: false,
             status: SessionStatus::Running,
@@ -216,7 +219,7 @@ impl Octo {
         // The session is there, so the client must hear of it: sending again would make a second one.
         if let Err(error) = self.session(info.id).await {
             tracing::error!(session = %info.id, %error, "a new session was stored but not opened");
-            let _nobody = self.shared.faults.send((info.id, error));
+            self.shared.troubles.begin(info.id, error, TroubleStage::Ended);
         }
         Ok(info)
     }
@@ -226,16 +229,6 @@ impl Octo {
         let tools_json = serde_json::to_string(&toolset.definitions())
             .map_err(|error| ApiError::new("internal").detail(error))?;
         Ok(ToolsetRow { hash: toolset.hash(), version: toolset.version(), tools_json })
-    }
-
-    /// Stops what runs, then takes the session out of the list.
-    async fn delete(&self, id: SessionId) -> Result<(), ApiError> {
-        let handle = self.session(id).await?;
-        handle.ask(Ask::Stop).await?;
-        handle.ask(Ask::WhenIdle).await?;
-        handle.shut_down().await;
-        self.open.lock().await.remove(&id);
-        self.shared.store.write(move |tx| tx.soft_delete(id, now())).await.map_err(ApiError::from)
     }
 }
 

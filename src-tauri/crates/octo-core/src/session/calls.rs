@@ -401,7 +401,7 @@ pub(super) async fn ready(
 ) -> Result<Ready, ToolError> {
     let ReadCall { name: tool, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
     let effects = prepared.effects(&ground.folder);
-    let decision = permission::decide(ground, &effects);
+    let decision = permission::decide_beside(ground, &effects).await;
     let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
     let preview = match (prepared.preview(&looking).await, &decision) {
         (Ok(preview), _) => preview,
@@ -442,13 +442,13 @@ impl Ready {
     /// Whether a call that was let through by an earlier mode must not run in the present one.
     fn is_forbidden_by_now(&self, ground: &Ground) -> bool {
         matches!(self.decision, Decision::Run(_))
-            && self.mode != ground.mode
-            && matches!(self.decide(ground), Decision::Ask { .. })
+            && ground.mode.is_stricter_than(self.mode)
+            && permission::forbids_by_now(ground, &self.effects)
     }
 
-    /// What would be decided on other ground: another mode, another rule.
-    pub(super) fn decide(&self, ground: &Ground) -> Decision {
-        permission::decide(ground, &self.effects)
+    /// What the call would touch.
+    pub(super) fn effects(&self) -> &Effects {
+        &self.effects
     }
 }
 

@@ -1,15 +1,21 @@
 //! What clients ask of a session.
 
 use super::state::{Change, Session};
-use crate::slash::{self, Command, Parsed};
+use crate::{
+    naming,
+    slash::{self, Command, Parsed},
+};
 use octo_protocol::{
-    Answer, ApiError, Block, ErrorCode, Event, Mode, ModelId, QuestionId, Queued, QueuedId, Sent,
+    Answer, ApiError, Block, ErrorCode, Event, Mode, ModelId, QuestionId, Queued, QueuedId, Sent, SessionInfo,
 };
 use std::path::Path;
 use tokio::sync::oneshot;
 
 /// Where a reply goes.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
+
+/// A change of a session's head.
+pub(crate) type HeadChange = Box<dyn FnOnce(&mut SessionInfo) + Send>;
 
 /// A client's request to a session.
 pub(crate) enum Ask {
@@ -31,10 +37,8 @@ pub(crate) enum Ask {
     SetModel(ModelId, Reply<()>),
     /// Change the folder.
     SetFolder(String, Reply<()>),
-    /// Rename.
-    Rename(String, Reply<()>),
-    /// Pin or unpin.
-    Pin(bool, Reply<()>),
+    /// Change what the list shows of it: its title, its pin.
+    Change(HeadChange, Reply<()>),
     /// Wait until no turn runs.
     WhenIdle(Reply<()>),
 }
@@ -49,6 +53,7 @@ impl Session {
                 respond(reply, sent)
             }
             Ask::Stop(reply) => {
+                self.calls.stop_taken();
                 let stopped = self.stop().await;
                 respond(reply, stopped)
             }
@@ -80,12 +85,8 @@ impl Session {
                 let set = self.set_folder(&folder).await;
                 respond(reply, set)
             }
-            Ask::Rename(title, reply) => {
-                let renamed = self.rename(&title).await;
-                respond(reply, renamed)
-            }
-            Ask::Pin(pinned, reply) => {
-                self.info.pinned = pinned;
+            Ask::Change(change, reply) => {
+                change(&mut self.info);
                 let stored = self.store_head().await;
                 respond(reply, stored)
             }
@@ -216,7 +217,8 @@ impl Session {
     async fn set_mode(&mut self, mode: Mode) -> Result<(), ApiError> {
         self.info.mode = mode;
         self.store_head().await?;
-        self.review_questions().await
+        self.review_questions();
+        Ok(())
     }
 
     async fn set_model(&mut self, model: ModelId) -> Result<(), ApiError> {
@@ -242,11 +244,7 @@ impl Session {
     }
 
     async fn rename(&mut self, title: &str) -> Result<(), ApiError> {
-        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-        if title.is_empty() {
-            return Err(ApiError::new("session.title_empty"));
-        }
-        self.info.title = title.chars().take(200).collect();
+        self.info.title = naming::given_title(title)?;
         self.store_head().await
     }
 
@@ -278,7 +276,7 @@ pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
 /// Replies. What the client did wrong is for the client only; what the store could not do ends the actor.
 fn respond<T>(reply: Reply<T>, outcome: Result<T, ApiError>) -> Result<(), ApiError> {
     let fatal = match &outcome {
-        Err(error) if error.key.starts_with("store.") => Err(error.clone()),
+        Err(error) if error.is_of_the_store() => Err(error.clone()),
         Err(_) | Ok(_) => Ok(()),
     };
     // A client that is gone needs no reply.

@@ -3,6 +3,7 @@
 use super::{
     Report,
     calls::OpenCall,
+    meter::{Asked, Meter, millis},
     state::{Change, Session, now},
     turns::Step,
 };
@@ -13,22 +14,25 @@ use crate::{
 };
 use futures::StreamExt;
 use octo_llm::{
-    BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError, RetryPolicy,
+    BlockKind, ErrorClass, FinishReason, Layout, MarkerPolicy, ModelEvent, ModelRequest, Provider,
+    ProviderError, RetryPolicy, Sent, plan,
 };
 use octo_protocol::{
-    ApiError, Block, CallId, Event, Message, MessageEnd, MessageId, ModelId, Origin, Retry, Role, StreamKind,
-    ToolCall, TurnId, Usage,
+    ApiError, Block, CallId, CallOutcome, Event, Message, MessageEnd, MessageId, Origin, Purpose, Retry,
+    Role, StreamKind, ToolCall, TurnId, Usage,
 };
-use octo_store::UsageRow;
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio_util::sync::CancellationToken;
 
 /// The model call that runs.
 pub(crate) struct ModelCall {
     attempt: Attempt,
     message: MessageId,
-    model: Option<ModelId>,
-    usage: Option<Usage>,
+    meter: Meter,
     cancel: CancellationToken,
 }
 
@@ -49,7 +53,14 @@ pub(crate) struct Progress {
 }
 
 enum What {
-    Block { index: u32, content: Block },
+    /// The request is on its way.
+    Asked(Box<Asked>),
+    /// The answer begins, so many milliseconds after the call did.
+    FirstByte(u64),
+    Block {
+        index: u32,
+        content: Block,
+    },
     Usage(Usage),
     Finished(FinishReason),
     Failed(ProviderError),
@@ -75,7 +86,8 @@ impl Session {
         self.context.push(message);
         let Some(running) = &mut self.running else { return };
         let cancel = running.cancel.child_token();
-        running.model = Some(ModelCall { attempt, message: id, model, usage: None, cancel: cancel.clone() });
+        let meter = Meter::begin(Purpose::Turn, Some(attempt.turn), Some(id), model);
+        running.model = Some(ModelCall { attempt, message: id, meter, cancel: cancel.clone() });
         step.jobs.push(Box::new(move |session| session.spawn_model(attempt, id, messages, cancel)));
     }
 
@@ -88,7 +100,7 @@ impl Session {
     ) {
         let shared = self.shared.clone();
         let (model, system, tools) = (self.info.model, self.system.clone(), self.tools.clone());
-        let demo = !self.is_counted();
+        let (demo, session, effort) = (!self.is_counted(), self.id(), self.info.effort);
         let live = self.live.clone();
         let report = self.reporter();
         let broken = report.clone();
@@ -100,16 +112,21 @@ impl Session {
                 Err(error) => return send(What::Failed(error)),
             };
             let images = shared.images_of(&messages).await;
+            let layout = Layout::new(&messages).of(session);
+            let layout = model.map_or(layout, |model| layout.asked_of(model));
             let request = ModelRequest {
                 model: connection.model,
                 system,
                 tools,
-                cache: octo_llm::plan(&messages),
+                cache: plan(&layout, &connection.card.caching, &MarkerPolicy::default()),
                 messages,
                 images: Arc::new(images),
                 vision: connection.vision,
                 max_output: connection.max_output,
+                effort,
             };
+            let sent = Sent::new(&request, now());
+            send(What::Asked(Box::new(Asked { card: connection.card, sent })));
             stream(connection.provider, request, cancel, message, &live, send).await;
         });
         tokio::spawn(async move {
@@ -131,8 +148,16 @@ impl Session {
             return Ok(());
         }
         match progress.what {
+            What::Asked(asked) => {
+                call.meter.asked(*asked);
+                Ok(())
+            }
+            What::FirstByte(after_ms) => {
+                call.meter.first_byte(after_ms);
+                Ok(())
+            }
             What::Usage(usage) => {
-                call.usage = Some(usage);
+                call.meter.used(usage);
                 Ok(())
             }
             What::Block { index, content } => {
@@ -167,39 +192,25 @@ impl Session {
 
     /// Ends the open message, plans its calls and returns them.
     fn end_message(&mut self, end: MessageEnd, step: &mut Step) -> Vec<ToolCall> {
-        let counted = self.is_counted();
-        let session = self.id();
         let Some(running) = &mut self.running else { return Vec::new() };
         let Some(call) = running.model.take() else { return Vec::new() };
-        let turn = running.view.id;
-        if let Some(usage) = call.usage {
-            running.add_usage(usage);
-            if counted {
-                let row = UsageRow {
-                    session,
-                    turn,
-                    message: call.message,
-                    model: call.model,
-                    usage,
-                    at: now(),
-                    expected_cache_read: None,
-                };
-                step.changes.push(Change::Usage(Box::new(row)));
-            }
-        }
-        step.changes.push(Change::Event(Event::MessageEnded {
-            message: call.message,
-            end,
-            usage: call.usage,
-        }));
+        let (turn, usage) = (running.view.id, call.meter.usage());
+        let outcome = match end {
+            MessageEnd::Complete | MessageEnd::Truncated => CallOutcome::Answered,
+            MessageEnd::Stopped => CallOutcome::Stopped,
+            MessageEnd::Cut => CallOutcome::Failed,
+        };
+        self.bill(call.meter, outcome, step);
+        step.changes.push(Change::Event(Event::MessageEnded { message: call.message, end, usage }));
         self.live.close_message(call.message);
         let Some(message) = self.context.last_mut().filter(|open| open.id == call.message) else {
             return Vec::new();
         };
         let call_message = message.id;
         message.meta.end = Some(end);
-        message.meta.usage = call.usage;
+        message.meta.usage = usage;
         let calls: Vec<ToolCall> = message.calls().cloned().collect();
+        let Some(running) = &mut self.running else { return calls };
         for call in &calls {
             let open = OpenCall::planned(turn, call_message, call.clone());
             step.changes.push(Change::Event(Event::CallChanged { call: open.view.clone() }));
@@ -222,7 +233,7 @@ impl Session {
         let mut step = Step::default();
         let policy = RetryPolicy::default();
         if let Some(pause) = policy.next(attempt.number, &error, jitter(attempt)) {
-            self.discard_message(&mut step);
+            self.discard_message(CallOutcome::Failed, &mut step);
             let next = Attempt { number: attempt.number + 1, ..attempt };
             let retry = Retry {
                 attempt: next.number,
@@ -261,7 +272,11 @@ impl Session {
         self.keep_streaming_text(message, step);
         let is_empty = self.context.last().is_some_and(|open| open.id == message && open.blocks.is_empty());
         if is_empty {
-            self.discard_message(step);
+            let outcome = match end {
+                MessageEnd::Stopped => CallOutcome::Stopped,
+                MessageEnd::Complete | MessageEnd::Truncated | MessageEnd::Cut => CallOutcome::Failed,
+            };
+            self.discard_message(outcome, step);
             return Vec::new();
         }
         self.end_message(end, step).into_iter().map(|call| call.id).collect()
@@ -288,14 +303,28 @@ impl Session {
     }
 
     /// Takes the open message back, because its call is tried again or brought nothing.
-    fn discard_message(&mut self, step: &mut Step) {
+    fn discard_message(&mut self, outcome: CallOutcome, step: &mut Step) {
         let Some(call) = self.running.as_mut().and_then(|running| running.model.take()) else { return };
+        self.bill(call.meter, outcome, step);
         self.live.close_message(call.message);
         if self.context.last().is_some_and(|open| open.id == call.message) {
             self.context.pop();
         }
         step.changes.push(Change::OutOfContext(call.message));
         step.changes.push(Change::Event(Event::MessageDiscarded { message: call.message }));
+    }
+
+    /// Puts a call into the ledger, and what it used to the turn it belongs to.
+    pub(super) fn bill(&mut self, meter: Meter, outcome: CallOutcome, step: &mut Step) {
+        if let (Some(usage), Some(running)) = (meter.usage(), &mut self.running) {
+            running.add_usage(usage);
+        }
+        if !self.is_counted() {
+            return;
+        }
+        if let Some(call) = meter.end(outcome, &mut self.seen) {
+            step.changes.push(Change::Event(Event::CallBilled { call }));
+        }
     }
 
     fn spawn_pause(&self, next: Attempt, pause: Duration) {
@@ -361,7 +390,11 @@ async fn stream(
 ) {
     let mut events = provider.stream(request, cancel);
     let mut kinds: HashMap<u32, StreamKind> = HashMap::new();
+    let mut began = Some(Instant::now());
     while let Some(event) = events.next().await {
+        if let (Ok(_), Some(began)) = (&event, began.take()) {
+            send(What::FirstByte(millis(began.elapsed())));
+        }
         match event {
             Ok(ModelEvent::BlockStarted { block, kind }) => {
                 let kind = match kind {

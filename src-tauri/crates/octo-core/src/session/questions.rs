@@ -1,16 +1,20 @@
 //! Answers. No answer is never a yes.
 
 use super::{
-    calls,
+    Report, calls,
     state::{Change, Session},
     texts,
     turns::Step,
 };
-use crate::{permission::Decision, turn::Input};
-use octo_protocol::{
-    Answer, ApiError, Ask, Block, CallId, CallStatus, ErrorCode, Event, Question, QuestionId, Rule, ToolView,
+use crate::{
+    permission::{self, Decision},
+    turn::Input,
 };
-use octo_tools::Vetted;
+use octo_protocol::{
+    Answer, ApiError, Ask, Block, CallId, CallStatus, ErrorCode, Event, Mode, Question, QuestionId, Rule,
+    ToolView, TurnId,
+};
+use octo_tools::{Effects, Vetted};
 
 impl Session {
     /// The person answers a question.
@@ -104,77 +108,149 @@ impl Session {
         answer: Answer,
         rule: Option<(String, Rule)>,
     ) -> Result<(), ApiError> {
-        // After a restart the call was only waiting: it is read again, and must be what was asked about.
-        let ready = self.ready_again(question).await;
-        let mut step = self.close(question, answer);
-        if let Err(text) = ready {
-            self.end_asked(question.call, CallStatus::Failed, text, None, &mut step);
-            return self.feed_with(Input::Ended { call: question.call }, step).await;
+        if self.ready_effects(question.call).is_some() {
+            return self.allow_ready(question, answer, rule).await;
         }
+        // After a restart the call was only waiting: it is read again, and must be what was asked about.
+        let Some(running) = &mut self.running else { return Ok(()) };
+        if !running.answered.insert(question.id) {
+            return Err(ApiError::new("question.gone").code(ErrorCode::Gone));
+        }
+        self.look_again(question.clone(), Purpose::Allow { answer, rule });
+        Ok(())
+    }
+
+    async fn allow_ready(
+        &mut self,
+        question: &Question,
+        answer: Answer,
+        rule: Option<(String, Rule)>,
+    ) -> Result<(), ApiError> {
+        let mut step = self.close(question, answer);
+        let is_rule = rule.is_some();
         if let Some((scope, rule)) = rule {
             self.rules.push(rule.clone());
             step.changes.push(Change::Rule { scope, rule });
         }
         self.feed_with(Input::Allowed { call: question.call }, step).await?;
-        self.review_questions().await
-    }
-
-    /// Makes a waiting call ready to run if it is not: after a restart. Fails with words for the model when
-    /// it is no longer what the person was asked about.
-    async fn ready_again(&mut self, question: &Question) -> Result<(), String> {
-        let ground = self.ground();
-        let toolset = self.shared.toolset.clone();
-        let Some((call, message, is_ready)) = self.running.as_mut().and_then(|running| {
-            running.call(question.call).map(|open| (open.call.clone(), open.message, open.ready.is_some()))
-        }) else {
-            return Err(texts::CHANGED.to_owned());
-        };
-        if is_ready {
-            return Ok(());
-        }
-        let context = self.context_for(question.call, message);
-        let ready = calls::ready(&toolset, &call, &ground, &context).await.map_err(|error| error.text)?;
-        let same = match (&question.ask, ready.decision()) {
-            (Ask::Permission { reason, preview, .. }, Decision::Ask { reason: now, .. }) => {
-                reason == now && preview == ready.preview()
-            }
-            // Allowed by itself by now: the person's yes covers it all the more.
-            (Ask::Permission { preview, .. }, Decision::Run(_)) => preview == ready.preview(),
-            (Ask::Permission { .. }, Decision::Feedback) | (Ask::Feedback { .. }, _) => false,
-        };
-        if !same {
-            return Err(texts::CHANGED.to_owned());
-        }
-        if let Some(open) = self.running.as_mut().and_then(|running| running.call(question.call)) {
-            open.ready = Some(ready);
+        if is_rule {
+            self.review_questions();
         }
         Ok(())
     }
 
-    fn context_for(&self, call: CallId, message: octo_protocol::MessageId) -> octo_tools::ToolContext {
-        self.tool_context(call, message, Vetted::Policy, self.ending.child_token())
+    /// What a call that is ready to run would touch.
+    fn ready_effects(&self, call: CallId) -> Option<&Effects> {
+        let open = self.running.as_ref()?.calls.iter().find(|open| open.call.id == call)?;
+        open.ready.as_ref().map(calls::Ready::effects)
     }
 
     /// After a rule was added or the mode was changed: questions that need no answer any more are answered.
-    pub(super) async fn review_questions(&mut self) -> Result<(), ApiError> {
-        let waiting: Vec<Question> =
-            self.running.as_ref().map(|running| running.questions.clone()).unwrap_or_default();
-        for question in waiting {
-            if !matches!(question.ask, Ask::Permission { .. }) || self.ready_again(&question).await.is_err() {
-                continue;
-            }
-            let ground = self.ground();
-            let decision = self
-                .running
-                .as_mut()
-                .and_then(|running| running.call(question.call))
-                .and_then(|open| open.ready.as_ref())
-                .map(|ready| ready.decide(&ground));
-            if let Some(Decision::Run(_)) = decision {
-                let step = self.close(&question, Answer::Once);
-                self.feed_with(Input::Allowed { call: question.call }, step).await?;
-            }
+    /// Looking may take a while, so it is done beside the actor.
+    pub(super) fn review_questions(&self) {
+        let waiting = self.running.iter().flat_map(|running| &running.questions);
+        for question in waiting.filter(|question| matches!(question.ask, Ask::Permission { .. })) {
+            self.look_again(question.clone(), Purpose::Review { mode: self.info.mode });
         }
-        Ok(())
+    }
+
+    /// Decides again on a call that waits, which is read again first if it is not ready: after a restart.
+    fn look_again(&self, question: Question, purpose: Purpose) {
+        let (ground, toolset, report) = (self.ground(), self.shared.toolset.clone(), self.reporter());
+        let Some(running) = &self.running else { return };
+        let turn = running.view.id;
+        let Some(open) = running.calls.iter().find(|open| open.call.id == question.call) else { return };
+        let (call, effects) = (open.call.clone(), self.ready_effects(question.call).cloned());
+        let context = self.tool_context(call.id, open.message, Vetted::Policy, running.cancel.child_token());
+        tokio::spawn(async move {
+            // A task of its own: a fault in reading a call must not leave its question unanswerable.
+            let looking = tokio::spawn(async move {
+                match effects {
+                    Some(effects) => Ok(Seen::Decision(permission::decide_beside(&ground, &effects).await)),
+                    None => {
+                        let ready = calls::ready(&toolset, &call, &ground, &context).await;
+                        ready.map(|ready| Seen::Ready(Box::new(ready))).map_err(|error| error.text)
+                    }
+                }
+            });
+            let seen = looking.await.unwrap_or_else(|error| {
+                tracing::error!(%error, "reading a waiting call broke");
+                Err(texts::CHANGED.to_owned())
+            });
+            report(Report::LookedAgain(SecondLook { turn, question, purpose, seen }));
+        });
+    }
+
+    /// A waiting call was looked at again.
+    pub(super) async fn looked_again(&mut self, look: SecondLook) -> Result<(), ApiError> {
+        let SecondLook { turn, question, purpose, seen } = look;
+        let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else {
+            return Ok(());
+        };
+        if !running.questions.iter().any(|one| one.id == question.id) {
+            return Ok(());
+        }
+        let decision = match seen {
+            Ok(Seen::Decision(decision)) => Ok(decision),
+            Ok(Seen::Ready(ready)) if is_what_was_asked(&question, &ready) => {
+                let decision = ready.decision().clone();
+                if let Some(open) = running.call(question.call) {
+                    open.ready = Some(*ready);
+                }
+                Ok(decision)
+            }
+            Ok(Seen::Ready(_)) => Err(texts::CHANGED.to_owned()),
+            Err(text) => Err(text),
+        };
+        match (purpose, decision) {
+            (Purpose::Allow { answer, rule }, Ok(_)) => self.allow_ready(&question, answer, rule).await,
+            (Purpose::Allow { answer, .. }, Err(text)) => {
+                let mut step = self.close(&question, answer);
+                self.end_asked(question.call, CallStatus::Failed, text, None, &mut step);
+                self.feed_with(Input::Ended { call: question.call }, step).await
+            }
+            // Decided for a mode that is no longer the session's, it counts for nothing.
+            (Purpose::Review { mode }, Ok(Decision::Run(_))) if mode == self.info.mode => {
+                let step = self.close(&question, Answer::Once);
+                self.feed_with(Input::Allowed { call: question.call }, step).await
+            }
+            (Purpose::Review { .. }, _) => Ok(()),
+        }
+    }
+}
+
+/// What a second look at a waiting call found.
+pub(crate) struct SecondLook {
+    turn: TurnId,
+    question: Question,
+    purpose: Purpose,
+    /// Or why the call cannot be read any more, in words for the model.
+    seen: Result<Seen, String>,
+}
+
+enum Seen {
+    /// The call was ready; this is decided now.
+    Decision(Decision),
+    /// The call was read again.
+    Ready(Box<calls::Ready>),
+}
+
+/// Why a waiting call is looked at again.
+enum Purpose {
+    /// The person said yes to it.
+    Allow { answer: Answer, rule: Option<(String, Rule)> },
+    /// It may need no answer any more.
+    Review { mode: Mode },
+}
+
+/// Whether a call that was read again is still what the person was asked about.
+fn is_what_was_asked(question: &Question, ready: &calls::Ready) -> bool {
+    match (&question.ask, ready.decision()) {
+        (Ask::Permission { reason, preview, .. }, Decision::Ask { reason: now, .. }) => {
+            reason == now && preview == ready.preview()
+        }
+        // Allowed by itself by now: the person's yes covers it all the more.
+        (Ask::Permission { preview, .. }, Decision::Run(_)) => preview == ready.preview(),
+        (Ask::Permission { .. }, Decision::Feedback) | (Ask::Feedback { .. }, _) => false,
     }
 }

@@ -1,15 +1,16 @@
 //! Opening a stored session, and going on with a turn that a crash or a shutdown left open.
 
 use super::{
-    Inbox,
+    Calls, Inbox,
     calls::OpenCall,
-    state::{Change, Running, Session},
+    meter::Seen,
+    state::{Change, Patience, Running, Session},
     turns::Step,
 };
 use crate::{
     live::Live,
     shared::Shared,
-    turn::{CallKey, Known, Limits, Restored, Turn},
+    turn::{CallKey, Known, Limits, Restored, Stop, Turn},
 };
 use octo_protocol::{
     ApiError, Block, CallState, ErrorCode, Event, MessageEnd, MessageId, Role, SessionId, Source, ToolCall,
@@ -19,7 +20,7 @@ use octo_store::{LeaseOutcome, StoredSession, StoredTurn, probe};
 use octo_tools::{TodoList, TodoState, ToolDefinition};
 use octo_workspace::{Files, Scope};
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
@@ -32,6 +33,7 @@ impl Session {
         shared: Arc<Shared>,
         id: SessionId,
         live: Live,
+        calls: Calls,
         inbox: mpsc::UnboundedSender<Inbox>,
     ) -> Result<Self, ApiError> {
         let holder = shared.lease.clone();
@@ -71,6 +73,9 @@ impl Session {
             shell_place,
             ending: CancellationToken::new(),
             running: None,
+            seen: Seen::default(),
+            calls,
+            patience: Patience::None,
             waiting_for_idle: Vec::new(),
         };
         if let Some(turn) = unfinished {
@@ -134,6 +139,7 @@ impl Session {
             open,
             message_ended: !cut,
             queued: self.queue.len(),
+            stop: if stored.stopping { Stop::Pressed } else { Stop::NotPressed },
         };
         let (machine, actions) = Turn::restore(Limits::default(), &restored);
         self.running = Some(Running {
@@ -144,6 +150,7 @@ impl Session {
             pause: None,
             calls,
             questions,
+            answered: HashSet::new(),
             failure: None,
         });
         self.perform(actions, &mut step);

@@ -1,22 +1,29 @@
 //! The session's state, and the one way it is stored.
 
 use super::{
-    Inbox, Report,
+    Calls, Inbox, Report,
     calls::OpenCall,
+    meter::Seen,
     model_call::{Attempt, ModelCall},
 };
 use crate::{live::Live, shared::Shared, turn::Turn};
 use octo_protocol::{
-    ApiError, Block, CallId, Event, Message, MessageId, Meta, Millis, Origin, Question, Queued, Role, Rule,
-    SessionId, SessionInfo, SessionStatus, Source, ToolResult, Topic, TurnId, TurnView, Usage,
+    ApiError, Block, CallId, Event, Message, MessageId, Meta, Millis, Origin, Question, QuestionId, Queued,
+    Role, Rule, SessionId, SessionInfo, SessionStatus, Source, ToolResult, Topic, TroubleStage, TurnId,
+    TurnView, Usage,
 };
 use octo_shell::Shell;
-use octo_store::UsageRow;
+use octo_store::{StoreError, Tx};
 use octo_tools::TodoList;
 use octo_workspace::Files;
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::HashSet, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+/// The first wait before what could not be stored is tried again; it doubles up to [`LONGEST_WAIT`].
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+/// The longest wait: soon enough for somebody who just made room.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Everything a session is. Owned by its actor.
 pub(crate) struct Session {
@@ -41,8 +48,21 @@ pub(crate) struct Session {
     /// Cancelled when the actor ends; parent of every turn's token.
     pub(super) ending: CancellationToken,
     pub(super) running: Option<Running>,
+    pub(super) seen: Seen,
+    /// What is asked of it while it cannot listen.
+    pub(super) calls: Calls,
+    pub(super) patience: Patience,
     /// Who is told when no turn runs any more.
     pub(super) waiting_for_idle: Vec<super::Reply<()>>,
+}
+
+/// Whether what cannot be stored now is tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// It fails: nothing is lost, and whoever asked hears why.
+    None,
+    /// It waits for room.
+    Unlimited,
 }
 
 /// The turn that runs or waits.
@@ -56,6 +76,8 @@ pub(crate) struct Running {
     /// The calls of the open batch, in order.
     pub(super) calls: Vec<OpenCall>,
     pub(super) questions: Vec<Question>,
+    /// Questions the person said yes to whose calls are being read again; see `super::questions`.
+    pub(super) answered: HashSet<QuestionId>,
     /// Why the last model call failed for good, for the turn's end.
     pub(super) failure: Option<ApiError>,
 }
@@ -72,8 +94,6 @@ pub(crate) enum Change {
     Result(ToolResult),
     /// A standing permission, for the folder or for this session.
     Rule { scope: String, rule: Rule },
-    /// What a model call cost.
-    Usage(Box<UsageRow>),
 }
 
 impl Session {
@@ -91,30 +111,7 @@ impl Session {
         if changes.is_empty() {
             return Ok(());
         }
-        let id = self.id();
-        let stored = self.shared.store.write(move |tx| {
-            for change in changes {
-                match change {
-                    Change::Event(event) => {
-                        let head = match &event {
-                            Event::SessionChanged { info } => Some(info.clone()),
-                            _ => None,
-                        };
-                        tx.emit(Topic::Session { id }, event)?;
-                        if let Some(info) = head {
-                            tx.emit(Topic::Sessions, Event::SessionListed { info })?;
-                        }
-                    }
-                    Change::IntoContext(message) => tx.append_context(id, message)?,
-                    Change::OutOfContext(message) => tx.drop_from_context(id, message)?,
-                    Change::Result(result) => tx.set_call(result.call, &result)?,
-                    Change::Rule { scope, rule } => tx.add_rule(&scope, &rule)?,
-                    Change::Usage(row) => tx.add_usage(*row)?,
-                }
-            }
-            Ok(())
-        });
-        stored.await.map_err(ApiError::from)?;
+        self.store(Arc::new(changes)).await?;
         if self.running.is_none() {
             for waiting in self.waiting_for_idle.drain(..) {
                 // One that no longer waits needs no word.
@@ -122,6 +119,51 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Stores changes. While there is no room, or another process is in the way, they are held and tried
+    /// again for as long as it takes, when they are of work under way: that was paid for, and cannot be had
+    /// again. What a person asks of an idle session fails at once instead.
+    async fn store(&mut self, changes: Arc<Vec<Change>>) -> Result<(), ApiError> {
+        let id = self.id();
+        let mut wait = FIRST_WAIT;
+        loop {
+            let attempt = Arc::clone(&changes);
+            let error = match self.shared.store.write(move |tx| write(tx, id, &attempt)).await {
+                Ok(()) if wait > FIRST_WAIT => {
+                    self.shared.troubles.over(id);
+                    return Ok(());
+                }
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            let may_pass = matches!(error, StoreError::Full | StoreError::Busy);
+            let error = ApiError::from(error);
+            if !may_pass || self.patience == Patience::None {
+                return Err(error);
+            }
+            if wait == FIRST_WAIT {
+                tracing::warn!(session = %id, %error, "session waits until it can be stored");
+            }
+            self.shared.troubles.begin(id, error.clone(), TroubleStage::Waiting);
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = self.calls.closing.cancelled() => return Err(error),
+                // Taken when this is stored; until then nothing more must happen.
+                () = self.calls.stop_pressed(), if !self.is_cancelled() => self.cancel_running(),
+            }
+            wait = (wait * 2).min(LONGEST_WAIT);
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.running.as_ref().is_none_or(|running| running.cancel.is_cancelled())
+    }
+
+    fn cancel_running(&self) {
+        if let Some(running) = &self.running {
+            running.cancel.cancel();
+        }
     }
 
     /// Adds the head, as it is now, to the changes.
@@ -194,10 +236,27 @@ impl Session {
 
     /// Tells whoever watches that the session could not be stored, and lets go.
     pub(super) async fn fault(&mut self, error: ApiError) {
-        // Nobody watching is no fault of its own.
-        let _nobody = self.shared.faults.send((self.id(), error));
+        self.shared.troubles.begin(self.id(), error, TroubleStage::Ended);
         self.let_go().await;
     }
+}
+
+fn write(tx: &mut Tx<'_>, id: SessionId, changes: &[Change]) -> Result<(), StoreError> {
+    for change in changes {
+        match change {
+            Change::Event(event) => {
+                tx.emit(Topic::Session { id }, event.clone())?;
+                if let Event::SessionChanged { info } = event {
+                    tx.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
+                }
+            }
+            Change::IntoContext(message) => tx.append_context(id, *message)?,
+            Change::OutOfContext(message) => tx.drop_from_context(id, *message)?,
+            Change::Result(result) => tx.set_call(result.call, result)?,
+            Change::Rule { scope, rule } => tx.add_rule(scope, rule)?,
+        }
+    }
+    Ok(())
 }
 
 impl Running {

@@ -18,7 +18,7 @@ use octo_protocol::{
     ApiError, Block, Event, Message, MessageEnd, NoticeKind, Origin, Queued, Role, SessionStatus, TurnEnd,
     TurnId, TurnView, Usage,
 };
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 /// How long a stopped call may take to end before it is given up. The promise is three seconds in all.
 const STOP_PATIENCE: Duration = Duration::from_millis(2_500);
@@ -86,18 +86,15 @@ impl Session {
             pause: None,
             calls: Vec::new(),
             questions: Vec::new(),
+            answered: HashSet::new(),
             failure: None,
         });
         self.info.status = SessionStatus::Running;
         self.push_head(&mut step.changes);
     }
 
-    /// Feeds an input to the machine and carries out what it says.
-    pub(super) async fn feed(&mut self, input: Input) -> Result<(), ApiError> {
-        self.feed_with(input, Step::default()).await
-    }
-
-    /// As [`Session::feed`], with changes that belong into the same transaction.
+    /// Feeds an input to the machine and carries out what it says, with changes that belong into the same
+    /// transaction.
     pub(super) async fn feed_with(&mut self, input: Input, mut step: Step) -> Result<(), ApiError> {
         self.feed_into(input, &mut step);
         self.finish(step).await
@@ -225,13 +222,20 @@ impl Session {
     /// The person pressed Stop. Nothing running is no fault: the turn may just have ended.
     pub(super) async fn stop(&mut self) -> Result<(), ApiError> {
         let Some(running) = &self.running else { return Ok(()) };
+        if running.machine.is_stopping() {
+            return Ok(());
+        }
         let turn = running.view.id;
+        // Everything that runs ends now, also when there is no room to store that it does.
+        running.cancel.cancel();
         let report = self.reporter();
         tokio::spawn(async move {
             tokio::time::sleep(STOP_PATIENCE).await;
             report(Report::StopOverdue(turn));
         });
-        self.feed(Input::Stop).await
+        // Stored before anything ends, so that no crash brings the turn back.
+        let stopping = Change::Event(Event::TurnStopping { turn });
+        self.feed_with(Input::Stop, Step { changes: vec![stopping], jobs: Vec::new() }).await
     }
 
     /// Gives up what did not end in time after Stop.

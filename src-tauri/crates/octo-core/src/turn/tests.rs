@@ -168,8 +168,14 @@ fn model_calls_are_bounded() {
 #[test]
 fn restore_table() {
     let [a, b, c, d] = [CallId::new(), CallId::new(), CallId::new(), CallId::new()];
-    let base =
-        Restored { model_calls: 1, past: Vec::new(), open: Vec::new(), message_ended: true, queued: 0 };
+    let base = Restored {
+        model_calls: 1,
+        past: Vec::new(),
+        open: Vec::new(),
+        message_ended: true,
+        queued: 0,
+        stop: Stop::NotPressed,
+    };
     let limits = Limits::default();
 
     let (_, actions) = Turn::restore(limits, &base);
@@ -181,6 +187,13 @@ fn restore_table() {
         (c, key("3"), Known::Asking),
         (d, key("4"), Known::Planned),
     ];
+    let stopped = Restored { open: open.clone(), stop: Stop::Pressed, queued: 1, ..base.clone() };
+    let (_, actions) = Turn::restore(limits, &stopped);
+    let settled = [(b, Settle::Interrupted), (c, Settle::Stopped), (d, Settle::Stopped)];
+    let mut ending: Vec<Action> = settled.map(|(call, how)| Action::Settle(call, how)).to_vec();
+    ending.extend([Action::CloseBatch, Action::End(Ending::Stopped)]);
+    assert_eq!(actions, ending, "what was stopped ends, and the queue stays");
+
     let (mut turn, actions) = Turn::restore(limits, &Restored { open, ..base.clone() });
     assert_eq!(actions, [Action::Settle(b, Settle::Interrupted)], "c waits again, d waits for c");
     assert_eq!(turn.on(Input::Allowed { call: c }), [Action::Start(c)]);
@@ -356,11 +369,12 @@ impl World {
             open: self.open.clone(),
             message_ended: true,
             queued: self.queued,
+            stop: if self.stopped { Stop::Pressed } else { Stop::NotPressed },
         };
         self.preparing.clear();
         self.running.clear();
         self.asking = self.open.iter().filter(|slot| slot.2 == Known::Asking).map(|slot| slot.0).collect();
-        (self.thinking, self.stopped, self.cancelled) = (false, false, false);
+        (self.thinking, self.cancelled) = (false, false);
         let (turn, actions) = Turn::restore(self.limits, &stored);
         self.turn = turn;
         self.perform(actions);

@@ -1,7 +1,9 @@
 //! Models that fail, loop and lie; folders that vanish.
 
 use super::rig::{Rig, answers, statuses, words};
-use octo_protocol::{CallStatus, ErrorCode, Event, Mode, RetryTurn, Send, SessionStatus, TurnEnd};
+use octo_protocol::{
+    CallStatus, ErrorCode, Event, Mode, RetryTurn, Send, SessionStatus, Topic, TroubleStage, TurnEnd, Update,
+};
 use octo_testkit::{Cut, Finish, Reply, Script};
 use serde_json::json;
 
@@ -174,12 +176,13 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
     let fault = tokio::time::timeout(super::rig::PATIENCE, async {
         loop {
             let batch = watched.next().await.expect("the subscription tells of it");
-            if let Some(octo_protocol::Update::Fault { error }) = batch.last() {
-                break error.key.clone();
+            if let Some(octo_protocol::Update::Trouble { trouble: Some(trouble), .. }) = batch.last() {
+                break trouble.clone();
             }
         }
     });
-    assert_eq!(fault.await.unwrap(), "store.full");
+    let trouble = fault.await.unwrap();
+    assert_eq!((trouble.error.key.as_str(), trouble.stage), ("store.full", TroubleStage::Ended));
     assert_eq!(rig.snapshot(session).await.page, before.page);
 
     std::fs::remove_file(&ballast).unwrap();
@@ -187,5 +190,105 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(answers(&rig.snapshot(session).await).ends_with("here again"));
     rig.server.assert_clean();
+    rig.octo.shutdown().await;
+}
+
+/// The next news of a session that cannot be stored, or that can be again.
+#[cfg(target_os = "linux")]
+async fn trouble(watched: &mut octo_core::Subscription) -> Option<(String, TroubleStage)> {
+    let waiting = async {
+        loop {
+            let batch = watched.next().await.expect("the subscription goes on");
+            let news = batch.into_iter().rev().find_map(|update| match update {
+                Update::Trouble { trouble, .. } => Some(trouble),
+                _ => None,
+            });
+            if let Some(news) = news {
+                return news.map(|trouble| (trouble.error.key, trouble.stage));
+            }
+        }
+    };
+    tokio::time::timeout(super::rig::PATIENCE, waiting).await.expect("news come")
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn work_under_way_is_held_until_there_is_room_and_everybody_is_told() {
+    let home = octo_testkit::TempHome::new();
+    let Some(disk) = SmallDisk::mount(home.octo()) else {
+        println!("skipped: this user cannot mount a small disk");
+        return;
+    };
+    let gate = octo_testkit::Gate::new();
+    let long = "more than is left ".repeat(60_000);
+    let script = Script::new().reply(Reply::text(&long).in_chunks(2).hold_after(1, &gate));
+    let mut rig = Rig::in_home(home, script).await;
+    let session = rig.start(Mode::Ask, "hi").await;
+    gate.reached().await;
+    let mut list = rig.octo.subscribe(Topic::Sessions).await.unwrap();
+
+    let ballast = disk.0.join("ballast");
+    std::fs::write(&ballast, vec![0; 64 * 1024 * 1024]).unwrap_err();
+    gate.open();
+    let waits = Some(("store.full".to_owned(), TroubleStage::Waiting));
+    assert_eq!(trouble(&mut list).await, waits, "the list tells of it");
+    let mut late = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
+    assert_eq!(trouble(&mut late).await, waits, "so does a session that is opened later");
+
+    std::fs::remove_file(&ballast).unwrap();
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(trouble(&mut list).await, None);
+    assert_eq!(trouble(&mut late).await, None);
+    assert_eq!(answers(&rig.snapshot(session).await), long, "what was paid for is there");
+    assert_eq!(rig.server.requests().len(), 1);
+    rig.assert_sound();
+    rig.octo.shutdown().await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn stop_ends_a_command_also_when_nothing_can_be_stored() {
+    let home = octo_testkit::TempHome::new();
+    let Some(disk) = SmallDisk::mount(home.octo()) else {
+        println!("skipped: this user cannot mount a small disk");
+        return;
+    };
+    let line = "echo $$ > pid; while :; do sleep 1; done";
+    let mut rig =
+        Rig::in_home(home, Script::new().call("terminal", serde_json::json!({ "command": line }))).await;
+    let session = rig.start(Mode::Autonomous, "run").await;
+    rig.call_started("terminal").await;
+    let file = rig.home.work().join("pid");
+    while std::fs::read_to_string(&file).unwrap_or_default().trim().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let pid = rig.home.read("pid");
+    let mut list = rig.octo.subscribe(Topic::Sessions).await.unwrap();
+    // What is left of the disk is taken page by page, so that not even the smallest change fits.
+    let ballast = disk.0.join("ballast");
+    std::fs::write(&ballast, vec![0; 64 * 1024 * 1024]).unwrap_err();
+    let octo = rig.octo.clone();
+    // So long that it does not fit into what the write-ahead log has left.
+    let queued = words(&"waiting ".repeat(200_000));
+    let sending = tokio::spawn(async move { octo.call(Send { session, blocks: queued }).await });
+    assert_eq!(trouble(&mut list).await, Some(("store.full".to_owned(), TroubleStage::Waiting)));
+    let octo = rig.octo.clone();
+    let stopping = tokio::spawn(async move { octo.call(octo_protocol::Stop { session }).await });
+    let began = std::time::Instant::now();
+    let runs = || {
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        !state.is_empty() && !state.contains(") Z ")
+    };
+    while runs() {
+        assert!(began.elapsed() < super::rig::PATIENCE, "the command still runs");
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert!(began.elapsed() < std::time::Duration::from_secs(3), "{:?}", began.elapsed());
+
+    std::fs::remove_file(&ballast).unwrap();
+    assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
+    sending.await.unwrap().unwrap();
+    stopping.await.unwrap().unwrap();
+    rig.assert_sound();
     rig.octo.shutdown().await;
 }

@@ -1,7 +1,10 @@
 //! Closing and opening: everything is as it was, and what was under way goes on.
 
 use super::rig::{Rig, statuses};
-use octo_protocol::{Answer, CallState, CallStatus, Mode, SessionStatus, TurnEnd};
+use octo_protocol::{
+    Answer, Block, CallState, CallStatus, DeleteSession, Draft, Event, ListSessions, Mode, OpenSession,
+    PinSession, RenameSession, RestoreSession, SessionStatus, Stop, Topic, TurnEnd,
+};
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
 
@@ -74,9 +77,96 @@ async fn a_draft_and_a_queue_are_there_after_a_restart() {
     rig.send(session, "two").await;
     rig.stop(session).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
-    rig.octo.call(octo_protocol::SetDraft { session, text: "half a thou".into() }).await.unwrap();
+    let image = Block::Image {
+        blob: octo_protocol::BlobHash("00".repeat(32)),
+        media_type: "image/png".into(),
+        name: "a.png".into(),
+    };
+    let draft = Draft {
+        text: "half a thou".into(),
+        attachments: vec![image, Block::File { path: "/home/me/notes.txt".into() }],
+    };
+    let new = Draft { text: "for another day".into(), attachments: Vec::new() };
+    rig.octo.call(octo_protocol::SetDraft { session, draft: draft.clone() }).await.unwrap();
+    rig.octo.call(octo_protocol::SetNewDraft { draft: new.clone() }).await.unwrap();
     rig.restart().await;
     let snapshot = rig.snapshot(session).await;
-    assert_eq!(snapshot.draft, "half a thou");
+    assert_eq!(snapshot.draft, draft);
+    assert_eq!(rig.octo.call(octo_protocol::GetNewDraft {}).await.unwrap(), new);
     assert_eq!(snapshot.queue.len(), 1);
+}
+
+/// The application as a process that leaves open turns alone until they are used.
+async fn open_waiting(home: &octo_testkit::TempHome) -> octo_core::Octo {
+    let config =
+        octo_core::Config { open_turns: octo_core::OpenTurns::WaitForUse, ..super::rig::config(home) };
+    octo_core::Octo::start(config).await.expect("the application starts")
+}
+
+#[tokio::test]
+async fn what_is_renamed_pinned_or_deleted_does_not_go_on_for_that() {
+    let gate = Gate::new();
+    let script =
+        Script::new().reply(Reply::text("half of").in_chunks(2).hold_after(1, &gate)).text("no more");
+    let rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "say it").await;
+    gate.reached().await;
+    rig.octo.shutdown().await;
+
+    let octo = open_waiting(&rig.home).await;
+    octo.call(RenameSession { session, title: "  Another   name ".into() }).await.unwrap();
+    octo.call(PinSession { session, pinned: true }).await.unwrap();
+    let list = octo.call(ListSessions { query: String::new(), offset: 0, limit: 10 }).await.unwrap();
+    assert_eq!(list.sessions[0].title, "Another name");
+    assert!(list.sessions[0].pinned);
+    octo.call(DeleteSession { session }).await.unwrap();
+    assert_eq!(
+        octo.call(ListSessions { query: String::new(), offset: 0, limit: 10 }).await.unwrap().total,
+        0
+    );
+    assert_eq!(rig.server.requests().len(), 1, "nothing was asked of the model");
+
+    // Brought back and opened it is as if it had been stopped before it was deleted.
+    octo.call(RestoreSession { session }).await.unwrap();
+    let _watched = octo.subscribe(Topic::Session { id: session }).await.unwrap();
+    let snapshot = octo.call(OpenSession { session }).await.unwrap();
+    assert_eq!(snapshot.page.turns.last().and_then(|turn| turn.end.clone()), Some(TurnEnd::Stopped));
+    assert_eq!(snapshot.info.status, SessionStatus::Idle);
+    assert_eq!(rig.server.requests().len(), 1);
+    octo.shutdown().await;
+}
+
+#[tokio::test]
+async fn stop_ends_a_turn_that_was_left_open_without_going_on_with_it() {
+    let gate = Gate::new();
+    let script =
+        Script::new().reply(Reply::text("half of").in_chunks(2).hold_after(1, &gate)).text("no more");
+    let rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "say it").await;
+    gate.reached().await;
+    rig.octo.shutdown().await;
+
+    let octo = open_waiting(&rig.home).await;
+    octo.call(Stop { session }).await.unwrap();
+    let snapshot = octo.call(OpenSession { session }).await.unwrap();
+    assert_eq!(snapshot.page.turns.last().and_then(|turn| turn.end.clone()), Some(TurnEnd::Stopped));
+    assert_eq!(rig.server.requests().len(), 1);
+    octo.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_try_that_waited_when_octo_ended_is_made_at_the_next_start() {
+    let busy = Reply::error(529, "overloaded_error", "busy").header("retry-after", "200");
+    let mut rig = Rig::new(Script::new().reply(busy).text("there")).await;
+    let session = rig.start(Mode::Ask, "say it").await;
+    rig.event("scheduled retry", |event| matches!(event, Event::RetryScheduled { .. }).then_some(())).await;
+    rig.restart().await;
+    while rig.snapshot(session).await.info.status != SessionStatus::Idle {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!(snapshot.retry, None, "no mark is left over");
+    assert!(super::rig::answers(&snapshot).contains("there"));
+    assert_eq!(rig.server.requests().len(), 2);
+    rig.assert_sound();
 }

@@ -21,16 +21,19 @@ pub struct Rig {
     pub seen: Vec<Arc<Envelope>>,
 }
 
-pub async fn open(home: &TempHome) -> Octo {
-    let config = Config {
+pub fn config(home: &TempHome) -> Config {
+    Config {
         home: home.octo(),
         source: Source::Window,
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::Memory,
         host: Arc::new(NoHost),
         secret_variables: vec!["OCTO_API_KEY".into()],
-    };
-    Octo::start(config).await.expect("the application starts")
+    }
+}
+
+pub async fn open(home: &TempHome) -> Octo {
+    Octo::start(config(home)).await.expect("the application starts")
 }
 
 impl Rig {

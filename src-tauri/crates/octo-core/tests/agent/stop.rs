@@ -146,3 +146,20 @@ async fn what_was_stopped_does_not_come_back_with_the_next_start() {
     assert_eq!(rig.server.requests().len(), 1);
     rig.assert_sound();
 }
+
+#[tokio::test]
+async fn stopped_while_a_failed_call_waits_for_its_next_try_nothing_more_is_sent() {
+    let busy = Reply::error(529, "overloaded_error", "busy").header("retry-after", "200");
+    let mut rig = Rig::new(Script::new().reply(busy).text("never asked for")).await;
+    let session = rig.start(Mode::Ask, "say it").await;
+    rig.event("scheduled retry", |event| {
+        matches!(event, octo_protocol::Event::RetryScheduled { .. }).then_some(())
+    })
+    .await;
+    rig.stop(session).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!((snapshot.retry, snapshot.info.status), (None, SessionStatus::Idle));
+    assert_eq!(rig.server.requests().len(), 1);
+    rig.assert_sound();
+}

@@ -1,7 +1,9 @@
 //! Whole turns.
 
 use super::rig::{Rig, answers, statuses};
-use octo_protocol::{Block, CallStatus, Event, Mode, NoticeKind, Sent, SessionStatus, ToolView, TurnEnd};
+use octo_protocol::{
+    Block, CallStatus, Envelope, Event, Mode, Note, NoticeKind, Sent, SessionStatus, ToolView, TurnEnd,
+};
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
 
@@ -193,4 +195,15 @@ async fn slash_commands_are_answered_without_the_model() {
     assert_eq!(rig.send(session, "/new").await, Sent::New);
     assert_eq!(rig.server.requests().len(), 1);
     rig.assert_sound();
+
+    let said = |envelope: &Envelope| match &envelope.event {
+        Event::CommandAnswered { note } => {
+            Some(Note { seq: envelope.seq, at: envelope.at, note: note.clone() })
+        }
+        _ => None,
+    };
+    let live: Vec<Note> = rig.seen.iter().filter_map(|envelope| said(envelope)).collect();
+    assert_eq!(live.len(), 1);
+    rig.restart().await;
+    assert_eq!(rig.snapshot(session).await.notes, live, "what was shown live is there after a restart");
 }

@@ -226,7 +226,7 @@ impl Decoder {
             ("output_tokens", &mut self.usage.output),
         ];
         for (field, count) in counts {
-            if let Some(number) = usage.get(field).and_then(Value::as_u64) {
+            if let Some(number) = usage.get(field).and_then(wire::tokens) {
                 *count = number;
             }
         }

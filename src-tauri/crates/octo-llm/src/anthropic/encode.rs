@@ -1,7 +1,7 @@
 //! From our messages to theirs.
 
 use crate::{
-    Life, ModelRequest, ProviderId,
+    CacheKey, Dialect, Life, ModelRequest, ProviderId, effort,
     wire::{self, CallIds, Picture},
 };
 use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
@@ -11,11 +11,17 @@ use serde_json::{Map, Value, json};
 const MARKERS: usize = 4;
 
 /// The body of a request. `provider` names the endpoint it is for: reasoning goes back only where it came from.
-pub fn encode(request: &ModelRequest, provider: &ProviderId) -> Value {
+pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
     body.insert("max_tokens".into(), request.max_output.into());
     body.insert("stream".into(), true.into());
+    if let Some(asked) = request.effort {
+        body.extend(effort::anthropic(asked));
+    }
+    if let (CacheKey::SessionId, Some(key)) = (dialect.cache_key, &request.cache.key) {
+        body.insert("session_id".into(), key.as_str().into());
+    }
     let tools = tools(request);
     let has_system = wire::says_something(&request.system);
     let mut fixed_marks = 0;
@@ -107,7 +113,7 @@ impl Encoder<'_> {
 
     fn block(&mut self, block: &Block) -> Option<Value> {
         match block {
-            Block::Text { text: said } | Block::Summary { text: said } => {
+            Block::Text { text: said } | Block::Summary { text: said, .. } => {
                 wire::says_something(said).then(|| text(said))
             }
             Block::Notice { kind, text: said } => Some(text(&wire::notice(*kind, said))),

@@ -4,7 +4,7 @@ use super::encode::REASONING_FIELDS;
 use crate::{
     BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, http,
     sse::SseEvent,
-    wire::{self, Decode},
+    wire::{self, Decode, Share},
 };
 use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
 use serde_json::{Value, json};
@@ -251,17 +251,21 @@ impl Decode for Decoder {
 
 /// OpenAI counts cached tokens within the prompt's; ours are disjoint.
 fn usage_of(usage: &Value) -> Usage {
-    let count = |pointers: &[&str]| {
-        pointers.iter().find_map(|pointer| usage.pointer(pointer).and_then(Value::as_u64)).unwrap_or(0)
-    };
-    let cache_read =
-        count(&["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens", "/cached_tokens"]);
-    let cache_write = count(&["/prompt_tokens_details/cache_write_tokens"]);
-    let prompt = count(&["/prompt_tokens"]);
-    Usage {
-        input: prompt.saturating_sub(cache_read).saturating_sub(cache_write),
-        cache_read,
-        cache_write,
+    let count =
+        |pointers: &[&str]| pointers.iter().find_map(|pointer| usage.pointer(pointer).and_then(wire::tokens));
+    wire::split_usage(Share {
+        input: count(&["/prompt_tokens"]),
+        cache_read: count(&[
+            "/prompt_tokens_details/cached_tokens",
+            "/prompt_cache_hit_tokens",
+            "/cached_tokens",
+        ]),
+        cache_write: count(&[
+            "/prompt_tokens_details/cache_write_tokens",
+            // Routers in front of Anthropic and of Qwen's explicit cache.
+            "/prompt_tokens_details/cache_creation_input_tokens",
+            "/cache_creation_input_tokens",
+        ]),
         output: count(&["/completion_tokens"]),
-    }
+    })
 }

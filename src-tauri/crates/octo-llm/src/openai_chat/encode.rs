@@ -10,8 +10,9 @@
 //! assistant message has it from the first request on ([`ReasoningPadding::Always`]); or messages have it
 //! that follow one with reasoning, and earlier ones keep their bytes ([`ReasoningPadding::Following`]).
 
+use super::marks::{Marks, Shape};
 use crate::{
-    Dialect, ModelRequest, OutputLimit, ProviderId, ReasoningPadding,
+    CacheKey, Dialect, ModelRequest, OutputLimit, ProviderId, ReasoningPadding, effort,
     wire::{self, CallIds, Picture},
 };
 use octo_protocol::{Block, Message, Role, ToolResult};
@@ -31,6 +32,17 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     body.insert(limit.into(), request.max_output.into());
     body.insert("stream".into(), true.into());
     body.insert("stream_options".into(), json!({ "include_usage": true }));
+    if let Some(asked) = request.effort {
+        body.insert("reasoning_effort".into(), effort::openai(asked).into());
+    }
+    if let Some(key) = &request.cache.key {
+        let field = match dialect.cache_key {
+            CacheKey::Unsent => None,
+            CacheKey::PromptCacheKey => Some("prompt_cache_key"),
+            CacheKey::SessionId => Some("session_id"),
+        };
+        body.extend(field.map(|field| (field.to_owned(), key.as_str().into())));
+    }
     if !request.tools.is_empty() {
         let function = |tool: &crate::ToolSchema| {
             json!({ "type": "function", "function": {
@@ -47,16 +59,24 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
             ReasoningPadding::Always => Some(REASONING_FIELDS[0]),
             ReasoningPadding::Following => None,
         },
+        shape: Shape::of(dialect),
         messages: Vec::with_capacity(request.messages.len() + 1),
     };
+    let marks = Marks::of(request, dialect);
     if wire::says_something(&request.system) {
-        encoder.messages.push(json!({ "role": "system", "content": &*request.system }));
+        let mut parts = Parts::default();
+        parts.say(&request.system);
+        let content = parts.content(encoder.shape);
+        encoder.messages.push(json!({ "role": "system", "content": content }));
+        marks.fixed(&mut encoder.messages);
     }
-    for message in &request.messages {
+    for (index, message) in request.messages.iter().enumerate() {
+        let first = encoder.messages.len();
         match message.role {
             Role::User => encoder.user(message),
             Role::Assistant => encoder.assistant(message),
         }
+        marks.message(index, encoder.messages.get_mut(first..).unwrap_or_default());
     }
     body.insert("messages".into(), encoder.messages.into());
     Value::Object(body)
@@ -68,6 +88,7 @@ struct Encoder<'a> {
     ids: CallIds,
     /// The field assistant messages without reasoning carry empty, once there is one.
     padding: Option<&'static str>,
+    shape: Shape,
     messages: Vec<Value>,
 }
 
@@ -96,9 +117,9 @@ impl Parts {
         }
     }
 
-    /// Plain text where there are only words, since many servers take nothing else; parts with pictures.
-    fn content(self) -> Value {
-        if self.pictures > 0 {
+    /// In the dialect's shape; nothing at all, as beside calls, is always empty text.
+    fn content(self, shape: Shape) -> Value {
+        if self.pictures > 0 || (shape == Shape::Parts && !self.parts.is_empty()) {
             return self.parts.into();
         }
         let words: Vec<&str> =
@@ -128,13 +149,16 @@ impl Encoder<'_> {
         if parts.parts.is_empty() {
             parts.say(wire::NOTHING);
         }
-        self.messages.push(json!({ "role": "user", "content": parts.content() }));
+        self.messages.push(json!({ "role": "user", "content": parts.content(self.shape) }));
     }
 
     fn result(&mut self, result: &ToolResult, parts: &mut Parts) {
         let said = if wire::says_something(&result.text) { &result.text } else { wire::NO_OUTPUT };
         let id = self.ids.of_result(result.call, &result.provider_id);
-        self.messages.push(json!({ "role": "tool", "tool_call_id": id, "content": said }));
+        let mut answer = Parts::default();
+        answer.say(said);
+        let content = answer.content(self.shape);
+        self.messages.push(json!({ "role": "tool", "tool_call_id": id, "content": content }));
         for image in &result.images {
             let found = self.picture(&image.blob, &image.media_type, &image.name);
             if matches!(found, Picture::Bytes(_)) {
@@ -146,7 +170,7 @@ impl Encoder<'_> {
 
     fn say(&self, block: &Block, parts: &mut Parts) {
         match block {
-            Block::Text { text } | Block::Summary { text } => parts.say(text),
+            Block::Text { text } | Block::Summary { text, .. } => parts.say(text),
             Block::Notice { kind, text } => parts.say(&wire::notice(*kind, text)),
             Block::File { path } => parts.say(&wire::file(path)),
             Block::Image { blob, media_type, name } => {
@@ -194,7 +218,7 @@ impl Encoder<'_> {
         said.insert("role".into(), "assistant".into());
         // Beside calls the text may be empty, and is written all the same: some servers' templates fail on
         // a missing or null one.
-        said.insert("content".into(), parts.content());
+        said.insert("content".into(), parts.content(self.shape));
         if reasoning.is_empty() {
             if let Some(field) = self.padding {
                 said.insert(field.into(), "".into());

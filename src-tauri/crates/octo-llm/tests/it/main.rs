@@ -4,3 +4,11 @@
 mod requests;
 mod server;
 mod streams;
+
+use octo_llm::{CachePlan, Caching, Layout, MarkerPolicy, plan};
+use octo_protocol::Message;
+
+/// The plan of a request for a server with Anthropic's rules.
+fn marked(messages: &[Message]) -> CachePlan {
+    plan(&Layout::new(messages), &Caching::anthropic(), &MarkerPolicy::default())
+}

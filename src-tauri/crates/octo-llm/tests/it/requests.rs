@@ -1,8 +1,9 @@
 //! What is sent: the allow-list, the cases providers are strict about, and the frozen prefix.
 
+use crate::marked;
 use octo_llm::{
     CachePlan, Dialect, Life, ModelRequest, OutputLimit, ProviderId, ReasoningPadding, ToolSchema, anthropic,
-    openai_chat, plan,
+    openai_chat,
 };
 use octo_protocol::{
     BlobHash, Block, CallId, CallStatus, Message, MessageId, Meta, NoticeKind, Origin, Replay, ResultImage,
@@ -84,11 +85,12 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         model: "model-1".to_owned(),
         system: Arc::from("You are Octo."),
         tools: Arc::from([tool("write"), tool("grep")]),
-        cache: plan(&messages),
+        cache: marked(&messages),
         messages,
         images: Arc::new(HashMap::from([(BlobHash("here".to_owned()), Arc::from(&b"PNG"[..]))])),
         vision: true,
         max_output: 8192,
+        effort: None,
     }
 }
 
@@ -125,7 +127,7 @@ fn everything() -> Vec<Message> {
             result(3, "", CallStatus::Denied, "", &[]),
         ]),
         assistant(vec![reasoning("other@host", json!({ "type": "thinking", "thinking": "secret" }))]),
-        user(vec![Block::Summary { text: "What came before.".to_owned() }]),
+        user(vec![Block::Summary { text: "What came before.".to_owned(), covers: 4, archive: None }]),
         assistant(vec![]),
         user(vec![text("")]),
     ]
@@ -133,7 +135,7 @@ fn everything() -> Vec<Message> {
 
 #[test]
 fn an_anthropic_request() {
-    insta::assert_json_snapshot!(anthropic::encode(&request(everything()), &ProviderId(PROVIDER.to_owned())));
+    insta::assert_json_snapshot!(encode_anthropic(&request(everything())));
 }
 
 #[test]
@@ -144,7 +146,7 @@ fn an_openai_chat_request() {
 }
 
 fn encode_anthropic(request: &ModelRequest) -> Value {
-    anthropic::encode(request, &ProviderId(PROVIDER.to_owned()))
+    anthropic::encode(request, &ProviderId(PROVIDER.to_owned()), &Dialect::default())
 }
 
 fn encode_openai_chat(request: &ModelRequest) -> Value {
@@ -279,7 +281,7 @@ fn block(role: Role) -> BoxedStrategy<Block> {
     match role {
         Role::User => prop_oneof![
             words.clone().prop_map(|text| Block::Text { text }),
-            words.clone().prop_map(|text| Block::Summary { text }),
+            words.clone().prop_map(|text| Block::Summary { text, covers: 1, archive: None }),
             words.clone().prop_map(|text| Block::Notice { kind: NoticeKind::Todos, text }),
             words.clone().prop_map(|path| Block::File { path }),
             prop_oneof![Just("here"), Just("gone")].prop_map(|hash| image(hash, "image/png")),
@@ -400,11 +402,11 @@ proptest! {
         // A call is made when the person's side has spoken last; the model answers, the person's side speaks again.
         let mut messages = messages;
         messages.push(user(vec![text("now")]));
-        let written = plan(&messages).messages.last().copied();
+        let written = marked(&messages).messages.last().copied();
         messages.push(assistant(vec![text("well")]));
         messages.push(user(vec![result(1, "t", CallStatus::Done, "x", &[])]));
         messages.push(user(vec![text("queued")]));
-        let marks = plan(&messages).messages;
+        let marks = marked(&messages).messages;
         prop_assert!(marks.contains(&written.unwrap()), "{:?} {:?}", written, marks);
         prop_assert_eq!(marks.last().map(|mark| mark.0), Some(messages.len() - 1));
         prop_assert!(marks.len() <= 3 && marks.is_sorted_by(|one, other| one < other));

@@ -1,9 +1,10 @@
 //! Whole calls over HTTP against the scripted server.
 
+use crate::marked;
 use futures::StreamExt;
 use octo_llm::{
     Endpoint, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError, ToolSchema,
-    connect, plan,
+    connect,
 };
 use octo_protocol::{
     Block, CallStatus, Message, MessageId, Meta, Origin, Protocol, Role, ToolResult, TurnId, Usage,
@@ -45,7 +46,8 @@ fn request(messages: &[Message]) -> ModelRequest {
         images: Arc::default(),
         vision: true,
         max_output: 4096,
-        cache: plan(messages),
+        effort: None,
+        cache: marked(messages),
     }
 }
 

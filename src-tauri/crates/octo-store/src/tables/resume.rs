@@ -44,6 +44,7 @@ impl Reader<'_> {
             calls: self.calls_of_turn(turn.id)?,
             open_message: messages.iter().rev().find(|(_, open)| *open).map(|(id, _)| *id),
             messages: messages.into_iter().map(|(id, _)| id).collect(),
+            stopping: self.is_stopping(turn.id)?,
             turn,
         })
     }

@@ -1,4 +1,4 @@
-//! `sessions`, `prompts`, `toolsets`, `drafts`.
+//! `sessions`, `prompts`, `toolsets`.
 
 use crate::{
     ListSnapshot, NewSession, Reader, StoreError, ToolsetRow, Tx,
@@ -13,7 +13,7 @@ use rusqlite::{Row, named_params, params};
 macro_rules! head_columns {
     () => {
         "id, title, folder, profile, mode, model, source, pinned, status, created_at, updated_at, \
-         usage_input, usage_cache_read, usage_cache_write, usage_output"
+         usage_input, usage_cache_read, usage_cache_write, usage_output, effort"
     };
 }
 pub(crate) use head_columns;
@@ -38,6 +38,7 @@ pub(crate) fn head(row: &Row<'_>) -> Result<SessionInfo, StoreError> {
             cache_write: read_count(row, 13)?,
             output: read_count(row, 14)?,
         },
+        effort: row.get::<_, Option<String>>(15)?.map(from_word).transpose()?,
     })
 }
 
@@ -165,13 +166,6 @@ impl Reader<'_> {
         )
     }
 
-    /// What the person had typed but not sent.
-    pub(crate) fn draft(&self, session: SessionKey) -> Result<String, StoreError> {
-        let draft =
-            self.row("SELECT text FROM drafts WHERE session = ?1", [session.0], |row| Ok(row.get(0)?))?;
-        Ok(draft.unwrap_or_default())
-    }
-
     /// The frozen prompt and tools.
     pub(crate) fn frozen(&self, session: SessionKey) -> Result<Option<(String, ToolsetRow)>, StoreError> {
         self.row(
@@ -262,27 +256,25 @@ impl Tx<'_> {
         Ok(hash)
     }
 
-    /// Keeps what the person typed but has not sent; empty to forget it. No event: a draft is this
-    /// machine's, and a client that is open has it already.
-    pub fn set_draft(&mut self, session: SessionId, text: &str) -> Result<(), StoreError> {
-        let key = self.key(session)?;
-        if text.is_empty() {
-            self.change("DELETE FROM drafts WHERE session = ?1", [key.0])?;
-        } else {
-            self.change(
-                "INSERT INTO drafts (session, text) VALUES (?1, ?2)
-                 ON CONFLICT (session) DO UPDATE SET text = excluded.text",
-                params![key.0, text],
-            )?;
-        }
-        Ok(())
-    }
-
     /// Takes a session out of every list and search, recoverably, and emits [`Event::SessionRemoved`].
     pub fn soft_delete(&mut self, session: SessionId, at: Millis) -> Result<(), StoreError> {
         let key = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?;
         self.change("UPDATE sessions SET deleted_at = ?2 WHERE key = ?1", [key.0, at])?;
         self.emit(Topic::Sessions, Event::SessionRemoved { id: session })?;
+        Ok(())
+    }
+
+    /// Changes a session's head and emits [`Event::SessionChanged`] and [`Event::SessionListed`]. For a
+    /// session nobody has open.
+    pub fn change_head(
+        &mut self,
+        session: SessionId,
+        change: impl FnOnce(&mut SessionInfo),
+    ) -> Result<(), StoreError> {
+        let mut info = self.session(session)?.ok_or(StoreError::UnknownSession(session))?;
+        change(&mut info);
+        self.emit(Topic::Session { id: session }, Event::SessionChanged { info: info.clone() })?;
+        self.emit(Topic::Sessions, Event::SessionListed { info })?;
         Ok(())
     }
 
@@ -307,7 +299,7 @@ impl Tx<'_> {
             "UPDATE sessions SET title = :title, folder = :folder, profile = :profile, mode = :mode, model = :model,
                source = :source, pinned = :pinned, status = :status, created_at = :created_at,
                updated_at = :updated_at, usage_input = :input, usage_cache_read = :cache_read,
-               usage_cache_write = :cache_write, usage_output = :output
+               usage_cache_write = :cache_write, usage_output = :output, effort = :effort
              WHERE key = :key",
             named_params! {
                 ":key": key.0,
@@ -325,6 +317,7 @@ impl Tx<'_> {
                 ":cache_read": count(info.usage.cache_read),
                 ":cache_write": count(info.usage.cache_write),
                 ":output": count(info.usage.output),
+                ":effort": info.effort.as_ref().map(word).transpose()?,
             },
         )
     }

@@ -127,7 +127,9 @@ impl Reader<'_> {
             streaming: Vec::new(),
             retry,
             draft: self.draft(key)?,
+            notes: self.notes(key)?,
             context_tokens,
+            spending: self.spending_of(key)?,
         }))
     }
 }
@@ -217,7 +219,7 @@ impl Tx<'_> {
             params![message, word(&end)?, usage.map(json).transpose()?],
         )?;
         if let Some(usage) = usage {
-            self.project_context_tokens(session, usage.total_input())?;
+            self.project_context_tokens(session, usage.context())?;
         }
         Ok(())
     }

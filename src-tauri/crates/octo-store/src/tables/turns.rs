@@ -5,7 +5,7 @@ use crate::{
     column::{count, from_json_or_null, id, json, read_count},
     key::SessionKey,
 };
-use octo_protocol::{TurnView, Usage};
+use octo_protocol::{Event, SessionId, Topic, TurnId, TurnView, Usage};
 use rusqlite::{Row, params};
 
 /// The columns [`turn`] reads, in its order.
@@ -61,6 +61,14 @@ impl Reader<'_> {
         )
     }
 
+    /// Whether the person stopped the turn.
+    pub(crate) fn is_stopping(&self, turn: TurnId) -> Result<bool, StoreError> {
+        let found = self.row("SELECT stopping FROM turns WHERE id = ?1", [turn.to_string()], |row| {
+            Ok(row.get::<_, bool>(0)?)
+        })?;
+        Ok(found.unwrap_or(false))
+    }
+
     /// The session's newest turn.
     pub(crate) fn last_turn(&self, session: SessionKey) -> Result<Option<TurnView>, StoreError> {
         self.row(
@@ -95,6 +103,26 @@ impl Tx<'_> {
             ],
         )?;
         Ok(())
+    }
+
+    /// Marks the session's open turn, if it has one, as stopped: whoever opens the session next ends it. For
+    /// a session nobody has open.
+    pub fn stop_unfinished(&mut self, session: SessionId) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        if let Some(turn) = self.unfinished_turn(key)?
+            && !self.is_stopping(turn.id)?
+        {
+            self.emit(Topic::Session { id: session }, Event::TurnStopping { turn: turn.id })?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn project_turn_stopping(&self, session: SessionKey, turn: TurnId) -> Result<(), StoreError> {
+        self.change_one(
+            "the turn",
+            "UPDATE turns SET stopping = 1 WHERE id = ?1 AND session = ?2",
+            params![turn.to_string(), session.0],
+        )
     }
 
     pub(crate) fn project_turn_ended(&self, session: SessionKey, turn: &TurnView) -> Result<(), StoreError> {

@@ -128,7 +128,7 @@ async fn kill_9_at_any_moment_loses_nothing_that_was_stored() {
         assert!(events.iter().map(|event| event.seq).eq(1..=events.len() as u64), "kill {kill}: a gap");
         let mut folded = fold::Fold::new();
         events.iter().for_each(|envelope| folded.apply(&envelope.event));
-        assert_eq!(snapshot, folded.snapshot(), "kill {kill}");
+        assert_eq!(snapshot, folded.snapshot(&events), "kill {kill}");
         let unfinished = folded.turns.iter().find(|turn| turn.end.is_none());
         assert_eq!(resumed.unfinished.as_ref().map(|turn| &turn.turn), unfinished, "kill {kill}");
         store.close();

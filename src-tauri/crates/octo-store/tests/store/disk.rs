@@ -100,7 +100,7 @@ async fn a_full_disk_is_told_loses_nothing_and_is_over_when_there_is_space() {
         let mut folded = fold::Fold::new();
         events.iter().for_each(|envelope| folded.apply(&envelope.event));
         assert_eq!(folded.messages.len(), expected);
-        assert_eq!(snapshot.unwrap(), folded.snapshot());
+        assert_eq!(snapshot.unwrap(), folded.snapshot(&events));
     };
     check(&store, stored).await;
     fs::remove_file(&filler).unwrap();

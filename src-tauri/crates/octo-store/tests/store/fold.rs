@@ -21,6 +21,9 @@ pub struct Fold {
     pub todo_last_id: u32,
     pub retry: Option<Retry>,
     pub context_tokens: u64,
+    pub spending: Spending,
+    /// Without the times, which the store gives.
+    pub notes: Vec<(u64, ApiError)>,
 }
 
 impl Fold {
@@ -38,6 +41,8 @@ impl Fold {
             todo_last_id: 0,
             retry: None,
             context_tokens: 0,
+            spending: Spending::default(),
+            notes: Vec::new(),
         }
     }
 
@@ -60,7 +65,7 @@ impl Fold {
                 let meta = &mut self.message(*message).meta;
                 (meta.end, meta.usage) = (Some(*end), *usage);
                 self.open.remove(message);
-                self.context_tokens = usage.map_or(self.context_tokens, |usage| usage.total_input());
+                self.context_tokens = usage.map_or(self.context_tokens, |usage| usage.context());
             }
             Event::MessageDiscarded { message } => {
                 let gone: Vec<CallId> = self.message(*message).calls().map(|call| call.id).collect();
@@ -83,14 +88,20 @@ impl Fold {
                 *self.turns.iter_mut().find(|begun| begun.id == turn.id).unwrap() = turn.clone();
                 self.retry = None;
             }
-            Event::CommandAnswered { .. } => {}
+            Event::CallBilled { call } => self.spending += call,
+            Event::ContextCompacted { tokens } => self.context_tokens = *tokens,
+            // Says only how the turn will end.
+            Event::TurnStopping { .. } => {}
+            Event::CommandAnswered { note } => self.notes.push((self.seq, note.clone())),
             Event::SessionListed { .. } | Event::SessionRemoved { .. } | Event::SettingsChanged { .. } => {
                 panic!("not of a session")
             }
         }
     }
 
-    pub fn snapshot(&self) -> SessionSnapshot {
+    /// The snapshot to be expected; the session's events, from the first, say when each was stored.
+    pub fn snapshot(&self, events: &[Envelope]) -> SessionSnapshot {
+        let at = |seq: u64| events.iter().find(|envelope| envelope.seq == seq).unwrap().at;
         let calls = self.messages.iter().flat_map(Message::calls).filter_map(|call| self.calls.get(&call.id));
         let mentioned: BTreeSet<TurnId> = self.messages.iter().map(|message| message.turn).collect();
         SessionSnapshot {
@@ -107,8 +118,14 @@ impl Fold {
             todos: self.todos.clone(),
             streaming: Vec::new(),
             retry: self.retry.clone(),
-            draft: String::new(),
+            draft: Draft::default(),
+            notes: self
+                .notes
+                .iter()
+                .map(|(seq, note)| Note { seq: *seq, at: at(*seq), note: note.clone() })
+                .collect(),
             context_tokens: self.context_tokens,
+            spending: self.spending,
         }
     }
 }
@@ -313,7 +330,7 @@ async fn check(steps: Vec<(u8, u16)>, batch: usize, page: u32) -> Result<(), Tes
         .read(move |reader| Ok((reader.snapshot(id, 1000)?, all_events(reader, topic)?, reader.resume(id)?)))
         .await
         .unwrap();
-    prop_assert_eq!(snapshot.unwrap(), fold.snapshot());
+    prop_assert_eq!(snapshot.unwrap(), fold.snapshot(&stored));
     prop_assert_eq!(
         stored.iter().map(|envelope| envelope.seq).collect::<Vec<_>>(),
         (1..=fold.seq).collect::<Vec<_>>()
@@ -360,7 +377,7 @@ async fn check(steps: Vec<(u8, u16)>, batch: usize, page: u32) -> Result<(), Tes
     let (again, reopened) =
         store.read(move |reader| Ok((reader.resume(id)?, reader.snapshot(id, 1000)?))).await.unwrap();
     prop_assert_eq!(again.unwrap(), resumed);
-    prop_assert_eq!(reopened.unwrap(), fold.snapshot());
+    prop_assert_eq!(reopened.unwrap(), fold.snapshot(&stored));
     store.close();
     Ok(())
 }

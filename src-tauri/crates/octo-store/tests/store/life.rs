@@ -199,6 +199,6 @@ async fn two_handles_on_one_home_interleave_without_gaps() {
     events.iter().for_each(|envelope| folded.apply(&envelope.event));
     first.close();
     let snapshot = second.read(move |reader| reader.snapshot(id, 1_000)).await.unwrap().unwrap();
-    assert_eq!(snapshot, folded.snapshot());
+    assert_eq!(snapshot, folded.snapshot(&events));
     second.close();
 }

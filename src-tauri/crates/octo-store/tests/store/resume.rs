@@ -2,7 +2,7 @@
 
 use crate::{create, emit, emit_all, home, new, sample};
 use octo_protocol::*;
-use octo_store::{Holder, LeaseOutcome, Life, NewSession, Store, StoreError, ToolsetRow, UsageRow};
+use octo_store::{Holder, LeaseOutcome, Life, NewSession, Store, StoreError, ToolsetRow};
 
 #[tokio::test]
 async fn a_turn_cut_in_the_middle_comes_back_with_its_calls_and_results() {
@@ -47,7 +47,7 @@ async fn a_turn_cut_in_the_middle_comes_back_with_its_calls_and_results() {
             tx.append_context(id, person)?;
             tx.append_context(id, model)?;
             tx.set_call(calls[0], &sample::result(calls[0]))?;
-            tx.set_draft(id, "half a thought")
+            tx.set_draft(id, &typed("half a thought"))
         })
         .await
         .unwrap();
@@ -69,7 +69,7 @@ async fn a_turn_cut_in_the_middle_comes_back_with_its_calls_and_results() {
         [Some(sample::result(calls[0])), None, None]
     );
     assert_eq!(resumed.questions, [question]);
-    assert_eq!(resumed.draft, "half a thought");
+    assert_eq!(resumed.draft, typed("half a thought"));
     assert_eq!(resumed.system, "You are Octo.");
     assert_eq!(resumed.context.iter().map(|message| message.id).collect::<Vec<_>>(), [asked.id, answer.id]);
     assert_eq!(resumed.context[1].calls().map(|call| call.id).collect::<Vec<_>>(), calls);
@@ -225,34 +225,99 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
     let store = Store::open(home.path()).unwrap();
     let info = sample::head("ledger");
     create(&store, &info).await;
-    let row = move |session| UsageRow {
-        session,
-        turn: TurnId::new(),
-        message: MessageId::new(),
-        model: None,
-        usage: sample::usage(3),
-        at: 9,
-        expected_cache_read: Some(6),
+    let turn = TurnId::new();
+    let told = sample::billed(turn, MessageId::new(), Some(sample::usage(3)));
+    let silent = BilledCall { miss: None, ..sample::billed(turn, MessageId::new(), None) };
+    let nonsense = Usage { input: u64::MAX, cache_read: u64::MAX, cache_write: 0, output: u64::MAX };
+    let nonsense = BilledCall {
+        turn: None,
+        message: None,
+        cost: Some(Cost::nano_dollars(u64::MAX)),
+        at: 2_000_000_000_000,
+        ..sample::billed(turn, MessageId::new(), Some(nonsense))
     };
     let (id, nobody) = (info.id, SessionId::new());
-    store.write(move |tx| tx.add_usage(row(id))).await.unwrap();
+    let lines = [told.clone(), silent.clone(), nonsense];
+    store
+        .write(move |tx| {
+            for call in lines {
+                tx.emit(Topic::Session { id }, Event::CallBilled { call })?;
+            }
+            Ok(())
+        })
+        .await
+        .unwrap();
+    assert_eq!(store.read(move |reader| reader.calls_billed(turn)).await.unwrap(), [told.clone(), silent]);
+    let of_turn = store.read(move |reader| reader.turn_spending(turn)).await.unwrap();
+    let cost = told.cost.unwrap();
+    assert_eq!(of_turn, Spending { calls: 2, usage: sample::usage(3), cost, unpriced: 1 });
+    let all = store.read(move |reader| reader.session_spending(id)).await.unwrap();
+    assert_eq!((all.calls, all.unpriced), (3, 1));
+    assert!(all.usage.input >= u64::MAX / 4, "sums stop, they do not wrap or fail");
+    let report = store.read(|reader| reader.spending_lines(0, 1_000_000_000_000)).await.unwrap();
+    assert_eq!(report.len(), 1, "{report:?}");
+    assert_eq!(
+        (report[0].name.as_str(), report[0].purpose, report[0].spending),
+        ("model-1", Purpose::Turn, of_turn)
+    );
+    let later = store.read(|reader| reader.spending_since(1_000_000_000_000)).await.unwrap();
+    assert_eq!(later.calls, 1);
     assert!(matches!(
-        store.write(move |tx| tx.add_usage(row(nobody))).await,
+        store.write(move |tx| tx.emit(Topic::Session { id: nobody }, Event::CallBilled { call: told })).await,
         Err(StoreError::UnknownSession(_))
     ));
-    for text in ["one", "two", ""] {
-        store.write(move |tx| tx.set_draft(id, text)).await.unwrap();
-        let draft = store.read(move |reader| reader.snapshot(id, 1)).await.unwrap().unwrap().draft;
-        assert_eq!(draft, text);
+    let attached = Draft {
+        text: String::new(),
+        attachments: vec![
+            Block::Image {
+                blob: BlobHash("00".repeat(32)),
+                media_type: "image/png".to_owned(),
+                name: "a.png".to_owned(),
+            },
+            Block::File { path: "/home/me/\"b\".txt".to_owned() },
+        ],
+    };
+    for draft in [typed("one"), attached, typed(" two\n"), Draft::default()] {
+        let (mine, new) = (draft.clone(), Draft { text: format!("new {}", draft.text), ..draft.clone() });
+        let kept = new.clone();
+        store
+            .write(move |tx| {
+                tx.set_draft(id, &mine)?;
+                tx.set_new_draft(&new)
+            })
+            .await
+            .unwrap();
+        let snapshot = store.read(move |reader| reader.snapshot(id, 1)).await.unwrap().unwrap();
+        assert_eq!(snapshot.draft, draft);
+        assert_eq!(store.read(|reader| reader.new_draft()).await.unwrap(), kept);
     }
+    assert!(matches!(
+        store.write(move |tx| tx.set_draft(nobody, &typed("x"))).await,
+        Err(StoreError::UnknownSession(_))
+    ));
+    store.write(|tx| tx.set_new_draft(&Draft::default())).await.unwrap();
+    assert_eq!(store.read(|reader| reader.new_draft()).await.unwrap(), Draft::default());
     store.close();
-    let file = rusqlite::Connection::open(home.path().join("octo.db")).unwrap();
-    let ledger: (i64, i64, i64) = file
-        .query_row("SELECT input, output, expected_cache_read FROM usage", [], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
-        .unwrap();
-    assert_eq!(ledger, (3, 12, 6));
+}
+
+fn typed(text: &str) -> Draft {
+    Draft { text: text.to_owned(), attachments: Vec::new() }
+}
+
+#[tokio::test]
+async fn a_draft_goes_to_the_trash_with_its_session_and_comes_back_with_it() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let info = sample::head("thrown away");
+    let id = info.id;
+    create(&store, &info).await;
+    store.write(move |tx| tx.set_draft(id, &typed("half"))).await.unwrap();
+    store.write(move |tx| tx.soft_delete(id, 5)).await.unwrap();
+    assert!(store.read(move |reader| reader.snapshot(id, 1)).await.unwrap().is_none());
+    store.write(move |tx| tx.undelete(id)).await.unwrap();
+    let snapshot = store.read(move |reader| reader.snapshot(id, 1)).await.unwrap().unwrap();
+    assert_eq!(snapshot.draft, typed("half"));
+    store.close();
 }
 
 fn entry(model: &str) -> ModelEntry {
@@ -265,6 +330,8 @@ fn entry(model: &str) -> ModelEntry {
         max_output: 8_192,
         vision: true,
         key: KeyState::Stored { last4: "wxyz".to_owned() },
+        facts: ModelFacts::default(),
+        fallback: None,
     }
 }
 

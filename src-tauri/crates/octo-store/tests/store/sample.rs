@@ -10,6 +10,7 @@ pub fn head(title: &str) -> SessionInfo {
         profile: Profile::Coding,
         mode: Mode::AskRisky,
         model: Some(ModelId::new()),
+        effort: None,
         source: Source::Window,
         pinned: false,
         status: SessionStatus::Idle,
@@ -78,4 +79,23 @@ pub fn ended() -> CallState {
 
 pub fn usage(n: u64) -> Usage {
     Usage { input: n, cache_read: n * 2, cache_write: n * 3, output: n * 4 }
+}
+
+pub fn billed(turn: TurnId, message: MessageId, usage: Option<Usage>) -> BilledCall {
+    BilledCall {
+        turn: Some(turn),
+        message: Some(message),
+        purpose: Purpose::Turn,
+        model: Some(ModelId::new()),
+        name: "model-1".to_owned(),
+        at: 4_000,
+        usage,
+        written_for_an_hour: 0,
+        cost: usage.map(|usage| Cost::nano_dollars(usage.output)),
+        first_byte_ms: Some(7),
+        total_ms: 9,
+        outcome: CallOutcome::Answered,
+        expected_read: Some(3),
+        miss: Some(CacheMiss::Messages { first: 2 }),
+    }
 }

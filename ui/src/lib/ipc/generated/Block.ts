@@ -40,7 +40,15 @@ path: string, } | { "type": "tool_call" } & ToolCall | { "type": "tool_result" }
 /**
  * The summary, Markdown.
  */
-text: string, } | { "type": "notice", 
+text: string, 
+/**
+ * How many messages it stands for.
+ */
+covers: number, 
+/**
+ * Where these are written out, for the model to read; none where they are not.
+ */
+archive?: string, } | { "type": "notice", 
 /**
  * What it is about.
  */

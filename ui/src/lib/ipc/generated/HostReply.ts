@@ -7,4 +7,8 @@ export type HostReply = { "type": "folder",
 /**
  * The absolute path.
  */
-path: string | null, } | { "type": "done" };
+path: string | null, } | { "type": "files", 
+/**
+ * Their absolute paths, in the dialog's order.
+ */
+paths: Array<string>, } | { "type": "done" };

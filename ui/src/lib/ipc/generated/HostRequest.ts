@@ -7,6 +7,10 @@ export type HostRequest = { "type": "pick_folder",
 /**
  * Where to begin.
  */
+start: string | null, } | { "type": "pick_files", 
+/**
+ * Where to begin.
+ */
 start: string | null, } | { "type": "reveal", 
 /**
  * The absolute path.

@@ -3,4 +3,4 @@
 /**
  * How a model is spoken to.
  */
-export type Protocol = "anthropic" | "openai-chat";
+export type Protocol = "anthropic" | "openai-chat" | "openai-responses" | "bedrock";

@@ -2,6 +2,7 @@
 import type { AnswerQuestion } from "./AnswerQuestion";
 import type { DeleteSession } from "./DeleteSession";
 import type { EditQueued } from "./EditQueued";
+import type { GetNewDraft } from "./GetNewDraft";
 import type { ListSessions } from "./ListSessions";
 import type { Messages } from "./Messages";
 import type { OpenSession } from "./OpenSession";
@@ -16,6 +17,7 @@ import type { SetDraft } from "./SetDraft";
 import type { SetFolder } from "./SetFolder";
 import type { SetMode } from "./SetMode";
 import type { SetModel } from "./SetModel";
+import type { SetNewDraft } from "./SetNewDraft";
 import type { StartDemo } from "./StartDemo";
 import type { StartSession } from "./StartSession";
 import type { Stop } from "./Stop";
@@ -23,4 +25,4 @@ import type { Stop } from "./Stop";
 /**
  * Requests about sessions.
  */
-export type SessionRequest = { "type": "list_sessions" } & ListSessions | { "type": "search_sessions" } & SearchSessions | { "type": "start_session" } & StartSession | { "type": "start_demo" } & StartDemo | { "type": "open_session" } & OpenSession | { "type": "messages" } & Messages | { "type": "send" } & Send | { "type": "stop" } & Stop | { "type": "retry_turn" } & RetryTurn | { "type": "answer_question" } & AnswerQuestion | { "type": "edit_queued" } & EditQueued | { "type": "remove_queued" } & RemoveQueued | { "type": "set_mode" } & SetMode | { "type": "set_model" } & SetModel | { "type": "set_folder" } & SetFolder | { "type": "set_draft" } & SetDraft | { "type": "rename_session" } & RenameSession | { "type": "pin_session" } & PinSession | { "type": "delete_session" } & DeleteSession | { "type": "restore_session" } & RestoreSession;
+export type SessionRequest = { "type": "list_sessions" } & ListSessions | { "type": "search_sessions" } & SearchSessions | { "type": "start_session" } & StartSession | { "type": "start_demo" } & StartDemo | { "type": "open_session" } & OpenSession | { "type": "messages" } & Messages | { "type": "send" } & Send | { "type": "stop" } & Stop | { "type": "retry_turn" } & RetryTurn | { "type": "answer_question" } & AnswerQuestion | { "type": "edit_queued" } & EditQueued | { "type": "remove_queued" } & RemoveQueued | { "type": "set_mode" } & SetMode | { "type": "set_model" } & SetModel | { "type": "set_folder" } & SetFolder | { "type": "set_draft" } & SetDraft | { "type": "set_new_draft" } & SetNewDraft | { "type": "get_new_draft" } & GetNewDraft | { "type": "rename_session" } & RenameSession | { "type": "pin_session" } & PinSession | { "type": "delete_session" } & DeleteSession | { "type": "restore_session" } & RestoreSession;

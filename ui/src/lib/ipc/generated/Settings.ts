@@ -22,6 +22,10 @@ theme: Theme,
  */
 default_model: ModelId | null, 
 /**
+ * The model for small side tasks (titles, suggestions); none to use the session's own.
+ */
+light_model: ModelId | null, 
+/**
  * The mode new sessions start in.
  */
 default_mode: Mode, 

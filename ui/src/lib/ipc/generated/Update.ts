@@ -2,7 +2,9 @@
 import type { ApiError } from "./ApiError";
 import type { Delta } from "./Delta";
 import type { Envelope } from "./Envelope";
+import type { SessionId } from "./SessionId";
 import type { Snapshot } from "./Snapshot";
+import type { Trouble } from "./Trouble";
 
 /**
  * What a subscription receives. After a gap or a lag a fresh snapshot comes, never a hole.
@@ -19,7 +21,15 @@ envelope: Envelope, } | { "type": "delta",
 /**
  * The text.
  */
-delta: Delta, } | { "type": "fault", 
+delta: Delta, } | { "type": "trouble", 
+/**
+ * The session.
+ */
+session: SessionId, 
+/**
+ * What is the matter; none once it is over.
+ */
+trouble: Trouble | null, } | { "type": "fault", 
 /**
  * Why.
  */

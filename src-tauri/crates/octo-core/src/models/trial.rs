@@ -1,0 +1,104 @@
+//! Trying models: whether one answers, and how fast.
+
+use super::Models;
+use futures::StreamExt;
+use octo_llm::{CachePlan, ModelEvent, ModelRequest, Provider, connect};
+use octo_protocol::{
+    ApiError, Block, ErrorCode, Message, MessageId, Meta, ModelCheck, ModelDraft, ModelId, ModelSpeed,
+    Origin, Role, TurnId,
+};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio_util::sync::CancellationToken;
+
+/// How long a trial of a model may take. A cold local server may load its weights first.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Tokens of a test's answer: enough to say one word and to see the stream end.
+const ONE_WORD: u64 = 16;
+/// Tokens of a timed answer: enough to tell a rate, and under a cent with any model of the presets.
+const A_PARAGRAPH: u64 = 200;
+
+impl Models {
+    /// Asks the drafted model for one word. Nothing is saved.
+    pub async fn test(&self, draft: ModelDraft) -> ModelCheck {
+        let model = draft.model.trim().to_owned();
+        let asked = async {
+            let provider = connect(self.drafted(draft).await?).map_err(|error| error.to_api())?;
+            time(provider.as_ref(), question(model, "Say OK.", ONE_WORD), CancellationToken::new()).await
+        };
+        match within(asked).await {
+            Ok(speed) => ModelCheck::Works { first_byte_ms: speed.first_byte_ms },
+            Err(error) => ModelCheck::Fails { error },
+        }
+    }
+
+    /// Lets a connected model answer a short question and times it; after those that are being timed already.
+    pub async fn measure(&self, id: ModelId) -> Result<ModelSpeed, ApiError> {
+        let stop = self.with(|state| state.stop_timing.clone());
+        let timed = async {
+            let _alone = self.timing.lock().await;
+            let connection = self.connect(Some(id)).await.map_err(|error| error.to_api())?;
+            let question = question(connection.model, "Write one paragraph about the sea.", A_PARAGRAPH);
+            within(time(connection.provider.as_ref(), question, stop.clone())).await
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(ApiError::new("model.measure_stopped")),
+            speed = timed => speed,
+        }
+    }
+
+    /// Ends the timing of models that runs or waits.
+    pub fn stop_measuring(&self) {
+        self.with(|state| std::mem::take(&mut state.stop_timing)).cancel();
+    }
+}
+
+async fn within<T>(trial: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
+    match tokio::time::timeout(PATIENCE, trial).await {
+        Ok(result) => result,
+        Err(_) => Err(ApiError::new("model.test_too_slow").retryable()),
+    }
+}
+
+/// Times an answer to its end.
+async fn time(
+    provider: &dyn Provider,
+    question: ModelRequest,
+    cancel: CancellationToken,
+) -> Result<ModelSpeed, ApiError> {
+    let began = Instant::now();
+    let since = || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let mut events = provider.stream(question, cancel);
+    let (mut first, mut output_tokens) = (None, None);
+    while let Some(event) = events.next().await {
+        let event = event.map_err(|error| error.to_api())?;
+        first.get_or_insert_with(since);
+        match event {
+            ModelEvent::Usage(usage) if usage.output > 0 => output_tokens = Some(usage.output),
+            ModelEvent::Finished(_) => break,
+            _ => {}
+        }
+    }
+    let silent = || ApiError::new("model.test_silent").code(ErrorCode::ModelNeeded);
+    Ok(ModelSpeed { first_byte_ms: first.ok_or_else(silent)?, total_ms: since(), output_tokens })
+}
+
+fn question(model: String, text: &str, max_output: u64) -> ModelRequest {
+    let blocks = vec![Block::Text { text: text.to_owned() }];
+    let meta = Meta { origin: Origin::Octo, at: 0, model: None, usage: None, end: None };
+    let message = Message { id: MessageId::new(), turn: TurnId::new(), role: Role::User, blocks, meta };
+    ModelRequest {
+        model,
+        system: "Answer briefly.".into(),
+        tools: Arc::from([]),
+        messages: vec![message],
+        images: Arc::default(),
+        vision: false,
+        max_output,
+        effort: None,
+        cache: CachePlan::default(),
+    }
+}

@@ -1,0 +1,124 @@
+//! What a person attaches: pictures are kept as blobs, everything else is named by its path.
+
+use super::Octo;
+use base64::Engine;
+use octo_protocol::{ApiError, Attached, BlobRef, Block};
+use octo_workspace::Blobs;
+use std::{
+    fs::{self, File},
+    io::{ErrorKind, Read as _},
+    path::Path,
+};
+
+/// The largest picture that may be kept, in bytes. Providers take less; it is scaled down before it is sent.
+const LARGEST_PICTURE: u64 = 20 * 1024 * 1024;
+/// How much of a file is looked at to find out what it is, in bytes; every known picture says so in its first few.
+const HEAD: u64 = 4096;
+/// How many files may be attached at once.
+const AT_ONCE: usize = 200;
+/// What a model can be shown.
+const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+impl Octo {
+    /// Keeps a picture that came as bytes: pasted, or dropped from another application.
+    pub(super) async fn put_blob(&self, base64: &str, name: String) -> Result<BlobRef, ApiError> {
+        let decoded = u64::try_from(base64.len() / 4 * 3).unwrap_or(u64::MAX);
+        if decoded > LARGEST_PICTURE + 2 {
+            return Err(too_large());
+        }
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(base64)
+            .map_err(|error| ApiError::new("blob.unreadable").detail(error))?;
+        if bytes.len() as u64 > LARGEST_PICTURE {
+            return Err(too_large());
+        }
+        let media_type =
+            picture_type(&bytes).ok_or_else(|| ApiError::new("blob.no_picture").arg("name", &name))?;
+        let blobs = self.shared.blobs.clone();
+        let kept = tokio::task::spawn_blocking(move || keep(&blobs, &bytes)).await;
+        let blob = kept.map_err(|error| ApiError::new("internal").detail(error))??;
+        Ok(BlobRef { blob, media_type: media_type.to_owned(), name })
+    }
+
+    /// Makes blocks of files. One that cannot be attached does not keep the others from it.
+    pub(super) async fn attach_files(&self, mut paths: Vec<String>) -> Result<Attached, ApiError> {
+        let blobs = self.shared.blobs.clone();
+        let attaching = tokio::task::spawn_blocking(move || {
+            let mut attached = Attached { blocks: Vec::new(), refused: Vec::new(), remarks: Vec::new() };
+            if paths.len() > AT_ONCE {
+                let left_out = paths.split_off(AT_ONCE).len();
+                attached
+                    .refused
+                    .push(ApiError::new("attach.too_many").arg("limit", AT_ONCE).arg("left_out", left_out));
+            }
+            for path in paths {
+                match attach(&blobs, &path) {
+                    Ok((block, remark)) => {
+                        attached.blocks.push(block);
+                        attached.remarks.extend(remark);
+                    }
+                    Err(error) => attached.refused.push(error),
+                }
+            }
+            attached
+        });
+        attaching.await.map_err(|error| ApiError::new("internal").detail(error))
+    }
+}
+
+/// The block of one file, with what the person should know of it.
+fn attach(blobs: &Blobs, path: &str) -> Result<(Block, Option<ApiError>), ApiError> {
+    let place = Path::new(path);
+    let unreadable = |error: std::io::Error| {
+        let key = match error.kind() {
+            ErrorKind::NotFound => "attach.missing",
+            ErrorKind::PermissionDenied => "attach.forbidden",
+            _ => "attach.unreadable",
+        };
+        ApiError::new(key).arg("path", path).detail(error)
+    };
+    if !place.is_absolute() {
+        return Err(ApiError::new("attach.missing").arg("path", path));
+    }
+    let named = || Block::File { path: path.to_owned() };
+    // Opening a pipe or a device could wait for ever.
+    let kind = fs::metadata(place).map_err(unreadable)?;
+    if kind.is_dir() {
+        fs::read_dir(place).map_err(unreadable)?;
+        return Ok((named(), None));
+    }
+    if !kind.is_file() {
+        return Err(ApiError::new("attach.no_file").arg("path", path));
+    }
+    let mut file = File::open(place).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(HEAD).read_to_end(&mut bytes).map_err(unreadable)?;
+    let Some(media_type) = picture_type(&bytes) else { return Ok((named(), None)) };
+    let name = place.file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned());
+    let rest = (LARGEST_PICTURE + 1).saturating_sub(bytes.len() as u64);
+    file.take(rest).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > LARGEST_PICTURE {
+        let remark = ApiError::new("attach.picture_as_file").arg("name", name).arg("limit_mib", mib());
+        return Ok((named(), Some(remark)));
+    }
+    let blob = keep(blobs, &bytes)?;
+    Ok((Block::Image { blob, media_type: media_type.to_owned(), name }, None))
+}
+
+fn keep(blobs: &Blobs, bytes: &[u8]) -> Result<octo_protocol::BlobHash, ApiError> {
+    blobs.put(bytes).map_err(|error| ApiError::new("blob.not_kept").detail(error))
+}
+
+/// The media type, if it is a picture a model can be shown.
+fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+    let found = octo_workspace::media_type(bytes);
+    PICTURES.into_iter().find(|picture| *picture == found)
+}
+
+fn mib() -> u64 {
+    LARGEST_PICTURE / (1024 * 1024)
+}
+
+fn too_large() -> ApiError {
+    ApiError::new("blob.too_large").arg("limit_mib", mib())
+}

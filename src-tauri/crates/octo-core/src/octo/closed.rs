@@ -1,0 +1,118 @@
+//! Requests about sessions nobody works in: they are carried out in the store. Opening such a session would
+//! go on with a turn a crash left open, and so might send a paid request that nobody asked for.
+
+use super::Octo;
+use crate::session::{SessionHandle, now};
+use octo_protocol::{ApiError, ErrorCode, SessionId};
+use octo_store::{LeaseOutcome, StoreError, Tx, probe};
+use std::collections::HashMap;
+use tokio::sync::MutexGuard;
+
+impl Octo {
+    /// Renames a session.
+    pub(super) async fn rename(&self, id: SessionId, title: &str) -> Result<(), ApiError> {
+        let title = crate::naming::given_title(title)?;
+        self.change_head(id, move |info| info.title = title).await
+    }
+
+    /// Pins a session, or takes the pin away.
+    pub(super) async fn pin(&self, id: SessionId, pinned: bool) -> Result<(), ApiError> {
+        self.change_head(id, move |info| info.pinned = pinned).await
+    }
+
+    async fn change_head(
+        &self,
+        id: SessionId,
+        change: impl FnOnce(&mut octo_protocol::SessionInfo) + Send + 'static,
+    ) -> Result<(), ApiError> {
+        let (open, handle) = self.running(id).await;
+        match handle {
+            Some(handle) => {
+                drop(open);
+                handle.ask(|reply| crate::session::Ask::Change(Box::new(change), reply)).await
+            }
+            None => self.in_store(id, move |tx| tx.change_head(id, change)).await,
+        }
+    }
+
+    /// Stops the session's turn. One that a crash left open is marked, and then ended.
+    pub(super) async fn stop(&self, id: SessionId) -> Result<(), ApiError> {
+        let (open, handle) = self.running(id).await;
+        match handle {
+            Some(handle) => {
+                drop(open);
+                handle.stop().await
+            }
+            None => {
+                self.in_store(id, move |tx| tx.stop_unfinished(id)).await?;
+                drop(open);
+                self.session(id).await.map(|_| ())
+            }
+        }
+    }
+
+    /// Stops what runs, then takes the session out of the list.
+    pub(super) async fn delete(&self, id: SessionId) -> Result<(), ApiError> {
+        let (mut open, handle) = self.running(id).await;
+        match handle {
+            Some(handle) => {
+                drop(open);
+                handle.stop().await?;
+                handle.ask(crate::session::Ask::WhenIdle).await?;
+                handle.shut_down().await;
+                self.open.lock().await.remove(&id);
+                self.in_store(id, move |tx| tx.soft_delete(id, now())).await?;
+            }
+            None => {
+                let deleted = self.in_store(id, move |tx| {
+                    tx.stop_unfinished(id)?;
+                    tx.soft_delete(id, now())
+                });
+                deleted.await?;
+                open.remove(&id);
+            }
+        }
+        self.shared.troubles.over(id);
+        Ok(())
+    }
+
+    /// The session's actor if it runs; while the guard is held none is started.
+    async fn running(
+        &self,
+        id: SessionId,
+    ) -> (MutexGuard<'_, HashMap<SessionId, SessionHandle>>, Option<SessionHandle>) {
+        let open = self.open.lock().await;
+        let handle = open.get(&id).cloned();
+        match handle {
+            Some(handle) if handle.is_open() => (open, Some(handle)),
+            Some(handle) => {
+                // One that is ending still holds the lease.
+                handle.ended().await;
+                (open, None)
+            }
+            None => (open, None),
+        }
+    }
+
+    /// Changes a session no process works in, in one transaction.
+    async fn in_store(
+        &self,
+        id: SessionId,
+        change: impl FnOnce(&mut Tx<'_>) -> Result<(), StoreError> + Send + 'static,
+    ) -> Result<(), ApiError> {
+        let holder = self.shared.lease.clone();
+        let outcome = self.shared.store.write(move |tx| {
+            let outcome = tx.take_lease(id, &holder, probe)?;
+            if let LeaseOutcome::HeldBy(_) = outcome {
+                return Ok(outcome);
+            }
+            change(tx)?;
+            tx.release_lease(id, &holder.token)?;
+            Ok(outcome)
+        });
+        match outcome.await.map_err(ApiError::from)? {
+            LeaseOutcome::HeldBy(_) => Err(ApiError::new("session.in_use").code(ErrorCode::InUse)),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What a model call is measured by, from its start to its line in the ledger.
+
+use super::state::now;
+use octo_llm::{ModelCard, Sent, expected, explain};
+use octo_protocol::{BilledCall, CallOutcome, MessageId, Millis, ModelId, Purpose, TurnId, Usage};
+use std::{collections::HashMap, sync::Arc, time::Duration, time::Instant};
+
+/// What each model last saw of this conversation, by the vendor's name of it. Says what it should find in its
+/// cache. Not kept over a restart: the first call after one expects nothing.
+#[derive(Default)]
+pub(crate) struct Seen(HashMap<String, Sent>);
+
+/// A call being measured.
+pub(crate) struct Meter {
+    purpose: Purpose,
+    turn: Option<TurnId>,
+    message: Option<MessageId>,
+    model: Option<ModelId>,
+    at: Millis,
+    began: Instant,
+    first_byte_ms: Option<u64>,
+    asked: Option<Asked>,
+    usage: Option<Usage>,
+}
+
+/// What was sent, and to whom.
+pub(crate) struct Asked {
+    pub(super) card: Arc<ModelCard>,
+    pub(super) sent: Sent,
+}
+
+impl Meter {
+    /// Of a call that begins now.
+    pub(super) fn begin(
+        purpose: Purpose,
+        turn: Option<TurnId>,
+        message: Option<MessageId>,
+        model: Option<ModelId>,
+    ) -> Self {
+        let (at, began) = (now(), Instant::now());
+        Self { purpose, turn, message, model, at, began, first_byte_ms: None, asked: None, usage: None }
+    }
+
+    /// The request is on its way.
+    pub(super) fn asked(&mut self, asked: Asked) {
+        self.asked = Some(asked);
+    }
+
+    /// The answer began so many milliseconds after the call did.
+    pub(super) fn first_byte(&mut self, after_ms: u64) {
+        self.first_byte_ms.get_or_insert(after_ms);
+    }
+
+    /// What the provider says it used so far. All zeros say nothing.
+    pub(super) fn used(&mut self, usage: Usage) {
+        self.usage = Some(usage).filter(|usage| usage.context() > 0).or(self.usage);
+    }
+
+    /// What the provider says it used.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
+    /// The call's line in the ledger; none where nothing was sent.
+    pub(super) fn end(self, outcome: CallOutcome, seen: &mut Seen) -> Option<BilledCall> {
+        let Asked { card, sent } = self.asked?;
+        let before = seen.0.get(&sent.model);
+        let should = before.and_then(|before| expected(before, &card.caching));
+        let miss = match (before, &should, &self.usage) {
+            (Some(before), Some(should), Some(usage)) => {
+                let elapsed = u64::try_from(sent.started_at.saturating_sub(before.started_at)).unwrap_or(0);
+                explain(should, usage, before, &sent, Duration::from_millis(elapsed))
+            }
+            _ => None,
+        };
+        let cost = match (&card.prices, self.usage) {
+            (Some(prices), Some(usage)) => prices.cost(usage),
+            (None, _) | (_, None) => None,
+        };
+        let name = sent.model.clone();
+        // Only a request whose answer began is known to have reached the cache.
+        if let (Some(usage), true) = (self.usage, self.first_byte_ms.is_some()) {
+            seen.0.insert(name.clone(), sent.billed(usage));
+        } else if outcome == CallOutcome::Answered {
+            seen.0.insert(name.clone(), sent);
+        }
+        Some(BilledCall {
+            turn: self.turn,
+            message: self.message,
+            purpose: self.purpose,
+            model: self.model,
+            name,
+            at: self.at,
+            usage: self.usage,
+            written_for_an_hour: 0,
+            cost,
+            first_byte_ms: self.first_byte_ms,
+            total_ms: millis(self.began.elapsed()),
+            outcome,
+            expected_read: should.map(|should| should.tokens),
+            miss,
+        })
+    }
+}
+
+/// In whole milliseconds.
+pub(super) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

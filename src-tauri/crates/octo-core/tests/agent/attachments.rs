@@ -1,0 +1,104 @@
+//! What a person attaches: pictures become pictures, everything else is named, what cannot be read is told.
+
+use super::rig::Rig;
+use octo_protocol::{ApiError, AttachFiles, Attached, Block, PutBlob};
+use octo_testkit::Script;
+use std::{fs, path::Path};
+
+/// Begins as every PNG does, which is what a file is known by.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and what follows";
+/// As in the core.
+const LARGEST_PICTURE: usize = 20 * 1024 * 1024;
+
+async fn attach(rig: &Rig, paths: &[&Path]) -> Attached {
+    let paths = paths.iter().map(|path| path.display().to_string()).collect();
+    rig.octo.call(AttachFiles { paths }).await.unwrap()
+}
+
+fn named(path: &Path) -> Block {
+    Block::File { path: path.display().to_string() }
+}
+
+fn keys(errors: &[ApiError]) -> Vec<&str> {
+    errors.iter().map(|error| error.key.as_str()).collect()
+}
+
+#[tokio::test]
+async fn pictures_are_kept_and_everything_else_is_named_in_order() {
+    let rig = Rig::new(Script::new()).await;
+    let work = rig.home.work();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = work.join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    let text = file("a.txt", b"hello");
+    // By what is in it, not by its name.
+    let picture = file("no picture's name.dat", PNG);
+    let (lie, svg) = (file("lie.png", b"hello"), file("b.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"));
+    let empty = file("\u{4e2d}\u{6587}.md", b"");
+    let attached = attach(&rig, &[&text, &picture, &lie, &work, &svg, &empty]).await;
+    let Block::Image { blob, media_type, name } = &attached.blocks[1] else {
+        panic!("{:?}", attached.blocks[1])
+    };
+    assert_eq!((media_type.as_str(), name.as_str()), ("image/png", "no picture's name.dat"));
+    assert_eq!(rig.octo.blob(blob).await.unwrap().bytes, PNG);
+    let rest: Vec<&Block> =
+        attached.blocks.iter().filter(|block| !matches!(block, Block::Image { .. })).collect();
+    assert_eq!(rest, [&named(&text), &named(&lie), &named(&work), &named(&svg), &named(&empty)]);
+    assert_eq!((attached.refused, attached.remarks), (Vec::new(), Vec::new()));
+}
+
+#[tokio::test]
+async fn what_cannot_be_attached_is_told_and_keeps_nothing_else_from_it() {
+    let rig = Rig::new(Script::new()).await;
+    let work = rig.home.work();
+    let good = work.join("good.txt");
+    fs::write(&good, "x").unwrap();
+    let attached = attach(
+        &rig,
+        &[&work.join("gone"), Path::new("relative.txt"), Path::new("/dev/zero"), &good, &good.join("below")],
+    )
+    .await;
+    assert_eq!(attached.blocks, [named(&good)]);
+    assert_eq!(
+        keys(&attached.refused),
+        ["attach.missing", "attach.missing", "attach.no_file", "attach.unreadable"]
+    );
+    assert!(attached.refused[0].args["path"].ends_with("gone"));
+
+    let many = vec![good.as_path(); 203];
+    let attached = attach(&rig, &many).await;
+    assert_eq!((attached.blocks.len(), keys(&attached.refused)), (200, vec!["attach.too_many"]));
+    assert_eq!(attached.refused[0].args["left_out"], "3");
+}
+
+#[tokio::test]
+async fn a_picture_is_shown_to_the_model_up_to_its_limit_and_named_beyond() {
+    let rig = Rig::new(Script::new()).await;
+    let picture = rig.home.work().join("large.png");
+    let mut bytes = PNG.to_vec();
+    bytes.resize(LARGEST_PICTURE, 0);
+    fs::write(&picture, &bytes).unwrap();
+    let attached = attach(&rig, &[&picture]).await;
+    assert!(matches!(attached.blocks[..], [Block::Image { .. }]), "{attached:?}");
+    bytes.push(0);
+    fs::write(&picture, &bytes).unwrap();
+    let attached = attach(&rig, &[&picture]).await;
+    assert_eq!(attached.blocks, [named(&picture)]);
+    assert_eq!(keys(&attached.remarks), ["attach.picture_as_file"]);
+}
+
+#[tokio::test]
+async fn a_pasted_picture_is_kept_and_nothing_else_is_taken_for_one() {
+    let rig = Rig::new(Script::new()).await;
+    let put = async |base64: &str| {
+        rig.octo.call(PutBlob { base64: base64.to_owned(), name: "p.png".to_owned() }).await
+    };
+    let kept = put("R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=").await.unwrap();
+    assert_eq!((kept.media_type.as_str(), kept.name.as_str()), ("image/gif", "p.png"));
+    assert_eq!(put("aGVsbG8=").await.unwrap_err().key, "blob.no_picture");
+    assert_eq!(put("not base64!").await.unwrap_err().key, "blob.unreadable");
+    let too_large = "A".repeat((LARGEST_PICTURE / 3 + 2) * 4);
+    assert_eq!(put(&too_large).await.unwrap_err().key, "blob.too_large");
+}

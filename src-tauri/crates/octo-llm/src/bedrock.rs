@@ -1,0 +1,62 @@
+//! AWS Bedrock Converse: its own message format, binary event frames, and requests signed with AWS
+//! credentials where no key is given.
+//!
+//! As with [`crate::anthropic`], the blocks of a request are a prefix of the blocks of every later one of the
+//! same conversation, cache points apart. Messages of one side in a row are merged, since the server wants
+//! them to alternate.
+
+mod credentials;
+mod decode;
+mod encode;
+mod sign;
+
+pub use credentials::AwsEnvironment;
+pub use decode::Decoder;
+pub use encode::encode;
+
+pub(crate) use credentials::access;
+pub(crate) use sign::Unsigned;
+
+use reqwest::Url;
+
+/// The name of the service in a signature.
+const SERVICE: &str = "bedrock";
+/// What the stream's frames are called in `accept`.
+pub(crate) const FRAMES: &str = "application/vnd.amazon.eventstream";
+
+/// Where requests for a model go. A model's id may be a whole ARN, with slashes and colons in it.
+pub(crate) fn url(base: &Url, model: &str) -> String {
+    let base = base.as_str().trim_end_matches('/');
+    let mut url = format!("{base}/model/");
+    for byte in model.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => url.push(char::from(byte)),
+            _ => url.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    url.push_str("/converse-stream");
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn model_ids_are_one_segment_of_the_path() {
+        let base = Url::parse("https://bedrock-runtime.us-east-1.amazonaws.com/").unwrap();
+        for (model, segment) in [
+            ("amazon.nova-pro-v1:0", "amazon.nova-pro-v1%3A0"),
+            ("arn:aws:bedrock:us-east-1:1:x/y", "arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ax%2Fy"),
+            ("../a?b#c", "..%2Fa%3Fb%23c"),
+            ("é", "%C3%A9"),
+        ] {
+            let url = url(&base, model);
+            assert_eq!(
+                url,
+                format!("https://bedrock-runtime.us-east-1.amazonaws.com/model/{segment}/converse-stream")
+            );
+            assert_eq!(Url::parse(&url).unwrap().as_str(), url, "what is signed is what is sent");
+        }
+    }
+}

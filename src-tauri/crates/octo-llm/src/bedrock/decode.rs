@@ -1,0 +1,273 @@
+//! From their stream to our events.
+
+use crate::{
+    BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId,
+    event_stream::EXCEPTION,
+    http,
+    sse::SseEvent,
+    wire::{self, Decode},
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Reads a stream. Events and kinds of block it does not know are passed over.
+#[derive(Debug)]
+pub struct Decoder {
+    provider: ProviderId,
+    /// Open blocks by the wire's index.
+    open: BTreeMap<u64, Open>,
+    next: u32,
+    /// The message is over; its figures follow.
+    finish: Option<FinishReason>,
+    done: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    /// Our index; none before the block's kind is known.
+    block: Option<u32>,
+    part: Part,
+}
+
+#[derive(Debug)]
+enum Part {
+    /// Only a delta tells what a block is, unless it is a call.
+    Unknown,
+    Text(String),
+    Reasoning {
+        text: String,
+        signature: String,
+        redacted: Vec<u8>,
+    },
+    Call {
+        provider_id: String,
+        name: String,
+        arguments: String,
+    },
+}
+
+impl Decoder {
+    /// A decoder at the start of an answer of `provider`.
+    pub fn new(provider: ProviderId) -> Self {
+        Self { provider, open: BTreeMap::new(), next: 0, finish: None, done: false }
+    }
+
+    /// Takes one event.
+    ///
+    /// # Errors
+    ///
+    /// What an exception says, by its name; [`ErrorClass::Malformed`] when the event is not JSON or
+    /// contradicts the ones before, or the model's output was no answer. After an error nothing more may be
+    /// pushed.
+    pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
+        if self.done || event.data.is_empty() {
+            return Ok(Vec::new());
+        }
+        let data = wire::json(&event.data)?;
+        match event.event.as_str() {
+            "contentBlockStart" => self.start(&data),
+            "contentBlockDelta" => self.delta(&data),
+            "contentBlockStop" => self.stop(&data),
+            "messageStop" => self.end_message(&data),
+            "metadata" => Ok(self.end(&data)),
+            EXCEPTION => Err(http::exception(&data)),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Takes the end of the stream: the figures after the message may be missing.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorClass::CutOff`] when the message's own end never came.
+    pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
+        match (self.done, self.finish) {
+            (true, _) => Ok(Vec::new()),
+            (false, Some(reason)) => {
+                self.done = true;
+                Ok(vec![ModelEvent::Finished(reason)])
+            }
+            (false, None) => Err(wire::cut_off()),
+        }
+    }
+
+    fn start(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        let index = index_of(data)?;
+        if self.open.contains_key(&index) {
+            return Err(wire::malformed(format!("Block {index} began twice.")));
+        }
+        let Some(call) = data.pointer("/start/toolUse") else {
+            self.open.insert(index, Open { block: None, part: Part::Unknown });
+            return Ok(Vec::new());
+        };
+        let text_of = |field: &str| call.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (provider_id, name) = (text_of("toolUseId"), text_of("name"));
+        if name.is_empty() {
+            return Err(wire::malformed("The stream holds a call without a name."));
+        }
+        let block = self.number();
+        let part = Part::Call { provider_id, name: name.clone(), arguments: String::new() };
+        self.open.insert(index, Open { block: Some(block), part });
+        Ok(vec![ModelEvent::BlockStarted { block, kind: BlockKind::ToolCall { name } }])
+    }
+
+    fn number(&mut self) -> u32 {
+        let block = self.next;
+        self.next += 1;
+        block
+    }
+
+    /// The first delta of a block that is no call also begins it.
+    fn delta(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        let index = index_of(data)?;
+        let delta = data.get("delta").unwrap_or(&Value::Null);
+        let mut events = Vec::new();
+        let mut open = self.open.remove(&index).unwrap_or(Open { block: None, part: Part::Unknown });
+        if matches!(open.part, Part::Unknown) {
+            let (part, kind) = if delta.get("text").is_some() {
+                (Part::Text(String::new()), BlockKind::Text)
+            } else if delta.get("reasoningContent").is_some() {
+                let part = Part::Reasoning {
+                    text: String::new(),
+                    signature: String::new(),
+                    redacted: Vec::new(),
+                };
+                (part, BlockKind::Reasoning)
+            } else if delta.get("toolUse").is_some() {
+                return Err(wire::malformed("The stream holds a call without a name."));
+            } else {
+                self.open.insert(index, open);
+                return Ok(events);
+            };
+            let block = self.number();
+            open = Open { block: Some(block), part };
+            events.push(ModelEvent::BlockStarted { block, kind });
+        }
+        let grown = open.part.grow(index, delta)?;
+        if let Some(block) = open.block.filter(|_| !grown.is_empty()) {
+            events.push(ModelEvent::Delta { block, text: grown });
+        }
+        self.open.insert(index, open);
+        Ok(events)
+    }
+
+    fn stop(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        let index = index_of(data)?;
+        // A text block without a single delta is never said to begin.
+        let Some(Open { block: Some(block), part }) = self.open.remove(&index) else { return Ok(Vec::new()) };
+        let content = match part {
+            Part::Unknown => return Ok(Vec::new()),
+            Part::Text(text) => Block::Text { text },
+            Part::Reasoning { text, signature, redacted } => self.reasoning(text, &signature, &redacted),
+            Part::Call { provider_id, name, arguments } => {
+                let arguments = if arguments.is_empty() { "{}".to_owned() } else { arguments };
+                Block::ToolCall(ToolCall { id: CallId::new(), provider_id, name, arguments })
+            }
+        };
+        Ok(vec![ModelEvent::BlockFinished { block, content }])
+    }
+
+    /// Reasoning goes back as it came. Without a signature it does not: models that sign refuse what they did
+    /// not sign, and the others take none back.
+    fn reasoning(&self, text: String, signature: &str, redacted: &[u8]) -> Block {
+        let raw = if !redacted.is_empty() {
+            Some(json!({ "redactedContent": STANDARD.encode(redacted) }))
+        } else if !signature.is_empty() {
+            Some(json!({ "reasoningText": { "text": text, "signature": signature } }))
+        } else {
+            None
+        };
+        let replay = raw.map(|raw| Replay { provider: self.provider.0.clone(), raw });
+        Block::Reasoning { text, replay }
+    }
+
+    fn end_message(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        if let Some((index, _)) = self.open.iter().find(|(_, open)| open.block.is_some()) {
+            return Err(wire::malformed(format!("The answer ended while block {index} was open.")));
+        }
+        let reason = data.get("stopReason").and_then(Value::as_str).unwrap_or_default();
+        self.finish = Some(match reason {
+            "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
+            "guardrail_intervened" | "content_filtered" | "refusal" => FinishReason::Refused,
+            "malformed_model_output" | "malformed_tool_use" => {
+                let message = "The model's output could not be read by the server.";
+                return Err(ProviderError::new(ErrorClass::Malformed, message));
+            }
+            // `end_turn`, `tool_use`, `stop_sequence`, and whatever comes later.
+            _ => FinishReason::Stop,
+        });
+        Ok(Vec::new())
+    }
+
+    fn end(&mut self, data: &Value) -> Vec<ModelEvent> {
+        let mut events = Vec::new();
+        if let Some(usage) = data.get("usage").filter(|usage| usage.is_object()) {
+            events.push(ModelEvent::Usage(usage_of(usage)));
+        }
+        if let Some(reason) = self.finish {
+            self.done = true;
+            events.push(ModelEvent::Finished(reason));
+        }
+        events
+    }
+}
+
+impl Part {
+    /// What of a delta is shown; signatures and redacted reasoning are kept unseen.
+    fn grow(&mut self, index: u64, delta: &Value) -> Result<String, ProviderError> {
+        let piece = |pointer: &str| delta.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let (held, piece) = match self {
+            Self::Unknown => return Ok(String::new()),
+            Self::Text(text) if delta.get("text").is_some() => (text, piece("/text")),
+            Self::Reasoning { text, signature, redacted } if delta.get("reasoningContent").is_some() => {
+                signature.push_str(piece("/reasoningContent/signature"));
+                let more = STANDARD.decode(piece("/reasoningContent/redactedContent"));
+                redacted.extend(more.map_err(|_| wire::malformed("Redacted reasoning is not base64."))?);
+                (text, piece("/reasoningContent/text"))
+            }
+            Self::Call { arguments, .. } if delta.get("toolUse").is_some() => {
+                (arguments, piece("/toolUse/input"))
+            }
+            // A kind of delta that is not known says nothing; a known one in the wrong place is a fault.
+            _ if ["text", "reasoningContent", "toolUse"].iter().any(|kind| delta.get(kind).is_some()) => {
+                return Err(wire::malformed(format!("Block {index} holds two kinds of content.")));
+            }
+            _ => return Ok(String::new()),
+        };
+        held.push_str(piece);
+        Ok(piece.to_owned())
+    }
+}
+
+impl Decode for Decoder {
+    fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
+        Decoder::push(self, event)
+    }
+
+    fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
+        Decoder::finish(self)
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+}
+
+fn index_of(data: &Value) -> Result<u64, ProviderError> {
+    data.get("contentBlockIndex")
+        .and_then(Value::as_u64)
+        .ok_or_else(|| wire::malformed("A block event without an index."))
+}
+
+/// `inputTokens` leaves out what was read from and written to the cache, as ours does.
+fn usage_of(usage: &Value) -> Usage {
+    let count = |field: &str| usage.get(field).and_then(wire::tokens).unwrap_or(0);
+    Usage {
+        input: count("inputTokens"),
+        cache_read: count("cacheReadInputTokens"),
+        cache_write: count("cacheWriteInputTokens"),
+        output: count("outputTokens"),
+    }
+}

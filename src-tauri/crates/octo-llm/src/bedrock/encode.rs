@@ -1,0 +1,162 @@
+//! From our messages to theirs.
+
+use crate::{
+    Life, ModelRequest, ProviderId, effort,
+    wire::{self, CallIds, Picture},
+};
+use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
+use serde_json::{Map, Value, json};
+
+/// Cache points a request may have. One goes behind the system prompt (or the last tool).
+const POINTS: usize = 4;
+
+/// The body of a request; the model is named in its address. `provider` names the endpoint it is for:
+/// reasoning goes back only where it came from.
+pub fn encode(request: &ModelRequest, provider: &ProviderId) -> Value {
+    let has_system = wire::says_something(&request.system);
+    let known = request.cache.messages.iter().copied().filter(|(index, _)| *index < request.messages.len());
+    let fixed = request.cache.fixed.filter(|_| has_system || !request.tools.is_empty());
+    // Were there too many, the last ones would be worth most.
+    let points: Vec<(usize, Life)> = known.rev().take(POINTS - usize::from(fixed.is_some())).collect();
+    let mut encoder = Encoder { request, provider, ids: CallIds::default() };
+    let mut messages: Vec<(Role, Vec<Value>)> = Vec::new();
+    for (index, message) in request.messages.iter().enumerate() {
+        let mut content = encoder.content(message);
+        if let Some((_, life)) = points.iter().find(|(marked, _)| *marked == index) {
+            insert_point(&mut content, *life);
+        }
+        match messages.last_mut().filter(|(role, _)| *role == message.role) {
+            Some((_, before)) => before.extend(content),
+            None => messages.push((message.role, content)),
+        }
+    }
+    let message = |(role, content): (Role, Vec<Value>)| {
+        let role = match role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        json!({ "role": role, "content": content })
+    };
+    let mut body = Map::new();
+    body.insert("messages".into(), messages.into_iter().map(message).collect::<Vec<_>>().into());
+    if has_system {
+        let mut system = vec![text(&request.system)];
+        system.extend(fixed.map(point));
+        body.insert("system".into(), system.into());
+    }
+    body.insert("inferenceConfig".into(), json!({ "maxTokens": request.max_output }));
+    if !request.tools.is_empty() {
+        let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
+        // The system prompt's point covers the tools before it.
+        tools.extend(fixed.filter(|_| !has_system).map(point));
+        body.insert("toolConfig".into(), json!({ "tools": tools }));
+    }
+    if let Some(asked) = request.effort {
+        body.insert("additionalModelRequestFields".into(), effort::anthropic(asked).into());
+    }
+    Value::Object(body)
+}
+
+fn tool(tool: &crate::ToolSchema) -> Value {
+    json!({ "toolSpec": {
+        "name": tool.name, "description": tool.description, "inputSchema": { "json": tool.parameters },
+    } })
+}
+
+fn point(life: Life) -> Value {
+    match life {
+        Life::FiveMinutes => json!({ "cachePoint": { "type": "default" } }),
+        Life::Hour => json!({ "cachePoint": { "type": "default", "ttl": "1h" } }),
+    }
+}
+
+/// Behind the last block that is no reasoning, since that takes none.
+fn insert_point(content: &mut Vec<Value>, life: Life) {
+    if let Some(last) = content.iter().rposition(|block| block.get("reasoningContent").is_none()) {
+        content.insert(last + 1, point(life));
+    }
+}
+
+struct Encoder<'a> {
+    request: &'a ModelRequest,
+    provider: &'a ProviderId,
+    ids: CallIds,
+}
+
+impl Encoder<'_> {
+    fn content(&mut self, message: &Message) -> Vec<Value> {
+        let mut content: Vec<Value> = Vec::with_capacity(message.blocks.len());
+        // Results must open the message that answers calls.
+        let is_result = |block: &&Block| matches!(block, Block::ToolResult(_));
+        for block in message.blocks.iter().filter(is_result) {
+            content.extend(self.block(block));
+        }
+        for block in message.blocks.iter().filter(|block| !is_result(block)) {
+            content.extend(self.block(block));
+        }
+        if content.iter().all(|block| block.get("reasoningContent").is_some()) {
+            // Also a message of nothing but reasoning gets one: it could not stand as the last one, and what
+            // is sent must not depend on what follows.
+            content.push(text(wire::NOTHING));
+        }
+        content
+    }
+
+    fn block(&mut self, block: &Block) -> Option<Value> {
+        match block {
+            Block::Text { text: said } | Block::Summary { text: said, .. } => {
+                wire::says_something(said).then(|| text(said))
+            }
+            Block::Notice { kind, text: said } => Some(text(&wire::notice(*kind, said))),
+            Block::File { path } => Some(text(&wire::file(path))),
+            Block::Image { blob, media_type, name } => Some(self.picture(blob, media_type, name)),
+            Block::Reasoning { replay, .. } => {
+                let replay = replay.as_ref().filter(|replay| replay.provider == self.provider.0)?;
+                let goes_back = ["reasoningText", "redactedContent"];
+                goes_back
+                    .iter()
+                    .any(|field| replay.raw.get(field).is_some())
+                    .then(|| json!({ "reasoningContent": replay.raw }))
+            }
+            Block::ToolCall(call) => Some(json!({ "toolUse": {
+                "toolUseId": self.ids.of_call(call.id, &call.provider_id),
+                "name": wire::tool_name(&call.name),
+                "input": wire::arguments(&call.arguments).unwrap_or_else(|| json!({})),
+            } })),
+            Block::ToolResult(result) => Some(self.result(result)),
+        }
+    }
+
+    fn result(&self, result: &ToolResult) -> Value {
+        let said = if wire::says_something(&result.text) { &result.text } else { wire::NO_OUTPUT };
+        let mut content = vec![text(said)];
+        content.extend(
+            result.images.iter().map(|image| self.picture(&image.blob, &image.media_type, &image.name)),
+        );
+        let status = match result.status {
+            CallStatus::Done => "success",
+            CallStatus::Failed | CallStatus::Denied | CallStatus::Stopped | CallStatus::Interrupted => {
+                "error"
+            }
+        };
+        json!({ "toolResult": {
+            "toolUseId": self.ids.of_result(result.call, &result.provider_id),
+            "content": content,
+            "status": status,
+        } })
+    }
+
+    fn picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> Value {
+        match wire::picture(&self.request.images, self.request.vision, blob, media_type, name) {
+            Picture::Words(words) => text(&words),
+            Picture::Bytes(data) => {
+                let format = media_type.trim_start_matches("image/");
+                json!({ "image": { "format": format, "source": { "bytes": data } } })
+            }
+        }
+    }
+}
+
+fn text(text: &str) -> Value {
+    json!({ "text": text })
+}

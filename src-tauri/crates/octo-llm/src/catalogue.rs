@@ -1,0 +1,110 @@
+//! The models a provider says it has.
+
+use crate::{Endpoint, ErrorClass, ProviderError, http, redact::Secrets, transport};
+use octo_protocol::Protocol;
+use reqwest::{Response, Url, header};
+use serde_json::Value;
+use std::time::{Duration, SystemTime};
+
+/// How long the list may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How much of it is read; OpenRouter's list of all its models has a megabyte.
+const LARGEST: usize = 8 * 1024 * 1024;
+/// How many names are taken; routers have hundreds.
+const MOST: usize = 2_000;
+
+/// Asks a provider which models it has, with the endpoint's key. Bedrock keeps its list at another host, which
+/// the key was not given for: it is not asked.
+///
+/// # Errors
+///
+/// As for [`crate::connect`]; [`ErrorClass::NotFound`] where there is no list, [`ErrorClass::Malformed`] where
+/// it is none; and those of the network.
+pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ProviderError> {
+    // Checks the address, and that the key may travel to it.
+    crate::connect(endpoint.clone())?;
+    let base = Url::parse(endpoint.base_url.trim())
+        .map_err(|error| ProviderError::new(ErrorClass::Address, error.to_string()))?;
+    let url = url(endpoint.protocol, &base)?;
+    let asked = async {
+        let request = transport::client(&endpoint, &base)?.get(url).headers(transport::headers(&endpoint)?);
+        let sent = request.header(header::ACCEPT, "application/json").send().await;
+        let mut response = sent.map_err(transport::network)?;
+        let status = response.status();
+        let headers = response.headers().clone();
+        let body = text(&mut response, LARGEST).await.map_err(transport::network)?;
+        if status.is_success() {
+            read(&body)
+        } else {
+            Err(http::refusal(status.as_u16(), &headers, &Secrets::of(&endpoint).hide(body), SystemTime::now()))
+        }
+    };
+    let slow = |_| ProviderError::new(ErrorClass::Network, "The list of models took too long.");
+    tokio::time::timeout(PATIENCE, asked).await.map_err(slow)?
+}
+
+fn url(protocol: Protocol, base: &Url) -> Result<String, ProviderError> {
+    let base = base.as_str().trim_end_matches('/');
+    match protocol {
+        Protocol::Anthropic if base.ends_with("/v1") => Ok(format!("{base}/models?limit=1000")),
+        Protocol::Anthropic => Ok(format!("{base}/v1/models?limit=1000")),
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => Ok(format!("{base}/models")),
+        Protocol::Bedrock => {
+            Err(ProviderError::new(ErrorClass::NotFound, "Bedrock has no list of models at this address."))
+        }
+    }
+}
+
+/// The names in a list as OpenAI and Anthropic write it. Google's names carry its path.
+pub(crate) fn read(body: &str) -> Result<Vec<String>, ProviderError> {
+    if http::is_html(body) {
+        return Err(http::web_page());
+    }
+    let no_list = || ProviderError::new(ErrorClass::Malformed, "The server did not send a list of models.");
+    let body: Value = serde_json::from_str(body).map_err(|_| no_list())?;
+    // Some servers (Together) send the list without an object around it.
+    let rows = body.get("data").unwrap_or(&body).as_array().ok_or_else(no_list)?;
+    let name = |row: &Value| {
+        let id = row.get("id").and_then(Value::as_str)?;
+        let id = id.strip_prefix("models/").unwrap_or(id);
+        (!id.is_empty() && !id.chars().any(char::is_control)).then(|| id.to_owned())
+    };
+    Ok(rows.iter().filter_map(name).take(MOST).collect())
+}
+
+/// The body, as far as it goes within a size.
+pub(crate) async fn text(response: &mut Response, most: usize) -> reqwest::Result<String> {
+    let mut body = Vec::new();
+    while body.len() < most
+        && let Some(bytes) = response.chunk().await?
+    {
+        body.extend_from_slice(&bytes);
+    }
+    body.truncate(most);
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_as_vendors_write_them() {
+        for (body, names) in [
+            (r#"{"object":"list","data":[{"id":"gpt-5.5"},{"id":"o3"}]}"#, vec!["gpt-5.5", "o3"]),
+            (r#"{"data":[{"type":"model","id":"claude-opus-5"}],"has_more":false}"#, vec!["claude-opus-5"]),
+            (r#"[{"id":"zai-org/GLM-5"}]"#, vec!["zai-org/GLM-5"]),
+            (r#"{"data":[{"id":"models/gemini-3.5-flash"}]}"#, vec!["gemini-3.5-flash"]),
+            (r#"{"data":[{"id":""},{"id":7},{},{"id":"a\u0000b"}]}"#, vec![]),
+        ] {
+            assert_eq!(read(body).unwrap(), names, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_is_said() {
+        for body in ["", "no", "{}", r#"{"data":7}"#, r#"{"models":[]}"#, "<!doctype html><p>hi"] {
+            assert_eq!(read(body).unwrap_err().class, ErrorClass::Malformed, "{body}");
+        }
+    }
+}

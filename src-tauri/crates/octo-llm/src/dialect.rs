@@ -1,0 +1,201 @@
+//! How servers differ from their protocol's common form.
+
+use crate::{CacheKind, ModelCard};
+
+/// How a server differs from its protocol's common form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dialect {
+    /// The field that limits the answer's length (OpenAI Chat).
+    pub output_limit: OutputLimit,
+    /// What becomes of assistant messages without reasoning (OpenAI Chat).
+    pub padding: ReasoningPadding,
+    /// What becomes of reasoning without a signature (Anthropic).
+    pub unsigned: UnsignedReasoning,
+    /// The headers the key travels in (Anthropic).
+    pub key_headers: KeyHeaders,
+    /// The field that names the conversation.
+    pub cache_key: CacheKey,
+    /// What cache markers look like (OpenAI Chat).
+    pub markers: Markers,
+    /// Whether the model takes cache breakpoints (OpenAI Responses, OpenAI Chat).
+    pub breakpoints: Breakpoints,
+    /// Whether reasoning is asked for in a form that can be sent back (OpenAI Responses).
+    pub reasoning_items: ReasoningItems,
+}
+
+/// The field that limits the answer's length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutputLimit {
+    /// `max_tokens`, which nearly all servers know.
+    #[default]
+    MaxTokens,
+    /// `max_completion_tokens`: OpenAI itself, whose reasoning models refuse the older field
+    /// (API reference of `chat/completions`).
+    MaxCompletionTokens,
+}
+
+/// What becomes of assistant messages without reasoning when they are sent back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReasoningPadding {
+    /// They carry an empty field once an earlier message of the conversation carried one.
+    #[default]
+    Following,
+    /// They always carry the field: the server is known to ask for it (DeepSeek, Moonshot).
+    Always,
+}
+
+/// What becomes of finished reasoning without a signature.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnsignedReasoning {
+    /// It is sent back as it came: the server does not sign.
+    #[default]
+    Keep,
+    /// It is not sent back: the server signs, and refuses reasoning it did not sign.
+    Drop,
+}
+
+/// The headers the key travels in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyHeaders {
+    /// `x-api-key` alone.
+    #[default]
+    ApiKey,
+    /// `x-api-key` and `authorization`: OpenRouter's Messages endpoint reads the latter.
+    ApiKeyAndBearer,
+}
+
+/// The field that names the conversation, so that its requests meet the cache they filled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CacheKey {
+    /// None is known. OpenAI Responses has a field of its own and writes that.
+    #[default]
+    Unsent,
+    /// `prompt_cache_key` (OpenAI's API reference).
+    PromptCacheKey,
+    /// `session_id`, which keeps a conversation with one of a router's providers (OpenRouter's guide to
+    /// prompt caching, and the request schemas of its three protocols).
+    SessionId,
+}
+
+/// What cache markers look like where the protocol has none of its own.
+///
+/// Where there are any, content is always a list of parts: a marker must not change the bytes of what it
+/// stands on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Markers {
+    /// There are none.
+    #[default]
+    Unknown,
+    /// `cache_control` on a part of a message, as in Anthropic's protocol (OpenRouter, Qwen).
+    CacheControl,
+}
+
+/// Whether the model takes cache breakpoints (`prompt_cache_breakpoint`: OpenAI, from GPT-5.6 on). A server's
+/// name does not tell, so no host has it by itself: whoever knows the model says so.
+///
+/// Where it does, everything a breakpoint may stand on is always a list of parts, and the system prompt of a
+/// Responses request is a part of its input: a breakpoint must not change the bytes of what it stands on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Breakpoints {
+    /// It is not known to.
+    #[default]
+    Unknown,
+    /// It does.
+    Explicit,
+}
+
+/// Whether reasoning is asked for in a form that can be sent back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReasoningItems {
+    /// Encrypted, since the server keeps nothing.
+    #[default]
+    Encrypted,
+    /// Not at all: a model that does not reason refuses the wish ("Encrypted content is not supported with
+    /// this model").
+    Unasked,
+}
+
+impl Dialect {
+    /// The dialect of a known host; the common form for any other. Hosts are compared whole.
+    pub fn of_host(host: &str) -> Self {
+        let common = Self::default();
+        match host {
+            "api.anthropic.com" => Self { unsigned: UnsignedReasoning::Drop, ..common },
+            "api.openai.com" => Self {
+                output_limit: OutputLimit::MaxCompletionTokens,
+                cache_key: CacheKey::PromptCacheKey,
+                ..common
+            },
+            "api.deepseek.com" | "api.moonshot.ai" | "api.moonshot.cn" => {
+                Self { padding: ReasoningPadding::Always, ..common }
+            }
+            "openrouter.ai" => Self {
+                key_headers: KeyHeaders::ApiKeyAndBearer,
+                unsigned: UnsignedReasoning::Drop,
+                cache_key: CacheKey::SessionId,
+                markers: Markers::CacheControl,
+                ..common
+            },
+            "dashscope.aliyuncs.com" | "dashscope-intl.aliyuncs.com" | "dashscope-us.aliyuncs.com" => {
+                Self { markers: Markers::CacheControl, ..common }
+            }
+            _ => common,
+        }
+    }
+
+    /// The dialect for a model of which this is known.
+    #[must_use]
+    pub fn for_model(self, card: &ModelCard) -> Self {
+        let breakpoints = match card.caching.kind {
+            CacheKind::Breakpoints { .. } => Breakpoints::Explicit,
+            CacheKind::None
+            | CacheKind::Markers { .. }
+            | CacheKind::Prefix { .. }
+            | CacheKind::Units { .. }
+            | CacheKind::Chance { .. } => self.breakpoints,
+        };
+        let reasoning_items = if card.known && card.efforts.is_empty() {
+            ReasoningItems::Unasked
+        } else {
+            self.reasoning_items
+        };
+        Self { breakpoints, reasoning_items, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Endpoint;
+    use octo_protocol::{Effort, Protocol};
+
+    #[test]
+    fn dialects_belong_to_whole_host_names() {
+        let dialect = |address| Endpoint::new(Protocol::OpenaiChat, address, None).dialect;
+        assert_eq!(dialect("https://api.openai.com/v1").output_limit, OutputLimit::MaxCompletionTokens);
+        assert_eq!(dialect("https://api.openai.com.example/v1").output_limit, OutputLimit::MaxTokens);
+        assert_eq!(dialect("https://api.deepseek.com").padding, ReasoningPadding::Always);
+        assert_eq!(dialect("https://api.openai.com/v1").cache_key, CacheKey::PromptCacheKey);
+        assert_eq!(dialect("https://openrouter.ai/api/v1").cache_key, CacheKey::SessionId);
+        assert_eq!(dialect("https://openrouter.ai/api/v1").markers, Markers::CacheControl);
+        assert_eq!(
+            dialect("https://dashscope-intl.aliyuncs.com/compatible-mode/v1").markers,
+            Markers::CacheControl
+        );
+        assert_eq!(dialect("https://host.example").cache_key, CacheKey::Unsent);
+        assert_eq!(dialect("not an address"), Dialect::default());
+    }
+
+    #[test]
+    fn a_models_facts_decide_what_its_server_cannot() {
+        let common = Dialect::default();
+        let unknown = ModelCard::unknown(Protocol::OpenaiResponses);
+        assert_eq!(common.for_model(&unknown), common);
+        let mut card = ModelCard { known: true, ..unknown };
+        assert_eq!(common.for_model(&card).reasoning_items, ReasoningItems::Unasked);
+        card.efforts = vec![Effort::Low];
+        card.caching.kind = CacheKind::Breakpoints { limit: 3, lookback: 80, life_seconds: 1_800 };
+        let found = common.for_model(&card);
+        assert_eq!(found, Dialect { breakpoints: Breakpoints::Explicit, ..common });
+    }
+}

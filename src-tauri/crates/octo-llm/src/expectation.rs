@@ -1,0 +1,239 @@
+//! What a request should have read from the cache, and why it did not. Pure.
+//!
+//! The measure is a conversation that only grew: what a model's call left in the cache, its next call reads.
+//! [`expected`] says how much that is, from what the provider reported of the call before; whatever takes it
+//! away (a changed tool, a pause) is not subtracted but named by [`explain`].
+
+use crate::{CacheKind, Caching, ModelRequest};
+use octo_protocol::{Block, CacheMiss, Effort, Millis, Role, Usage};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Bytes of a token, as far as an estimate goes.
+const TOKEN: u64 = 4;
+/// A shortfall below this share of what was expected is none: providers round, and templates add a little.
+const TOLERANCE: f64 = 0.02;
+/// The same where what was expected is itself estimated.
+const ROUGH_TOLERANCE: f64 = 0.5;
+
+/// A small digest of a request, enough to say later what changed. Keep the last one of each model a session
+/// asks: switching to and back is then compared with what that model last saw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    /// The vendor's name of the model.
+    pub model: String,
+    /// How much it was asked to reason; some providers keep a cache for each.
+    pub effort: Option<Effort>,
+    /// The tools.
+    pub tools: Piece,
+    /// The system prompt.
+    pub system: Piece,
+    /// The messages.
+    pub messages: Vec<Piece>,
+    /// The message (by index) behind which the last marker went.
+    pub marked: Option<usize>,
+    /// The last message (by index) on the person's side, where providers with breakpoints set one themselves.
+    pub last_said: Option<usize>,
+    /// When it began. Entries live from here.
+    pub started_at: Millis,
+    /// What the provider billed for it, once it said so.
+    pub usage: Option<Usage>,
+}
+
+/// A piece of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// The beginning of its hash.
+    pub hash: u64,
+    /// Its tokens, estimated.
+    pub tokens: u64,
+}
+
+impl Sent {
+    /// The digest of a request that begins now.
+    pub fn new(request: &ModelRequest, started_at: Millis) -> Self {
+        let mut tools = Digest::default();
+        for tool in request.tools.iter() {
+            tools.text(&tool.name).text(&tool.description).text(&tool.parameters.to_string());
+        }
+        let mut system = Digest::default();
+        system.text(&request.system);
+        let messages = request.messages.iter().map(|message| {
+            let mut digest = Digest::default();
+            digest.text(match message.role {
+                Role::User => "user",
+                Role::Assistant => "assistant",
+            });
+            message.blocks.iter().for_each(|block| digest.block(block));
+            digest.piece()
+        });
+        Self {
+            model: request.model.clone(),
+            effort: request.effort,
+            tools: tools.piece(),
+            system: system.piece(),
+            messages: messages.collect(),
+            marked: request.cache.messages.last().map(|mark| mark.0),
+            last_said: request.messages.iter().rposition(|message| message.role == Role::User),
+            started_at,
+            usage: None,
+        }
+    }
+
+    /// What the provider billed for it.
+    #[must_use]
+    pub fn billed(self, usage: Usage) -> Self {
+        Self { usage: Some(usage), ..self }
+    }
+
+    /// How many of its messages the cache holds after it, and the tokens up to there, estimated.
+    fn covered(&self, caching: &Caching) -> (usize, u64) {
+        let messages = match caching.kind {
+            CacheKind::None => return (0, 0),
+            CacheKind::Markers { .. } => self.marked.map_or(0, |index| index + 1),
+            CacheKind::Breakpoints { .. } => self.marked.max(self.last_said).map_or(0, |index| index + 1),
+            CacheKind::Prefix { .. } | CacheKind::Units { .. } | CacheKind::Chance { .. } => {
+                self.messages.len()
+            }
+        };
+        let said: u64 = self.messages.iter().take(messages).map(|piece| piece.tokens).sum();
+        (messages, self.tools.tokens + self.system.tokens + said)
+    }
+}
+
+/// What a request should have read, had the conversation only grown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expected {
+    /// In tokens.
+    pub tokens: u64,
+    /// What the figure stands on.
+    pub basis: Basis,
+    /// How many messages it covers.
+    pub messages: usize,
+    /// How long what it covers lives unread; none where that is not known.
+    pub life: Option<Duration>,
+    /// The shortest prefix the provider keeps, in tokens.
+    pub minimum: u64,
+}
+
+/// What an [`Expected`] stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// The provider's own count of the call before.
+    Reported,
+    /// The bytes that were sent.
+    Estimated,
+}
+
+/// What the next request should read of what `previous`, the last request of the same model in the same
+/// conversation, left behind. None where the provider is not known to cache.
+pub fn expected(previous: &Sent, caching: &Caching) -> Option<Expected> {
+    let (messages, estimate) = previous.covered(caching);
+    let (reported, step) = match caching.kind {
+        CacheKind::None => return None,
+        CacheKind::Markers { .. } | CacheKind::Breakpoints { .. } => {
+            (previous.usage.map(|usage| usage.cache_read.saturating_add(usage.cache_write)), 1)
+        }
+        CacheKind::Prefix { step, .. } => (previous.usage.map(|usage| usage.total_input()), step.max(1)),
+        CacheKind::Units { .. } | CacheKind::Chance { .. } => {
+            (previous.usage.map(|usage| usage.total_input()), 1)
+        }
+    };
+    let (tokens, basis) = match reported.filter(|tokens| *tokens > 0) {
+        Some(tokens) => (tokens, Basis::Reported),
+        None => (estimate, Basis::Estimated),
+    };
+    let (life, minimum) = (caching.life(), caching.minimum);
+    Some(Expected { tokens: tokens / step * step, basis, messages, life, minimum })
+}
+
+/// Why `now` read less than expected; none where it did not. `elapsed` is from the start of `previous` to the
+/// start of `now`.
+///
+/// The first segment that changed is named, in the order of the request; a pause counts only where nothing
+/// changed, since a change would have cost the same without it.
+pub fn explain(
+    expected: &Expected,
+    actual: &Usage,
+    previous: &Sent,
+    now: &Sent,
+    elapsed: Duration,
+) -> Option<CacheMiss> {
+    if !falls_short(expected, actual) {
+        return None;
+    }
+    let common = previous
+        .messages
+        .iter()
+        .zip(&now.messages)
+        .take(expected.messages)
+        .take_while(|(before, after)| before.hash == after.hash)
+        .count();
+    let covered: u64 = previous.messages.iter().take(common).map(|piece| piece.tokens).sum();
+    Some(if previous.model != now.model || previous.effort != now.effort {
+        CacheMiss::Model
+    } else if previous.tools.hash != now.tools.hash {
+        CacheMiss::Tools
+    } else if previous.system.hash != now.system.hash {
+        CacheMiss::System
+    } else if common < expected.messages {
+        CacheMiss::Messages { first: u32::try_from(common).unwrap_or(u32::MAX) }
+    } else if expected.life.is_some_and(|life| elapsed >= life) {
+        CacheMiss::Expired
+    } else if previous.tools.tokens + previous.system.tokens + covered < expected.minimum {
+        CacheMiss::BelowMinimum
+    } else {
+        CacheMiss::ProviderSilent
+    })
+}
+
+fn falls_short(expected: &Expected, actual: &Usage) -> bool {
+    let tolerance = match expected.basis {
+        Basis::Reported => TOLERANCE,
+        Basis::Estimated => ROUGH_TOLERANCE,
+    };
+    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53; nonsense only makes it rougher")]
+    let (expected, actual) = (expected.tokens as f64, actual.cache_read as f64);
+    actual < expected * (1.0 - tolerance)
+}
+
+/// Hashes a piece and counts its bytes.
+#[derive(Default)]
+struct Digest {
+    hasher: blake3::Hasher,
+    bytes: u64,
+}
+
+impl Digest {
+    fn text(&mut self, text: &str) -> &mut Self {
+        // With its length, so that two texts cannot be taken for one.
+        self.hasher.update(&text.len().to_le_bytes()).update(text.as_bytes());
+        self.bytes += text.len() as u64;
+        self
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Text { text } => self.text("text").text(text),
+            Block::Summary { text, .. } => self.text("summary").text(text),
+            Block::Notice { text, .. } => self.text("notice").text(text),
+            Block::File { path } => self.text("file").text(path),
+            Block::Image { blob, name, .. } => self.text("image").text(&blob.0).text(name),
+            Block::Reasoning { replay, .. } => {
+                let raw = replay.as_ref().map(|replay| replay.raw.to_string());
+                self.text("reasoning").text(raw.as_deref().unwrap_or_default())
+            }
+            Block::ToolCall(call) => self.text("call").text(&call.name).text(&call.arguments),
+            Block::ToolResult(result) => {
+                self.text("result").text(&result.text);
+                result.images.iter().fold(self, |digest, image| digest.text(&image.blob.0))
+            }
+        };
+    }
+
+    fn piece(&self) -> Piece {
+        let [a, b, c, d, e, f, g, h, ..] = *self.hasher.finalize().as_bytes();
+        Piece { hash: u64::from_le_bytes([a, b, c, d, e, f, g, h]), tokens: self.bytes.div_ceil(TOKEN) }
+    }
+}

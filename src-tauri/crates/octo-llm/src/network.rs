@@ -1,0 +1,246 @@
+//! How a server is reached: through which proxy, with which headers of the person's, and which certificates
+//! are trusted beside the system's. TLS is always verified.
+
+use crate::{
+    ErrorClass, ProviderError,
+    endpoint::{Reach, reach},
+    redact::Secrets,
+};
+use reqwest::{
+    Certificate, ClientBuilder, Url,
+    header::{HeaderMap, HeaderName, HeaderValue},
+};
+use secrecy::{ExposeSecret, SecretString};
+
+/// How a server is reached.
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    /// The proxy.
+    pub proxy: Proxy,
+    /// Headers sent with every request, beside Octo's own. Their values are secrets.
+    pub headers: Vec<(String, SecretString)>,
+    /// Certificates of authorities trusted beside the system's, as PEM.
+    pub extra_ca: Option<Vec<u8>>,
+}
+
+/// The proxy requests go through. This machine itself is never reached through one, nor is plain http to
+/// the private network: such a conversation was allowed because it stays near.
+#[derive(Clone, Debug, Default)]
+pub enum Proxy {
+    /// The system's, where it names one. Only for addresses of the world.
+    #[default]
+    System,
+    /// None.
+    None,
+    /// This one, an http or https address; it may hold a name and a password.
+    Manual(SecretString),
+}
+
+/// Names no header of the person's may have, since the request's meaning, its framing or its key hang on them.
+const RESERVED: &[&str] = &[
+    "accept",
+    "authorization",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "x-api-key",
+];
+/// The beginning of the names of what is signed for AWS.
+const RESERVED_PREFIX: &str = "x-amz-";
+
+impl Network {
+    /// The headers, checked.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorClass::Header`] for a name or a value that cannot be sent, for a name that is Octo's own, and
+    /// for a name given twice. Values are never in the message, nor are names that are none.
+    pub(crate) fn header_map(&self) -> Result<HeaderMap, ProviderError> {
+        let wrong = |why: String| ProviderError::new(ErrorClass::Header, why);
+        let mut headers = HeaderMap::with_capacity(self.headers.len());
+        for (name, value) in &self.headers {
+            let name: HeaderName = name
+                .trim()
+                .parse()
+                .map_err(|_| wrong("A header's name holds characters no name can have.".to_owned()))?;
+            if RESERVED.contains(&name.as_str()) || name.as_str().starts_with(RESERVED_PREFIX) {
+                return Err(wrong(format!("The header {name} is Octo's own.")));
+            }
+            let mut value = HeaderValue::from_str(value.expose_secret().trim())
+                .map_err(|_| wrong(format!("The header {name} holds characters no header can have.")))?;
+            value.set_sensitive(true);
+            if headers.insert(&name, value).is_some() {
+                return Err(wrong(format!("The header {name} is given twice.")));
+            }
+        }
+        Ok(headers)
+    }
+
+    /// Learns what must not leave with an error.
+    pub(crate) fn secrets(&self, secrets: &mut Secrets) {
+        for (_, value) in &self.headers {
+            secrets.learn(&SecretString::from(value.expose_secret().trim()), "[header]");
+        }
+        if let Proxy::Manual(address) = &self.proxy {
+            secrets.learn(address, "[proxy]");
+            if let Some(password) = Url::parse(address.expose_secret()).ok().as_ref().and_then(Url::password) {
+                secrets.learn(&SecretString::from(password), "[proxy]");
+            }
+        }
+    }
+
+    /// Sets a client up for a server at `base`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorClass::Proxy`] when the proxy's address is not one; [`ErrorClass::Certificate`] when the
+    /// certificates cannot be read, or there are none.
+    pub(crate) fn apply(&self, builder: ClientBuilder, base: &Url) -> Result<ClientBuilder, ProviderError> {
+        let proxy = self.proxy()?;
+        let builder = match (self.road(base), proxy) {
+            (Road::System, _) => builder,
+            (Road::Manual, Some(proxy)) => builder.no_proxy().proxy(proxy),
+            (Road::Direct, _) | (Road::Manual, None) => builder.no_proxy(),
+        };
+        match &self.extra_ca {
+            None => Ok(builder),
+            Some(pem) => Ok(builder.tls_certs_merge(certificates(pem)?)),
+        }
+    }
+
+    fn road(&self, base: &Url) -> Road {
+        match (reach(base), &self.proxy) {
+            (Reach::Machine, _) | (_, Proxy::None) => Road::Direct,
+            (Reach::World, Proxy::System) => Road::System,
+            (Reach::PrivateNetwork, Proxy::System) => Road::Direct,
+            (Reach::PrivateNetwork, Proxy::Manual(_)) if base.scheme() == "http" => Road::Direct,
+            (Reach::PrivateNetwork | Reach::World, Proxy::Manual(_)) => Road::Manual,
+        }
+    }
+
+    /// The manual proxy; checked also where it is not used.
+    fn proxy(&self) -> Result<Option<reqwest::Proxy>, ProviderError> {
+        let Proxy::Manual(address) = &self.proxy else { return Ok(None) };
+        let wrong = |why: &str| ProviderError::new(ErrorClass::Proxy, why);
+        let url = Url::parse(address.expose_secret().trim())
+            .map_err(|_| wrong("The proxy's address is not an address."))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+            return Err(wrong("The proxy's address must begin with http:// or https:// and name a host."));
+        }
+        reqwest::Proxy::all(url).map(Some).map_err(|_| wrong("The proxy's address cannot be used."))
+    }
+}
+
+/// Which way requests to a server go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Road {
+    Direct,
+    System,
+    Manual,
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<Certificate>, ProviderError> {
+    let wrong = |why: &str| ProviderError::new(ErrorClass::Certificate, why);
+    match Certificate::from_pem_bundle(pem) {
+        Ok(found) if found.is_empty() => Err(wrong("The file holds no certificate in PEM form.")),
+        Ok(found) => Ok(found),
+        Err(_) => Err(wrong("The certificates cannot be read.")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Endpoint, connect};
+    use octo_protocol::Protocol;
+
+    fn with(network: Network) -> Option<ProviderError> {
+        let endpoint = Endpoint { network, ..Endpoint::new(Protocol::OpenaiChat, "https://host.example", None) };
+        connect(endpoint).err()
+    }
+
+    fn headers(given: &[(&str, &str)]) -> Network {
+        let given = given.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value)));
+        Network { headers: given.collect(), ..Network::default() }
+    }
+
+    #[test]
+    fn headers_that_cannot_be_sent_or_are_octos_own_are_refused_unseen() {
+        for given in [
+            &[("x-secret", "va lue\nx-evil: 1")][..],
+            &[("x-secret", "value\r\n")][..0],
+            &[("x-secret", "a\0value")],
+            &[("x-name\nx-evil", "value")],
+            &[("", "value")],
+            &[("na me", "value")],
+            &[("Authorization", "value")],
+            &[("X-API-Key", "value")],
+            &[("content-type", "value")],
+            &[("HOST", "value")],
+            &[("transfer-encoding", "value")],
+            &[("x-amz-date", "value")],
+            &[("x-a", "value"), ("X-A", "value")],
+        ] {
+            let error = with(headers(given));
+            if given.is_empty() {
+                assert_eq!(error, None);
+                continue;
+            }
+            let error = error.unwrap();
+            assert_eq!(error.class, ErrorClass::Header, "{given:?}");
+            assert!(!error.message.contains("value") && !error.message.contains("evil"), "{error}");
+        }
+        assert_eq!(with(headers(&[("anthropic-beta", "a"), ("user-agent", "b"), ("x-b", "  é \n")])), None);
+    }
+
+    #[test]
+    fn loopback_is_never_reached_through_a_proxy_and_plain_http_stays_near() {
+        let manual = Proxy::Manual(SecretString::from("http://name:pass@proxy.example:3128"));
+        for (address, system, by_hand) in [
+            ("http://127.0.0.1:1", Road::Direct, Road::Direct),
+            ("https://localhost", Road::Direct, Road::Direct),
+            ("http://[::1]:1", Road::Direct, Road::Direct),
+            ("http://192.168.1.4", Road::Direct, Road::Direct),
+            ("https://192.168.1.4", Road::Direct, Road::Manual),
+            ("https://api.example.com", Road::System, Road::Manual),
+        ] {
+            let base = Url::parse(address).unwrap();
+            let road = |proxy: Proxy| Network { proxy, ..Network::default() }.road(&base);
+            assert_eq!(road(Proxy::System), system, "{address}");
+            assert_eq!(road(manual.clone()), by_hand, "{address}");
+            assert_eq!(road(Proxy::None), Road::Direct, "{address}");
+        }
+    }
+
+    #[test]
+    fn proxies_and_certificates_that_are_none_are_named() {
+        for address in ["", "proxy", "ftp://proxy.example", "socks5://s3cret@proxy.example", "http://"] {
+            let proxy = Proxy::Manual(SecretString::from(address));
+            let error = with(Network { proxy, ..Network::default() }).unwrap();
+            assert_eq!(error.class, ErrorClass::Proxy, "{address}");
+            assert!(!error.message.contains("s3cret"));
+        }
+        for pem in [&b""[..], b"no certificate", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]
+        {
+            let error = with(Network { extra_ca: Some(pem.to_vec()), ..Network::default() }).unwrap();
+            assert_eq!(error.class, ErrorClass::Certificate, "{pem:?}");
+        }
+    }
+
+    #[test]
+    fn values_do_not_show_in_debug_output() {
+        let mut network = headers(&[("x-a", "s3cret")]);
+        network.proxy = Proxy::Manual(SecretString::from("http://me:s3cret@proxy.example"));
+        assert!(!format!("{network:?}").contains("s3cret"));
+    }
+}

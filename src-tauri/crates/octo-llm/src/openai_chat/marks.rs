@@ -1,0 +1,99 @@
+//! Cache markers on the parts of messages, for servers that take them.
+
+use crate::{Breakpoints, Dialect, Life, Markers, ModelRequest};
+use serde_json::{Value, json};
+
+/// Markers a request may have (Anthropic's and Qwen's documentation).
+const MARKERS: usize = 4;
+/// Explicit breakpoints a request may have beside the server's own (OpenAI's API reference).
+const BREAKPOINTS: usize = 3;
+
+/// What content looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Plain text where there are only words, since many servers take nothing else; parts with pictures.
+    Plain,
+    /// Always parts, so that a marker changes nothing.
+    Parts,
+}
+
+impl Shape {
+    pub(super) fn of(dialect: &Dialect) -> Self {
+        match (dialect.markers, dialect.breakpoints) {
+            (Markers::Unknown, Breakpoints::Unknown) => Self::Plain,
+            (Markers::CacheControl, _) | (_, Breakpoints::Explicit) => Self::Parts,
+        }
+    }
+}
+
+/// The markers of a request.
+pub(super) struct Marks {
+    kind: Kind,
+    fixed: Option<Life>,
+    messages: Vec<(usize, Life)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    None,
+    CacheControl,
+    Breakpoint,
+}
+
+impl Marks {
+    /// Were there too many, the last ones would be worth most.
+    pub(super) fn of(request: &ModelRequest, dialect: &Dialect) -> Self {
+        let (kind, most) = match (dialect.markers, dialect.breakpoints) {
+            (Markers::CacheControl, _) => (Kind::CacheControl, MARKERS),
+            (Markers::Unknown, Breakpoints::Explicit) => (Kind::Breakpoint, BREAKPOINTS),
+            (Markers::Unknown, Breakpoints::Unknown) => (Kind::None, 0),
+        };
+        let fixed = request.cache.fixed;
+        let known = request.cache.messages.iter().copied();
+        let known = known.filter(|(index, _)| *index < request.messages.len());
+        let messages = known.rev().take(most.saturating_sub(usize::from(fixed.is_some()))).collect();
+        Self { kind, fixed, messages }
+    }
+
+    /// Marks the end of the system prompt, and so the tools before it.
+    pub(super) fn fixed(&self, messages: &mut [Value]) {
+        if let Some(life) = self.fixed {
+            self.mark_last_part(messages, life);
+        }
+    }
+
+    /// Marks the end of what one of our messages became.
+    pub(super) fn message(&self, index: usize, messages: &mut [Value]) {
+        if let Some((_, life)) = self.messages.iter().find(|(marked, _)| *marked == index) {
+            self.mark_last_part(messages, *life);
+        }
+    }
+
+    /// Only a field is added: content is never changed for a marker's sake. OpenAI's breakpoints do not stand
+    /// on what the model said.
+    fn mark_last_part(&self, messages: &mut [Value], life: Life) {
+        let (field, marker) = match (self.kind, life) {
+            (Kind::None, _) => return,
+            (Kind::CacheControl, Life::FiveMinutes) => ("cache_control", json!({ "type": "ephemeral" })),
+            (Kind::CacheControl, Life::Hour) => {
+                ("cache_control", json!({ "type": "ephemeral", "ttl": "1h" }))
+            }
+            (Kind::Breakpoint, _) => ("prompt_cache_breakpoint", json!({ "mode": "explicit" })),
+        };
+        for message in messages.iter_mut().rev() {
+            let said_by_model = message.get("role").and_then(Value::as_str) == Some("assistant");
+            let parts = message.get_mut("content").and_then(Value::as_array_mut);
+            // `cache_control` stands on text alone (OpenRouter's guide to prompt caching).
+            let takes = |part: &&mut Value| self.kind == Kind::Breakpoint || part.get("text").is_some();
+            let part = parts.and_then(|parts| parts.iter_mut().rev().find(takes));
+            let part = part.and_then(Value::as_object_mut);
+            match part {
+                Some(part) if !(said_by_model && self.kind == Kind::Breakpoint) => {
+                    part.insert(field.to_owned(), marker);
+                    return;
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! From their stream to our events.
+//!
+//! One item of the answer is one block, whatever parts it has. What an item's last event says whole counts
+//! only where it goes on from what had streamed: what was shown is never taken back.
+
+use crate::{
+    BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId, http,
+    sse::SseEvent,
+    wire::{self, Decode, Share},
+};
+use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
+
+/// Between the parts of one item.
+const PART_BREAK: &str = "\n\n";
+
+/// Reads a stream. Events and kinds of item it does not know are passed over.
+#[derive(Debug)]
+pub struct Decoder {
+    provider: ProviderId,
+    /// Open items by the wire's index.
+    open: BTreeMap<u64, Open>,
+    /// Indexes whose items are over.
+    over: HashSet<u64>,
+    next: u32,
+    refused: bool,
+    done: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    /// Our index; an item that is passed over has none of its own.
+    block: u32,
+    item: Item,
+    text: String,
+}
+
+#[derive(Debug)]
+enum Item {
+    Message,
+    Reasoning,
+    Call { provider_id: String, name: String },
+    Unknown,
+}
+
+impl Decoder {
+    /// A decoder at the start of an answer of `provider`.
+    pub fn new(provider: ProviderId) -> Self {
+        Self {
+            provider,
+            open: BTreeMap::new(),
+            over: HashSet::new(),
+            next: 0,
+            refused: false,
+            done: false,
+        }
+    }
+
+    /// Takes one event.
+    ///
+    /// # Errors
+    ///
+    /// What `error` and `response.failed` say, by their code; [`ErrorClass::Malformed`] when the event is not
+    /// JSON or contradicts the ones before. After an error nothing more may be pushed.
+    pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
+        let text = event.data.trim();
+        // Some servers end this stream as they end the older one.
+        if self.done || text.is_empty() || text == crate::openai_chat::DONE {
+            return Ok(Vec::new());
+        }
+        let data = wire::json(text)?;
+        match data.get("type").and_then(Value::as_str).unwrap_or(&event.event) {
+            "response.output_item.added" => self.start(&data),
+            "response.output_text.delta"
+            | "response.refusal.delta"
+            | "response.function_call_arguments.delta"
+            | "response.reasoning_summary_text.delta"
+            | "response.reasoning_text.delta" => self.grow(&data),
+            "response.content_part.added" | "response.reasoning_summary_part.added" => self.next_part(&data),
+            "response.output_item.done" => self.stop(&data),
+            "response.completed" => self.complete(&data),
+            "response.incomplete" => self.incomplete(&data),
+            "response.failed" => {
+                Err(http::reported(data.pointer("/response/error").filter(is_said).unwrap_or(&data)))
+            }
+            "error" => Err(http::reported(data.get("error").filter(is_said).unwrap_or(&data))),
+            _ => match data.get("error").filter(is_said) {
+                Some(error) => Err(http::reported(error)),
+                None => Ok(Vec::new()),
+            },
+        }
+    }
+
+    /// Takes the end of the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorClass::CutOff`] when no terminal event ever came.
+    pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
+        if self.done { Ok(Vec::new()) } else { Err(wire::cut_off()) }
+    }
+
+    fn start(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        let index = index_of(data)?;
+        if self.open.contains_key(&index) || self.over.contains(&index) {
+            return Err(wire::malformed(format!("Item {index} began twice.")));
+        }
+        let item = data.get("item").unwrap_or(&Value::Null);
+        let text_of = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (item, kind) = match item.get("type").and_then(Value::as_str) {
+            Some("message") => (Item::Message, BlockKind::Text),
+            Some("reasoning") => (Item::Reasoning, BlockKind::Reasoning),
+            Some("function_call") => {
+                let name = text_of("name");
+                if name.is_empty() {
+                    return Err(wire::malformed("The stream holds a call without a name."));
+                }
+                let item = Item::Call { provider_id: text_of("call_id"), name: name.clone() };
+                (item, BlockKind::ToolCall { name })
+            }
+            _ => {
+                self.open.insert(index, Open { block: self.next, item: Item::Unknown, text: String::new() });
+                return Ok(Vec::new());
+            }
+        };
+        let block = self.next;
+        self.next += 1;
+        self.open.insert(index, Open { block, item, text: String::new() });
+        Ok(vec![ModelEvent::BlockStarted { block, kind }])
+    }
+
+    fn grow(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        let index = index_of(data)?;
+        let Some(open) = self.open.get_mut(&index) else {
+            return Err(wire::malformed(format!("Item {index} grew without being open.")));
+        };
+        Ok(open.append(data.get("delta").and_then(Value::as_str).unwrap_or_default()))
+    }
+
+    /// A further part of an item begins.
+    fn next_part(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        let index = index_of(data)?;
+        match self.open.get_mut(&index) {
+            Some(open) if !open.text.is_empty() && !open.text.ends_with(PART_BREAK) => {
+                Ok(open.append(PART_BREAK))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// An item is whole. A server that never said it began begins it here.
+    fn stop(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        let index = index_of(data)?;
+        let mut events = Vec::new();
+        if !self.open.contains_key(&index) {
+            events = self.start(data)?;
+        }
+        let Some(mut open) = self.open.remove(&index) else { return Ok(events) };
+        self.over.insert(index);
+        let item = data.get("item").unwrap_or(&Value::Null);
+        let whole = whole_text(item);
+        if let Some(rest) = whole.strip_prefix(&open.text) {
+            events.extend(open.append(rest));
+        }
+        if is_refusal(item) {
+            self.refused = true;
+        }
+        events.extend(self.block(open, item));
+        Ok(events)
+    }
+
+    fn block(&self, open: Open, item: &Value) -> Option<ModelEvent> {
+        let content = match open.item {
+            Item::Unknown => return None,
+            Item::Message => Block::Text { text: open.text },
+            Item::Reasoning => {
+                let raw = item.is_object().then(|| item.clone());
+                let replay = raw.map(|raw| Replay { provider: self.provider.0.clone(), raw });
+                Block::Reasoning { text: open.text, replay }
+            }
+            Item::Call { provider_id, name } => {
+                let arguments = if open.text.is_empty() { "{}".to_owned() } else { open.text };
+                Block::ToolCall(ToolCall { id: CallId::new(), provider_id, name, arguments })
+            }
+        };
+        Some(ModelEvent::BlockFinished { block: open.block, content })
+    }
+
+    fn complete(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        if let Some((index, _)) = self.open.iter().find(|(_, open)| !matches!(open.item, Item::Unknown)) {
+            return Err(wire::malformed(format!("The answer ended while item {index} was open.")));
+        }
+        let finish = if self.refused { FinishReason::Refused } else { FinishReason::Stop };
+        Ok(self.end(data, finish, Vec::new()))
+    }
+
+    /// Items that were cut short end as they are: some servers do not end them.
+    fn incomplete(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
+        let finish = match data.pointer("/response/incomplete_details/reason").and_then(Value::as_str) {
+            Some("content_filter") => FinishReason::Refused,
+            _ => FinishReason::Length,
+        };
+        let open = std::mem::take(&mut self.open);
+        let events = open.into_values().filter_map(|open| self.block(open, &Value::Null)).collect();
+        Ok(self.end(data, finish, events))
+    }
+
+    fn end(&mut self, data: &Value, finish: FinishReason, mut events: Vec<ModelEvent>) -> Vec<ModelEvent> {
+        if let Some(usage) = data.pointer("/response/usage").filter(|usage| usage.is_object()) {
+            events.push(ModelEvent::Usage(usage_of(usage)));
+        }
+        self.done = true;
+        events.push(ModelEvent::Finished(finish));
+        events
+    }
+}
+
+impl Open {
+    fn append(&mut self, piece: &str) -> Vec<ModelEvent> {
+        if piece.is_empty() || matches!(self.item, Item::Unknown) {
+            return Vec::new();
+        }
+        self.text.push_str(piece);
+        vec![ModelEvent::Delta { block: self.block, text: piece.to_owned() }]
+    }
+}
+
+impl Decode for Decoder {
+    fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
+        Decoder::push(self, event)
+    }
+
+    fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
+        Decoder::finish(self)
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+}
+
+fn is_said(value: &&Value) -> bool {
+    !value.is_null()
+}
+
+fn index_of(data: &Value) -> Result<u64, ProviderError> {
+    data.get("output_index").and_then(Value::as_u64).ok_or_else(|| {
+        ProviderError::new(ErrorClass::Malformed, "An event of an item without the item's index.")
+    })
+}
+
+/// All of an item's text, as its parts were streamed.
+fn whole_text(item: &Value) -> String {
+    if let Some(arguments) = item.get("arguments").and_then(Value::as_str) {
+        return arguments.to_owned();
+    }
+    let parts = ["summary", "content"].into_iter().filter_map(|field| item.get(field)?.as_array()).flatten();
+    let texts = parts.filter_map(|part| {
+        part.get("text").or_else(|| part.get("refusal")).and_then(Value::as_str).filter(|text| !text.is_empty())
+    });
+    texts.collect::<Vec<_>>().join(PART_BREAK)
+}
+
+fn is_refusal(item: &Value) -> bool {
+    let parts = item.get("content").and_then(Value::as_array).into_iter().flatten();
+    parts.into_iter().any(|part| part.get("type").and_then(Value::as_str) == Some("refusal"))
+}
+
+/// Cached tokens are counted within the input's; ours are disjoint.
+fn usage_of(usage: &Value) -> Usage {
+    let count = |pointer: &str| usage.pointer(pointer).and_then(wire::tokens);
+    wire::split_usage(Share {
+        input: count("/input_tokens"),
+        cache_read: count("/input_tokens_details/cached_tokens"),
+        cache_write: count("/input_tokens_details/cache_write_tokens"),
+        output: count("/output_tokens"),
+    })
+}

@@ -1,0 +1,245 @@
+//! From our messages to theirs.
+
+use crate::{
+    Breakpoints, CacheKey, Dialect, ModelRequest, ProviderId, ReasoningItems, effort,
+    wire::{self, CallIds, Picture},
+};
+use octo_protocol::{Block, Message, Role, ToolResult};
+use serde_json::{Map, Value, json};
+
+/// Explicit breakpoints a request may have beside the server's own (OpenAI's API reference, prompt caching).
+const BREAKPOINTS: usize = 3;
+/// The fields of a reasoning item that go back. Its `status` is the server's own note.
+const REASONING_FIELDS: [&str; 4] = ["id", "summary", "content", "encrypted_content"];
+
+/// The body of a request. `provider` names the endpoint it is for: reasoning goes back only where it came from.
+pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) -> Value {
+    let mut body = Map::new();
+    body.insert("model".into(), request.model.as_str().into());
+    body.insert("max_output_tokens".into(), request.max_output.into());
+    body.insert("stream".into(), true.into());
+    body.insert("store".into(), false.into());
+    if dialect.reasoning_items == ReasoningItems::Encrypted {
+        body.insert("include".into(), json!(["reasoning.encrypted_content"]));
+    }
+    if let Some(asked) = request.effort {
+        body.insert("reasoning".into(), json!({ "effort": effort::openai(asked) }));
+    }
+    if let Some(key) = &request.cache.key {
+        let field = match dialect.cache_key {
+            // The protocol's own field.
+            CacheKey::Unsent | CacheKey::PromptCacheKey => "prompt_cache_key",
+            CacheKey::SessionId => "session_id",
+        };
+        body.insert(field.into(), key.as_str().into());
+    }
+    if !request.tools.is_empty() {
+        body.insert("tools".into(), request.tools.iter().map(tool).collect::<Vec<_>>().into());
+    }
+    let marks = Marks::of(request, dialect);
+    let mut encoder = Encoder { request, provider, dialect, ids: CallIds::default(), items: Vec::new() };
+    if wire::says_something(&request.system) {
+        match dialect.breakpoints {
+            Breakpoints::Unknown => {
+                body.insert("instructions".into(), (*request.system).into());
+            }
+            // `instructions` takes no breakpoint, so that the fixed part could not be marked.
+            Breakpoints::Explicit => {
+                let mut part = json!({ "type": "input_text", "text": &*request.system });
+                if marks.fixed {
+                    mark(&mut part);
+                }
+                encoder.items.push(json!({ "type": "message", "role": "developer", "content": [part] }));
+            }
+        }
+    }
+    for (index, message) in request.messages.iter().enumerate() {
+        let first = encoder.items.len();
+        match message.role {
+            Role::User => encoder.user(message),
+            Role::Assistant => encoder.assistant(message),
+        }
+        if marks.messages.contains(&index) {
+            mark_last_part(encoder.items.get_mut(first..).unwrap_or_default());
+        }
+    }
+    body.insert("input".into(), encoder.items.into());
+    Value::Object(body)
+}
+
+/// `strict` would have the server rewrite a tool's schema, and its calls with it.
+fn tool(tool: &crate::ToolSchema) -> Value {
+    json!({
+        "type": "function", "name": tool.name, "description": tool.description,
+        "parameters": tool.parameters, "strict": false,
+    })
+}
+
+/// Where breakpoints go.
+struct Marks {
+    fixed: bool,
+    messages: Vec<usize>,
+}
+
+impl Marks {
+    /// Were there too many, the last ones would be worth most.
+    fn of(request: &ModelRequest, dialect: &Dialect) -> Self {
+        if dialect.breakpoints == Breakpoints::Unknown {
+            return Self { fixed: false, messages: Vec::new() };
+        }
+        let fixed = request.cache.fixed.is_some();
+        let known = request.cache.messages.iter().map(|(index, _)| *index);
+        let known = known.filter(|index| *index < request.messages.len());
+        Self { fixed, messages: known.rev().take(BREAKPOINTS - usize::from(fixed)).collect() }
+    }
+}
+
+/// Marks the last part of the items that may be marked: those of the person's side, results included.
+fn mark_last_part(items: &mut [Value]) {
+    let parts = |item: &mut Value| {
+        let field = match item.get("type").and_then(Value::as_str) {
+            Some("function_call_output") => "output",
+            Some("message") if item.get("role").and_then(Value::as_str) == Some("user") => "content",
+            _ => return false,
+        };
+        let part = item.get_mut(field).and_then(Value::as_array_mut).and_then(|parts| parts.last_mut());
+        part.is_some_and(mark)
+    };
+    items.iter_mut().rev().find_map(|item| parts(item).then_some(()));
+}
+
+/// Only this field is added: content is never changed for a breakpoint's sake.
+fn mark(part: &mut Value) -> bool {
+    let Some(part) = part.as_object_mut() else { return false };
+    part.insert("prompt_cache_breakpoint".into(), json!({ "mode": "explicit" }));
+    true
+}
+
+struct Encoder<'a> {
+    request: &'a ModelRequest,
+    provider: &'a ProviderId,
+    dialect: &'a Dialect,
+    ids: CallIds,
+    items: Vec<Value>,
+}
+
+impl Encoder<'_> {
+    fn user(&mut self, message: &Message) {
+        let mut results = 0;
+        for block in &message.blocks {
+            if let Block::ToolResult(result) = block {
+                results += 1;
+                self.result(result);
+            }
+        }
+        let mut parts: Vec<Value> = message.blocks.iter().filter_map(|block| self.part(block)).collect();
+        if parts.is_empty() && results == 0 {
+            parts.push(text("input_text", wire::NOTHING));
+        }
+        if !parts.is_empty() {
+            self.items.push(json!({ "type": "message", "role": "user", "content": parts }));
+        }
+    }
+
+    /// A result is plain text where there are only words, since servers other than OpenAI's take nothing
+    /// else; parts with pictures, and where breakpoints may have to stand on them.
+    fn result(&mut self, result: &ToolResult) {
+        let said = if wire::says_something(&result.text) { &result.text } else { wire::NO_OUTPUT };
+        let output = if result.images.is_empty() && self.dialect.breakpoints == Breakpoints::Unknown {
+            Value::from(said)
+        } else {
+            let images = result.images.iter().map(|image| {
+                picture(self.picture(&image.blob, &image.media_type, &image.name), &image.media_type)
+            });
+            std::iter::once(text("input_text", said)).chain(images).collect::<Vec<_>>().into()
+        };
+        let id = self.ids.of_result(result.call, &result.provider_id);
+        self.items.push(json!({ "type": "function_call_output", "call_id": id, "output": output }));
+    }
+
+    fn part(&self, block: &Block) -> Option<Value> {
+        match block {
+            Block::Text { text: said } | Block::Summary { text: said, .. } => {
+                wire::says_something(said).then(|| text("input_text", said))
+            }
+            Block::Notice { kind, text: said } => Some(text("input_text", &wire::notice(*kind, said))),
+            Block::File { path } => Some(text("input_text", &wire::file(path))),
+            Block::Image { blob, media_type, name } => {
+                Some(picture(self.picture(blob, media_type, name), media_type))
+            }
+            Block::ToolResult(_) | Block::ToolCall(_) | Block::Reasoning { .. } => None,
+        }
+    }
+
+    fn picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> Picture {
+        wire::picture(&self.request.images, self.request.vision, blob, media_type, name)
+    }
+
+    fn assistant(&mut self, message: &Message) {
+        let first = self.items.len();
+        for block in &message.blocks {
+            let said = match block {
+                Block::ToolCall(call) => {
+                    let arguments =
+                        wire::arguments(&call.arguments).map_or("{}", |_| call.arguments.as_str());
+                    self.items.push(json!({
+                        "type": "function_call",
+                        "call_id": self.ids.of_call(call.id, &call.provider_id),
+                        "name": wire::tool_name(&call.name),
+                        "arguments": arguments,
+                    }));
+                    continue;
+                }
+                Block::Reasoning { replay, .. } => {
+                    let replay = replay.as_ref().filter(|replay| replay.provider == self.provider.0);
+                    self.items.extend(replay.and_then(|replay| reasoning(&replay.raw)));
+                    continue;
+                }
+                Block::Text { text } | Block::Summary { text, .. } => text.clone(),
+                Block::Notice { kind, text } => wire::notice(*kind, text),
+                Block::File { path } => wire::file(path),
+                // A model's message takes words only.
+                Block::Image { name, .. } => format!("[Picture \"{name}\"]"),
+                Block::ToolResult(_) => continue,
+            };
+            if wire::says_something(&said) {
+                self.items.push(answer(&said));
+            }
+        }
+        let items = self.items.get(first..).unwrap_or_default();
+        if items.iter().all(|item| item.get("type").and_then(Value::as_str) == Some("reasoning")) {
+            // Also behind nothing but reasoning: it is refused without an item that follows it, and what is
+            // sent must not depend on what comes later.
+            self.items.push(answer(wire::NOTHING));
+        }
+    }
+}
+
+/// A reasoning item as it goes back; none without its encrypted content, since the server kept nothing.
+fn reasoning(raw: &Value) -> Option<Value> {
+    raw.get("encrypted_content").and_then(Value::as_str).filter(|content| !content.is_empty())?;
+    let mut item = Map::from_iter([("type".to_owned(), Value::from("reasoning"))]);
+    for field in REASONING_FIELDS {
+        if let Some(value) = raw.get(field).filter(|value| !value.is_null()) {
+            item.insert(field.into(), value.clone());
+        }
+    }
+    Some(Value::Object(item))
+}
+
+fn answer(said: &str) -> Value {
+    json!({ "type": "message", "role": "assistant", "content": [text("output_text", said)] })
+}
+
+fn text(kind: &str, text: &str) -> Value {
+    json!({ "type": kind, "text": text })
+}
+
+fn picture(picture: Picture, media_type: &str) -> Value {
+    match picture {
+        Picture::Words(words) => text("input_text", &words),
+        Picture::Bytes(data) => json!({
+            "type": "input_image", "image_url": format!("data:{media_type};base64,{data}"), "detail": "auto",
+        }),
+    }
+}

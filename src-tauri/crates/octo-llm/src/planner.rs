@@ -1,0 +1,273 @@
+//! Where cache markers go in a conversation. Pure.
+
+use crate::{CacheKind, CachePlan, Caching, Life};
+use octo_protocol::{Block, Message, ModelId, Role, SessionId};
+
+/// What is known of a conversation when a request is made of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout<'a> {
+    messages: &'a [Message],
+    lasting: usize,
+    model: Option<ModelId>,
+    conversation: Option<SessionId>,
+}
+
+impl<'a> Layout<'a> {
+    /// All messages of the request; the next one will have them too.
+    pub fn new(messages: &'a [Message]) -> Self {
+        Self { messages, lasting: messages.len(), model: None, conversation: None }
+    }
+
+    /// So many messages at the end are not in the next request (the instruction of a compaction is one).
+    #[must_use]
+    pub fn vanishing(self, count: usize) -> Self {
+        Self { lasting: self.messages.len().saturating_sub(count), ..self }
+    }
+
+    /// The model that is asked. Messages by another one were not sent to its cache.
+    #[must_use]
+    pub fn asked_of(self, model: ModelId) -> Self {
+        Self { model: Some(model), ..self }
+    }
+
+    /// The session whose conversation it is. A sub-agent's is its root's, whose prefix it shares.
+    #[must_use]
+    pub fn of(self, session: SessionId) -> Self {
+        Self { conversation: Some(session), ..self }
+    }
+}
+
+/// How long markers are asked to live. What a provider does not offer gives way to the nearest it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkerPolicy {
+    /// Behind tools and system prompt; none for no marker there.
+    pub fixed: Option<Life>,
+    /// Behind the turns before the current one.
+    pub finished: Life,
+    /// Behind the current turn.
+    pub current: Life,
+}
+
+impl Default for MarkerPolicy {
+    /// The cheapest of those measured.
+    fn default() -> Self {
+        Self { fixed: Some(Life::FiveMinutes), finished: Life::FiveMinutes, current: Life::FiveMinutes }
+    }
+}
+
+/// What a request asks of the cache.
+///
+/// Markers (and breakpoints) are worth most in this order; what does not fit is left out:
+///
+/// 1. The last message that lasts: what this call writes.
+/// 2. The end of the model's call before: the message before its last answer. An entry was written exactly
+///    there, so it is found at the marker itself, however much was appended since: a long answer, a large
+///    batch of results, queued messages, or the turns of another model that was switched to and back.
+/// 3. The end of the turn before. Reading it keeps it alive for free, so that taking back a whole turn, however
+///    long, still reads everything before it.
+/// 4. Where the first two are further apart than is looked back, the last message still within reach of the
+///    earlier one: a later call whose tail was taken back finds it from there.
+///
+/// A message is eligible when it is on the person's side: those always hold a block that takes a marker, while
+/// a model's message may hold nothing but reasoning, which takes none. Messages that will vanish are never
+/// marked: an entry behind one could not be read again.
+pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> CachePlan {
+    let key = layout.conversation.map(|session| format!("octo-{session}"));
+    let (limit, lookback, lives): (_, _, &[Life]) = match &caching.kind {
+        CacheKind::Markers { limit, lookback, lives } => (*limit, *lookback, lives),
+        // Their life is not asked for.
+        CacheKind::Breakpoints { limit, lookback, .. } => (*limit, *lookback, &[]),
+        CacheKind::Prefix { keyed: true, .. } => return CachePlan { key, ..CachePlan::default() },
+        CacheKind::None
+        | CacheKind::Prefix { keyed: false, .. }
+        | CacheKind::Units { .. }
+        | CacheKind::Chance { .. } => return CachePlan::default(),
+    };
+    let offered = |wanted: Life| {
+        let shorter = lives.iter().filter(|life| **life <= wanted).max();
+        shorter.or(lives.iter().min()).copied().unwrap_or(Life::FiveMinutes)
+    };
+    let mut fixed = policy.fixed.filter(|_| limit > 0).map(offered);
+    let places = places(layout, lookback);
+    let turn = layout.turn_before();
+    let life_of = |index: usize| {
+        let is_finished = turn.is_some_and(|turn| index <= turn);
+        offered(if is_finished { policy.finished } else { policy.current })
+    };
+    // A provider with breakpoints sets one behind the newest message by itself.
+    let set_already = matches!(caching.kind, CacheKind::Breakpoints { .. }).then_some(layout.messages.len());
+    let mut messages: Vec<(usize, Life)> = places
+        .into_iter()
+        .filter(|index| Some(index + 1) != set_already)
+        .take(limit - usize::from(fixed.is_some()))
+        .map(|index| (index, life_of(index)))
+        .collect();
+    messages.sort_unstable_by_key(|mark| mark.0);
+    // Longer lives must come first.
+    let mut longest = Life::FiveMinutes;
+    for (_, life) in messages.iter_mut().rev() {
+        longest = longest.max(*life);
+        *life = longest;
+    }
+    fixed = fixed.map(|life| life.max(longest));
+    CachePlan { fixed, messages, key }
+}
+
+/// The messages that are worth a marker, most worth first.
+fn places(layout: &Layout<'_>, lookback: usize) -> Vec<usize> {
+    let Some(last) = layout.eligible_before(layout.lasting) else { return Vec::new() };
+    let mut places = vec![last];
+    let previous = layout.call_before(last);
+    let within_reach =
+        |from: usize, index: usize| positions(layout.messages, from, index) < lookback.max(1);
+    let between = previous.filter(|previous| !within_reach(*previous, last)).and_then(|previous| {
+        (previous + 1..last)
+            .filter(|index| layout.is_eligible(*index))
+            .take_while(|index| within_reach(previous, *index))
+            .last()
+    });
+    for place in [previous, layout.turn_before(), between].into_iter().flatten() {
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+impl Layout<'_> {
+    fn is_eligible(&self, index: usize) -> bool {
+        self.messages.get(index).is_some_and(|message| message.role == Role::User)
+    }
+
+    fn eligible_before(&self, end: usize) -> Option<usize> {
+        (0..end.min(self.messages.len())).rev().find(|index| self.is_eligible(*index))
+    }
+
+    /// Where the model's call before the one that ends with message `last` ended.
+    fn call_before(&self, last: usize) -> Option<usize> {
+        let is_answer = |message: &Message| {
+            let by_it = self.model.is_none() || message.meta.model.is_none() || message.meta.model == self.model;
+            message.role == Role::Assistant && by_it
+        };
+        let answer = self.messages.iter().take(last).rposition(is_answer)?;
+        self.eligible_before(answer)
+    }
+
+    /// Where the last call of the turn before the current one ended.
+    fn turn_before(&self) -> Option<usize> {
+        let lasting = self.messages.get(..self.lasting)?;
+        let current = lasting.last()?.turn;
+        let begins = lasting.iter().rposition(|message| message.turn != current)? + 1;
+        self.call_before(begins)
+    }
+}
+
+/// Positions between the end of message `from` and the end of message `to`. Each block is one, but calls in
+/// a row are one together, and so are results in a row.
+fn positions(messages: &[Message], from: usize, to: usize) -> usize {
+    let blocks = messages.iter().take(to + 1).skip(from + 1).flat_map(|message| &message.blocks);
+    let mut last = Run::Other;
+    let mut count = 0;
+    for block in blocks {
+        let run = match block {
+            Block::ToolCall(_) => Run::Calls,
+            Block::ToolResult(_) => Run::Results,
+            Block::Text { .. }
+            | Block::Reasoning { .. }
+            | Block::Image { .. }
+            | Block::File { .. }
+            | Block::Summary { .. }
+            | Block::Notice { .. } => Run::Other,
+        };
+        if run == Run::Other || run != last {
+            count += 1;
+        }
+        last = run;
+    }
+    count
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Run {
+    Calls,
+    Results,
+    Other,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octo_protocol::{CallId, CallStatus, MessageId, Meta, Origin, ToolCall, ToolResult, TurnId};
+
+    /// `u` and `a` with so many text blocks, `c` and `r` with so many calls or results.
+    fn conversation(outline: &[(char, usize)]) -> Vec<Message> {
+        outline
+            .iter()
+            .map(|(kind, count)| {
+                let role = if matches!(kind, 'u' | 'r') { Role::User } else { Role::Assistant };
+                let text = || Block::Text { text: "x".to_owned() };
+                let call = || {
+                    let (provider_id, name, arguments) = ("t".to_owned(), "grep".to_owned(), "{}".to_owned());
+                    Block::ToolCall(ToolCall { id: CallId::new(), provider_id, name, arguments })
+                };
+                let result = || {
+                    let (call, provider_id) = (CallId::new(), "t".to_owned());
+                    let (status, text) = (CallStatus::Done, "x".to_owned());
+                    Block::ToolResult(ToolResult { call, provider_id, status, text, images: Vec::new() })
+                };
+                let blocks = (0..*count)
+                    .map(|_| match kind {
+                        'c' => call(),
+                        'r' => result(),
+                        _ => text(),
+                    })
+                    .collect();
+                let meta = Meta { origin: Origin::Octo, at: 0, model: None, usage: None, end: None };
+                Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
+            })
+            .collect()
+    }
+
+    fn marked(messages: &[Message]) -> CachePlan {
+        plan(&Layout::new(messages), &Caching::anthropic(), &MarkerPolicy::default())
+    }
+
+    #[test]
+    fn marks_stand_where_this_call_and_the_one_before_it_end() {
+        for (outline, expected) in [
+            (&[][..], vec![]),
+            (&[('a', 1)], vec![]),
+            (&[('u', 1)], vec![0]),
+            (&[('u', 1), ('u', 1)], vec![1]),
+            (&[('u', 1), ('a', 1), ('u', 1)], vec![0, 2]),
+            (&[('u', 1), ('c', 1), ('r', 1), ('c', 1), ('r', 1)], vec![2, 4]),
+            // Queued messages behind the results do not move the mark off the end of the call before.
+            (&[('u', 1), ('c', 3), ('r', 3), ('u', 1), ('u', 1)], vec![0, 4]),
+            (&[('u', 1), ('a', 1)], vec![0]),
+            // Calls in a row are one position, and so are results.
+            (&[('u', 1), ('c', 40), ('r', 40)], vec![0, 2]),
+            // 18 + 1 and 19 + 1 positions: the marker's own position counts, so nineteen apart is in reach.
+            (&[('u', 1), ('a', 18), ('u', 1)], vec![0, 2]),
+            (&[('u', 1), ('a', 19), ('u', 1)], vec![0, 2]),
+            // Beyond reach, the last message within it is marked too.
+            (&[('u', 1), ('a', 5), ('u', 5), ('u', 5), ('u', 15)], vec![0, 3, 4]),
+            (&[('u', 1), ('a', 30), ('u', 1), ('u', 1)], vec![0, 3]),
+        ] {
+            let plan = marked(&conversation(outline));
+            let places: Vec<usize> = plan.messages.iter().map(|mark| mark.0).collect();
+            assert_eq!(places, expected, "{outline:?}");
+        }
+    }
+
+    #[test]
+    fn positions_count_runs_once() {
+        for (outline, expected) in [
+            (&[('u', 1), ('a', 3)][..], 3),
+            (&[('u', 1), ('c', 3)], 1),
+            (&[('u', 1), ('c', 3), ('r', 3)], 2),
+            (&[('u', 1), ('c', 3), ('r', 3), ('u', 2), ('c', 1)], 5),
+        ] {
+            assert_eq!(positions(&conversation(outline), 0, outline.len() - 1), expected, "{outline:?}");
+        }
+    }
+}

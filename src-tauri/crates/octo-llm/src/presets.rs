@@ -1,0 +1,295 @@
+//! What is known of providers and models, as dated data.
+//!
+//! `presets.json` beside this crate's manifest holds the table and is compiled in; a file of the same form in
+//! the home is laid over it ([`Presets::load`]). What a model *is* (window, pictures, efforts) is in the table
+//! of models; what it costs and how it is cached belongs to the provider that serves it, since the same model
+//! has other prices elsewhere. What no row says is unknown: figures then are [`ModelCard::unknown`]'s, and a
+//! price is none at all.
+
+mod card;
+mod file;
+mod names;
+mod sound;
+
+pub use card::ModelCard;
+pub use file::{Address, Local, LocalKind, Preset, PresetId};
+
+use crate::host_of;
+use card::Priced;
+use file::{Line, Table};
+use octo_protocol::{ApiError, PresetAddress, PresetInfo, PresetList, PresetModel, Protocol};
+use std::{collections::HashSet, path::Path, sync::LazyLock};
+
+/// The built-in table.
+const BUILT_IN: &str = include_str!("../presets.json");
+/// The version of the form this code reads. It changes when an older file could no longer be read.
+const VERSION: u32 = 1;
+/// The largest file that is read from the home. The built-in one has a twentieth of it.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
+/// What is known of providers and models.
+#[derive(Clone, Debug)]
+pub struct Presets {
+    table: Table,
+    warnings: Vec<PresetsError>,
+}
+
+/// Why a table was not used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PresetsError {
+    /// The file cannot be read.
+    #[error("{path}: {why}")]
+    Unreadable {
+        /// Which file.
+        path: String,
+        /// What the system says.
+        why: String,
+    },
+    /// It is not of the form.
+    #[error("{path}: {why}")]
+    Malformed {
+        /// Which file.
+        path: String,
+        /// What is wrong, with line and column.
+        why: String,
+    },
+    /// It is of a version this Octo does not know.
+    #[error("{path}: version {version}")]
+    Version {
+        /// Which file.
+        path: String,
+        /// The version it has.
+        version: u32,
+    },
+    /// It is of the form, but says something that cannot be.
+    #[error("{path}: {why}")]
+    Unsound {
+        /// Which file.
+        path: String,
+        /// What cannot be.
+        why: String,
+    },
+}
+
+impl From<&PresetsError> for ApiError {
+    fn from(error: &PresetsError) -> Self {
+        match error {
+            PresetsError::Unreadable { path, why } => {
+                ApiError::new("presets.unreadable").arg("path", path).detail(why)
+            }
+            PresetsError::Malformed { path, why } => {
+                ApiError::new("presets.malformed").arg("path", path).detail(why)
+            }
+            PresetsError::Version { path, version } => {
+                ApiError::new("presets.version").arg("path", path).arg("version", version)
+            }
+            PresetsError::Unsound { path, why } => {
+                ApiError::new("presets.unsound").arg("path", path).detail(why)
+            }
+        }
+    }
+}
+
+static COMPILED_IN: LazyLock<Presets> = LazyLock::new(|| match Table::read(BUILT_IN, "presets.json") {
+    Ok(table) => Presets { table, warnings: Vec::new() },
+    // The tests forbid it; were it to happen, every model is an unknown one and the page says why.
+    Err(error) => Presets { table: Table::default(), warnings: vec![error] },
+});
+
+impl Presets {
+    /// The table Octo comes with.
+    pub fn built_in() -> Self {
+        COMPILED_IN.clone()
+    }
+
+    /// The built-in table with a file of the person's own laid over it: providers (by id) and models (by name)
+    /// it names replace those of the table or are added. There being no file is the usual case. One that cannot
+    /// be used is named in the warnings and not used at all.
+    pub fn load(path: &Path) -> (Self, Vec<PresetsError>) {
+        let mut presets = Self::built_in();
+        match read(path).and_then(|own| own.map_or(Ok(None), |own| presets.table.with(own, path).map(Some))) {
+            Ok(None) => {}
+            Ok(Some(table)) => presets.table = table,
+            Err(error) => presets.warnings.push(error),
+        }
+        let warnings = presets.warnings.clone();
+        (presets, warnings)
+    }
+
+    /// The provider an address belongs to: one of its addresses, or one below it; else one that is served from
+    /// the same host. The names of this machine are one host.
+    pub fn provider_of(&self, base_url: &str) -> Option<&Preset> {
+        self.at(base_url).map(|(preset, _)| preset)
+    }
+
+    /// What is known of a model at an address.
+    pub fn card(&self, protocol: Protocol, base_url: &str, model: &str) -> ModelCard {
+        self.table.card(self.at(base_url), protocol, model)
+    }
+
+    fn at(&self, base_url: &str) -> Option<(&Preset, Priced)> {
+        let asked = Place::of(base_url)?;
+        let places = || {
+            self.table.providers.iter().flat_map(|preset| {
+                preset
+                    .addresses
+                    .iter()
+                    .filter_map(move |address| Some((preset, address, Place::of(&address.url)?)))
+            })
+        };
+        let below = places().filter(|(_, _, place)| asked.is_below(place));
+        if let Some((preset, address, _)) = below.max_by_key(|(_, _, place)| place.path.len()) {
+            return Some((preset, if address.priced { Priced::AsListed } else { Priced::Otherwise }));
+        }
+        // Elsewhere at its host may be another offer of it: a plan, a batch queue.
+        if let Some((preset, _, _)) = places().find(|(_, _, place)| place.host == asked.host) {
+            return Some((preset, Priced::Otherwise));
+        }
+        let preset = self.table.providers.iter().find(|preset| preset.is_at(&asked.host))?;
+        Some((preset, Priced::AsListed))
+    }
+
+    /// The providers, in the order they are offered.
+    pub fn providers(&self) -> &[Preset] {
+        &self.table.providers
+    }
+
+    /// The provider with an id.
+    pub fn provider(&self, id: &str) -> Option<&Preset> {
+        self.table.providers.iter().find(|preset| preset.id == id)
+    }
+
+    /// As a page shows them.
+    pub fn list(&self) -> PresetList {
+        PresetList {
+            presets: self.table.providers.iter().map(|preset| self.info(preset)).collect(),
+            date: self.table.date.clone(),
+            warnings: self.warnings.iter().map(ApiError::from).collect(),
+        }
+    }
+
+    fn info(&self, preset: &Preset) -> PresetInfo {
+        let model = |name: &String| {
+            let protocol = preset.protocol_of(name);
+            PresetModel {
+                name: name.clone(),
+                protocol,
+                light: preset.light_of(name).map(str::to_owned),
+                fallback: preset.fallback_of(name).map(str::to_owned),
+                facts: self.table.card(Some((preset, Priced::AsListed)), protocol, name).facts(),
+            }
+        };
+        let address =
+            |address: &Address| PresetAddress { url: address.url.clone(), label: address.label.clone() };
+        PresetInfo {
+            id: preset.id.clone(),
+            name: preset.name.clone(),
+            name_zh: preset.name_zh.clone().unwrap_or_else(|| preset.name.clone()),
+            addresses: preset.addresses.iter().map(address).collect(),
+            protocol: preset.protocol,
+            spoken: preset.spoken.clone(),
+            key_page: preset.key_page.clone(),
+            local: preset.local.is_some(),
+            models: preset.models.iter().map(model).collect(),
+            default_model: preset.default.clone(),
+        }
+    }
+}
+
+impl Table {
+    fn read(text: &str, path: &str) -> Result<Self, PresetsError> {
+        /// What every version of the form has.
+        #[derive(serde::Deserialize)]
+        struct Versioned {
+            version: u32,
+        }
+        let malformed = |error: serde_json::Error| PresetsError::Malformed {
+            path: path.to_owned(),
+            why: error.to_string(),
+        };
+        let Versioned { version } = serde_json::from_str(text).map_err(malformed)?;
+        if version != VERSION {
+            return Err(PresetsError::Version { path: path.to_owned(), version });
+        }
+        let table: Self = serde_json::from_str(text).map_err(malformed)?;
+        table.check().map_err(|why| PresetsError::Unsound { path: path.to_owned(), why })?;
+        Ok(table)
+    }
+
+    /// This table with another laid over it.
+    fn with(&self, own: Self, path: &Path) -> Result<Self, PresetsError> {
+        let mut table = self.clone();
+        lay_over(&mut table.providers, own.providers, |preset| preset.id.clone());
+        lay_over(&mut table.models, own.models, |line| line.name.clone());
+        table
+            .check()
+            .map_err(|why| PresetsError::Unsound { path: path.display().to_string(), why })
+            .map(|()| table)
+    }
+
+    fn line(&self, name: &str) -> Option<&Line> {
+        names::longest(&self.models, name, |line| std::iter::once(&line.name).chain(&line.aliases))
+    }
+}
+
+fn lay_over<T>(rows: &mut Vec<T>, own: Vec<T>, id: impl Fn(&T) -> String) {
+    let replaced: HashSet<String> = own.iter().map(&id).collect();
+    let mut own: Vec<Option<T>> = own.into_iter().map(Some).collect();
+    // A replaced row keeps its place: the order is the order in which providers are offered.
+    for row in rows.iter_mut().filter(|row| replaced.contains(&id(row))) {
+        let wanted = id(row);
+        let found = own.iter_mut().find(|own| own.as_ref().is_some_and(|own| id(own) == wanted));
+        if let Some(new) = found.and_then(Option::take) {
+            *row = new;
+        }
+    }
+    rows.extend(own.into_iter().flatten());
+}
+
+/// The person's own table; none when there is no file.
+fn read(path: &Path) -> Result<Option<Table>, PresetsError> {
+    use std::io::{ErrorKind, Read};
+    let named = || path.display().to_string();
+    let unreadable = |why: String| PresetsError::Unreadable { path: named(), why };
+    let file = match std::fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error.to_string())),
+    };
+    let mut text = String::new();
+    file.take(LARGEST + 1).read_to_string(&mut text).map_err(|error| unreadable(error.to_string()))?;
+    if u64::try_from(text.len()).unwrap_or(u64::MAX) > LARGEST {
+        return Err(unreadable(format!("larger than {LARGEST} bytes")));
+    }
+    Table::read(&text, &named()).map(Some)
+}
+
+/// An address as presets compare it.
+struct Place {
+    /// Scheme, host and port; one name for this machine.
+    host: String,
+    /// Without a trailing slash.
+    path: String,
+}
+
+impl Place {
+    fn of(base_url: &str) -> Option<Self> {
+        let host = host_of(base_url).ok()?;
+        let url = reqwest::Url::parse(base_url.trim()).ok()?;
+        let host = ["localhost", "[::1]"].iter().fold(host, |host, name| match host.split_once("://") {
+            Some((scheme, rest)) if rest == *name || rest.starts_with(&format!("{name}:")) => {
+                host.replacen(&format!("{scheme}://{name}"), &format!("{scheme}://127.0.0.1"), 1)
+            }
+            Some(_) | None => host,
+        });
+        Some(Self { host, path: url.path().trim_end_matches('/').to_owned() })
+    }
+
+    fn is_below(&self, other: &Self) -> bool {
+        let rest = self.path.strip_prefix(other.path.as_str());
+        self.host == other.host && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+#[cfg(test)]
+mod tests;

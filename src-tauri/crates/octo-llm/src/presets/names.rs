@@ -1,0 +1,81 @@
+//! Names of models, as vendors and routers write them.
+
+/// Places a cross-region name of Bedrock begins with.
+const REGIONS: &[&str] = &["us", "us-gov", "eu", "apac", "global", "au", "jp", "ca"];
+/// Vendors a name of Bedrock begins with.
+const VENDORS: &[&str] = &[
+    "ai21",
+    "amazon",
+    "anthropic",
+    "cohere",
+    "deepseek",
+    "google",
+    "meta",
+    "minimax",
+    "mistral",
+    "moonshot",
+    "moonshotai",
+    "nvidia",
+    "openai",
+    "qwen",
+    "writer",
+    "zai",
+];
+
+/// The row that stands for a model: the one with the longest name among those that stand for it at all.
+pub(super) fn longest<'a, T, I: Iterator<Item = &'a String>>(
+    rows: &'a [T],
+    model: &str,
+    names: impl Fn(&'a T) -> I,
+) -> Option<&'a T> {
+    let (whole, bare) = (model.trim().to_ascii_lowercase(), bare(model));
+    let fits = rows.iter().filter_map(|row| {
+        let fits = |name: &&String| stands_for(name, &bare) || stands_for(name, &whole);
+        let longest = names(row).filter(fits).map(String::len).max()?;
+        Some((longest, row))
+    });
+    fits.max_by_key(|(length, _)| *length).map(|(_, row)| row)
+}
+
+/// A model's name in small letters, without what a router or Bedrock puts before it.
+fn bare(model: &str) -> String {
+    let name = model.trim().to_ascii_lowercase();
+    let mut name = name.rsplit('/').next().unwrap_or_default();
+    for before in [REGIONS, VENDORS] {
+        name = match name.split_once('.') {
+            Some((first, rest)) if before.contains(&first) => rest,
+            Some(_) | None => name,
+        };
+    }
+    name.to_owned()
+}
+
+/// Whether a row's name stands for a model: its name, alone or with a date or a variant after `-`, `:` or `@`.
+/// A short number after it is another generation (`claude-opus-5-9`), which nothing is known of.
+fn stands_for(row: &str, model: &str) -> bool {
+    let Some(rest) = model.strip_prefix(row) else { return false };
+    let Some(rest) = rest.strip_prefix('-') else {
+        return rest.is_empty() || rest.starts_with([':', '@']);
+    };
+    let next = rest.split(['-', '.', ':', '@']).next().unwrap_or_default();
+    !(next.len() <= 2 && next.chars().all(|character| character.is_ascii_digit()))
+}
+
+/// Whether a model costs what a row of this name says: it is that model, or a dated edition of it. A variant
+/// (`-pro`, `:free`, `-fast`) is another model with another price.
+pub(super) fn is_priced_as(model: &str, row: &str) -> bool {
+    let whole = model.trim().to_ascii_lowercase();
+    let after_router = whole.rsplit('/').next().unwrap_or_default();
+    [whole.as_str(), after_router]
+        .iter()
+        .any(|name| name.strip_prefix(row).is_some_and(|rest| rest.is_empty() || is_date(rest)))
+}
+
+/// Whether this is `-20250929`, `@20250929` or `-2026-03-17`.
+fn is_date(text: &str) -> bool {
+    let Some(text) = text.strip_prefix(['-', '@']) else { return false };
+    let parts: Vec<&str> = text.split('-').collect();
+    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    parts.iter().all(|part| part.chars().all(|character| character.is_ascii_digit()))
+        && matches!(lengths.as_slice(), [8] | [4, 2, 2])
+}

@@ -1,0 +1,90 @@
+//! Whether a cache is worth keeping warm while the person is away. Pure.
+//!
+//! A request that reads a prefix again keeps it for another life, at the price of a read; letting it go costs a
+//! write when the person comes back. So a refresh pays where the person comes back within the life it buys with
+//! a probability above read / (write - read), which is 9 % at Anthropic's prices. How probable that is, is
+//! learned from the person's own pauses; before there are any, from [`prior`].
+
+use crate::{CacheKind, Caching, Price, Rates};
+use std::time::Duration;
+
+/// Refreshes in one pause, at most.
+pub const MOST_REFRESHES: u32 = 3;
+/// A refresh begins this much before the entry would expire.
+const MARGIN: Duration = Duration::from_secs(20);
+/// How many pauses of the person's the assumption weighs.
+const PRIOR_WEIGHT: f64 = 8.0;
+/// The assumed middle pause, in seconds.
+const PRIOR_MEDIAN: f64 = 40.0;
+/// How slowly long pauses become rare. With the median above, one pause in eight is over five minutes.
+const PRIOR_TAIL: f64 = 0.966;
+/// A refresh that would save less than this, in dollars, is not worth a request.
+const WORTH_A_REQUEST: f64 = 0.000_5;
+
+/// What keeping a model's cache warm costs and saves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Warmth {
+    /// How long an entry lives from the start of the request that wrote or last read it.
+    life: Duration,
+    /// What reading a million tokens costs, in dollars.
+    read: f64,
+    /// What bringing a million tokens back costs, in dollars.
+    back: f64,
+}
+
+impl Warmth {
+    /// Of a model. None where its entries cannot be kept by reading them, or where a price is not known.
+    pub fn of(caching: &Caching, rates: &Rates) -> Option<Self> {
+        let dollars = |price: Price| price.of_a_million().as_dollars();
+        let written = match caching.kind {
+            CacheKind::Markers { .. } | CacheKind::Breakpoints { .. } => rates.write?,
+            CacheKind::Prefix { .. } => rates.input?,
+            // Units live for hours or days; a chance cannot be bought.
+            CacheKind::None | CacheKind::Units { .. } | CacheKind::Chance { .. } => return None,
+        };
+        Some(Self { life: caching.life()?, read: dollars(rates.read?), back: dollars(written) })
+    }
+}
+
+/// When to send the next refresh, counted from the start of the request that last used the cache (a refresh, or
+/// the turn's last call); none for letting the cache go.
+///
+/// `pauses` are the person's own, from the start of a turn's last call to the start of the next turn's first,
+/// however long ago. `cached` is how many tokens a refresh reads; `refreshes` how many this pause had already.
+pub fn keep_warm(pauses: &[Duration], cached: u64, warmth: &Warmth, refreshes: u32) -> Option<Duration> {
+    let period = warmth.life.checked_sub(MARGIN)?;
+    let left = MOST_REFRESHES.checked_sub(refreshes).filter(|left| *left > 0)?;
+    let so_far = period * refreshes;
+    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    let tokens = cached as f64 / 1e6;
+    let (cost, saved) = (tokens * warmth.read, tokens * (warmth.back - warmth.read));
+    // Refreshing on and on until the k-th, seen from now: each is paid if the person is still away, and saves
+    // what it saves if they come back while it holds.
+    let here = away_longer_than(pauses, so_far + period);
+    if here <= 0.0 {
+        return None;
+    }
+    let mut gain = 0.0;
+    let mut best = f64::NEG_INFINITY;
+    for refresh in 1..=left {
+        let due = so_far + period * refresh;
+        let (still, then) = (away_longer_than(pauses, due), away_longer_than(pauses, due + warmth.life));
+        gain += ((still - then) * saved - still * cost) / here;
+        best = best.max(gain);
+    }
+    (best >= WORTH_A_REQUEST).then_some(period)
+}
+
+/// The share of pauses that are longer, as far as the person's own and the assumption tell.
+fn away_longer_than(pauses: &[Duration], time: Duration) -> f64 {
+    let longer = pauses.iter().filter(|pause| **pause > time).count();
+    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    let (longer, all) = (longer as f64, pauses.len() as f64);
+    (longer + PRIOR_WEIGHT * prior(time)) / (all + PRIOR_WEIGHT)
+}
+
+/// The share of pauses assumed to be longer, of a person nothing is known of: a log-logistic tail, as heavy as
+/// waiting times between a person's actions are found to be.
+fn prior(time: Duration) -> f64 {
+    1.0 / (1.0 + (time.as_secs_f64() / PRIOR_MEDIAN).powf(PRIOR_TAIL))
+}

@@ -1,0 +1,5 @@
+//! The cache planner against the simulated providers, by way of the real codecs.
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod policies;
+mod workload;

@@ -1,0 +1,292 @@
+//! Conversations as the harness has them, sent by the planner's plan to a simulated provider on a clock.
+
+use octo_llm::{
+    Caching, Layout, MarkerPolicy, ModelRequest, Price, ProviderId, Rates, ToolSchema, Warmth, anthropic,
+    bedrock, keep_warm, openai_responses, plan,
+};
+use octo_protocol::{
+    Block, CallId, CallStatus, Message, MessageId, Meta, ModelId, Origin, Protocol, Role, SessionId, ToolCall,
+    ToolResult, TurnId, Usage,
+};
+use octo_testkit::{CacheSimulator, SeenMiss};
+use serde_json::{Value, json};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+/// From a request's start to its first token, and from there to its end with the tools it calls.
+const FIRST_TOKEN: Duration = Duration::from_secs(2);
+const REST: Duration = Duration::from_secs(6);
+
+/// Numbers that look random and are the same each time (a linear congruential generator, Knuth's constants).
+pub struct Disorder(u64);
+
+impl Disorder {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(2_654_435_761).wrapping_add(12_345))
+    }
+
+    /// From 0 to 1, neither included.
+    pub fn share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    pub fn between(&mut self, least: usize, most: usize) -> usize {
+        least + (self.share() * (most - least + 1) as f64) as usize
+    }
+
+    /// A pause of a person: log-normal with a median of 40 s, and one in eight over five minutes.
+    pub fn pause(&mut self) -> Duration {
+        let normal = (-2.0 * self.share().ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos();
+        Duration::from_secs_f64((40.0 * (1.752 * normal).exp()).min(86_400.0))
+    }
+}
+
+/// Whether the cache is kept warm through pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warm {
+    Kept,
+    Left,
+}
+
+/// What a workload cost.
+#[derive(Clone, Debug, Default)]
+pub struct Bill {
+    pub requests: usize,
+    pub refreshes: usize,
+    pub usage: Usage,
+    pub cost: f64,
+    /// The same conversation, each token written once and read afterwards.
+    pub ideal: f64,
+    pub misses: Vec<SeenMiss>,
+}
+
+impl Bill {
+    pub fn ratio(&self) -> f64 {
+        self.cost / self.ideal
+    }
+}
+
+/// A conversation with a provider.
+pub struct Talk {
+    pub protocol: Protocol,
+    pub caching: Caching,
+    pub policy: MarkerPolicy,
+    pub cache: CacheSimulator,
+    pub messages: Vec<Message>,
+    pub bill: Bill,
+    pub model: ModelId,
+    session: SessionId,
+    pub system: Arc<str>,
+    pub tools: Arc<[ToolSchema]>,
+    turn: TurnId,
+    /// What each model has been sent at most, for the ideal.
+    sent: HashMap<ModelId, u64>,
+    last: Option<(Value, Duration)>,
+    last_read: u64,
+    pauses: Vec<Duration>,
+    words: usize,
+}
+
+impl Talk {
+    pub fn new(protocol: Protocol, caching: Caching, policy: MarkerPolicy, cache: CacheSimulator) -> Self {
+        let tool = |n: usize| ToolSchema {
+            name: format!("tool_{n}"),
+            description: "d".repeat(400),
+            parameters: json!({ "type": "object", "properties": { "p": { "type": "string" } } }),
+        };
+        Self {
+            protocol,
+            caching,
+            policy,
+            cache,
+            messages: Vec::new(),
+            bill: Bill::default(),
+            model: ModelId::new(),
+            session: SessionId::new(),
+            system: "s".repeat(4_800).into(),
+            tools: (0..16).map(tool).collect(),
+            turn: TurnId::new(),
+            sent: HashMap::new(),
+            last: None,
+            last_read: 0,
+            pauses: Vec::new(),
+            words: 0,
+        }
+    }
+
+    /// Another conversation of the same profile, with the same provider.
+    pub fn new_session(&mut self) {
+        self.messages.clear();
+        self.session = SessionId::new();
+    }
+
+    fn text(&mut self, bytes: usize) -> String {
+        self.words += 1;
+        format!("{} {}", self.words, "word ".repeat(bytes / 5))
+    }
+
+    fn push(&mut self, role: Role, blocks: Vec<Block>) {
+        let origin = if role == Role::User { Origin::Person } else { Origin::Model };
+        let model = (role == Role::Assistant).then_some(self.model);
+        let meta = Meta { origin, at: 0, model, usage: None, end: None };
+        self.messages.push(Message { id: MessageId::new(), turn: self.turn, role, blocks, meta });
+    }
+
+    pub fn say(&mut self, bytes: usize) {
+        self.turn = TurnId::new();
+        let text = self.text(bytes);
+        self.push(Role::User, vec![Block::Text { text }]);
+    }
+
+    /// The model calls so many tools at once, and they answer.
+    pub fn call(&mut self, count: usize, result: usize) {
+        let said = self.text(200);
+        let calls: Vec<(CallId, String)> = (0..count).map(|n| (CallId::new(), format!("t{}_{n}", self.words))).collect();
+        let mut blocks = vec![Block::Text { text: said }];
+        blocks.extend(calls.iter().map(|(id, provider_id)| {
+            let arguments = json!({ "p": "x".repeat(80) }).to_string();
+            let (name, provider_id) = ("tool_3".to_owned(), provider_id.clone());
+            Block::ToolCall(ToolCall { id: *id, provider_id, name, arguments })
+        }));
+        self.push(Role::Assistant, blocks);
+        let results = calls.into_iter().map(|(call, provider_id)| {
+            let text = self.text(result);
+            Block::ToolResult(ToolResult { call, provider_id, status: CallStatus::Done, text, images: Vec::new() })
+        });
+        let results = results.collect();
+        self.push(Role::User, results);
+    }
+
+    pub fn answer(&mut self, bytes: usize) {
+        let text = self.text(bytes);
+        self.push(Role::Assistant, vec![Block::Text { text }]);
+    }
+
+    pub fn request(&self, vanishing: usize) -> ModelRequest {
+        let layout = Layout::new(&self.messages).vanishing(vanishing).asked_of(self.model).of(self.session);
+        ModelRequest {
+            model: format!("model-{}", self.model),
+            system: self.system.clone(),
+            tools: self.tools.clone(),
+            cache: plan(&layout, &self.caching, &self.policy),
+            messages: self.messages.clone(),
+            images: Arc::default(),
+            vision: true,
+            max_output: 8192,
+            effort: None,
+        }
+    }
+
+    fn encode(&self, request: &ModelRequest) -> Value {
+        let provider = ProviderId("test@host".to_owned());
+        let dialect = octo_llm::Dialect::default();
+        match self.protocol {
+            Protocol::Anthropic => anthropic::encode(request, &provider, &dialect),
+            Protocol::Bedrock => {
+                let mut body = bedrock::encode(request, &provider);
+                body["model"] = json!(request.model);
+                body
+            }
+            Protocol::OpenaiChat => octo_llm::openai_chat::encode(request, &provider, &dialect),
+            Protocol::OpenaiResponses => {
+                let breakpoints = octo_llm::Breakpoints::Explicit;
+                openai_responses::encode(request, &provider, &octo_llm::Dialect { breakpoints, ..dialect })
+            }
+        }
+    }
+
+    /// Sends what there is; the answer takes `output` tokens.
+    pub fn send(&mut self, output: u64) -> Usage {
+        self.send_vanishing(output, 0)
+    }
+
+    /// The same, where so many messages at the end will not be in the next request.
+    pub fn send_vanishing(&mut self, output: u64, vanishing: usize) -> Usage {
+        let request = self.request(vanishing);
+        let body = self.encode(&request);
+        let start = self.cache.now();
+        let usage = self.perform(&body, output);
+        self.cache.advance(REST);
+        let prices = self.cache.policy().prices;
+        let total = usage.total_input();
+        let known = self.sent.entry(self.model).or_default();
+        let ideal_read = (*known).min(total);
+        let ideal =
+            Usage { cache_read: ideal_read, cache_write: total - ideal_read, output, input: 0 };
+        *known = total;
+        self.bill.ideal += prices.cost(&ideal, 0);
+        self.bill.requests += 1;
+        self.last = Some((body, start));
+        self.last_read = usage.cache_read + usage.cache_write;
+        usage
+    }
+
+    fn perform(&mut self, body: &Value, output: u64) -> Usage {
+        let mut served = self.cache.serve(self.protocol, body["model"].as_str().unwrap(), body).unwrap();
+        self.cache.advance(FIRST_TOKEN);
+        self.cache.stream(&mut served);
+        let usage = Usage { output, ..served.usage };
+        self.bill.cost += self.cache.policy().prices.cost(&usage, served.written_long);
+        self.bill.usage += usage;
+        self.bill.misses.extend(served.miss);
+        usage
+    }
+
+    /// The person is away.
+    pub fn pause(&mut self, pause: Duration, warm: Warm) {
+        let ends = self.cache.now() + pause;
+        let mut last_use = self.last.as_ref().map_or(self.cache.now(), |last| last.1);
+        let began = last_use;
+        let price = Price::per_million;
+        let prices = self.cache.policy().prices;
+        let rates = Rates { input: price(prices.input), read: price(prices.read), write: price(prices.write), ..Rates::default() };
+        let warmth = Warmth::of(&self.caching, &rates).filter(|_| warm == Warm::Kept);
+        let mut refreshes = 0;
+        while let Some(delay) =
+            warmth.as_ref().and_then(|warmth| keep_warm(&self.pauses, self.last_read, warmth, refreshes))
+        {
+            let due = last_use + delay;
+            if due >= ends {
+                break;
+            }
+            self.cache.advance(due.saturating_sub(self.cache.now()));
+            let (mut body, _) = self.last.clone().unwrap();
+            body["max_tokens"] = json!(1);
+            let usage = self.perform(&body, 1);
+            assert!(usage.cache_write == 0, "a refresh writes nothing: {usage:?}");
+            last_use = due;
+            refreshes += 1;
+            self.bill.refreshes += 1;
+        }
+        self.cache.advance(ends.saturating_sub(self.cache.now()));
+        self.pauses.push(self.cache.now() - began);
+    }
+
+    /// One prompt, so many tool turns.
+    pub fn coding(&mut self, turns: usize) {
+        self.say(1200);
+        for turn in 0..turns {
+            self.send(120);
+            self.call(1, 1500 + turn * 37 % 3000);
+        }
+        self.send(400);
+        self.answer(1600);
+    }
+
+    /// Twelve turns of two or three calls, with pauses between them.
+    pub fn chat(&mut self, seed: u64, warm: Warm) {
+        let mut disorder = Disorder::new(seed);
+        for turn in 0..12 {
+            if turn > 0 {
+                self.pause(disorder.pause(), warm);
+            }
+            self.say(disorder.between(80, 600));
+            for _ in 0..disorder.between(2, 3) {
+                self.send(120);
+                self.call(1, disorder.between(800, 6000));
+            }
+            self.send(350);
+            self.answer(1400);
+        }
+    }
+}

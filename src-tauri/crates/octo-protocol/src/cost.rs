@@ -1,0 +1,116 @@
+//! Money.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, iter::Sum, ops::AddAssign};
+use ts_rs::TS;
+
+/// An amount in nano-dollars: billionths of a US dollar. The unit in which the cheapest model's single token
+/// still is a whole number of thousandths; `u64::MAX` is eighteen thousand million dollars, where every sum
+/// stops instead of wrapping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(transparent)]
+#[ts(export, type = "number")]
+pub struct Cost(u64);
+
+impl Cost {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+    /// A US dollar.
+    pub const DOLLAR: Self = Self(1_000_000_000);
+
+    /// So many nano-dollars.
+    pub const fn nano_dollars(amount: u64) -> Self {
+        Self(amount)
+    }
+
+    /// In nano-dollars.
+    pub const fn as_nano_dollars(self) -> u64 {
+        self.0
+    }
+
+    /// The amount a person wrote in dollars, to the nearest nano-dollar; none for what is negative, not a
+    /// number, or too large.
+    pub fn from_dollars(dollars: f64) -> Option<Self> {
+        let nano = (dollars * 1e9).round();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "the range is checked"
+        )]
+        (nano >= 0.0 && nano < u64::MAX as f64).then(|| Self(nano as u64))
+    }
+
+    /// In dollars, for showing.
+    #[expect(clippy::cast_precision_loss, reason = "for showing; exact below nine million dollars")]
+    pub fn as_dollars(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// The sum; none where it does not fit.
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
+    }
+
+    /// The sum, or the largest amount.
+    #[must_use]
+    pub fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
+    /// What is left after `other`, or nothing.
+    #[must_use]
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl AddAssign for Cost {
+    /// Saturating.
+    fn add_assign(&mut self, other: Self) {
+        *self = self.saturating_add(other);
+    }
+}
+
+impl Sum for Cost {
+    /// Saturating.
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::ZERO, Self::saturating_add)
+    }
+}
+
+impl fmt::Display for Cost {
+    /// Dollars with nine digits, as in `$0.012345678`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "${}.{:09}", self.0 / Self::DOLLAR.0, self.0 % Self::DOLLAR.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_stop_at_the_ends() {
+        let most = Cost::nano_dollars(u64::MAX);
+        assert_eq!(most.saturating_add(Cost::DOLLAR), most);
+        assert_eq!(most.checked_add(Cost::nano_dollars(1)), None);
+        assert_eq!(Cost::ZERO.saturating_sub(Cost::DOLLAR), Cost::ZERO);
+        assert_eq!([most, most].into_iter().sum::<Cost>(), most);
+        let mut total = Cost::DOLLAR;
+        total += Cost::DOLLAR;
+        assert_eq!(total.as_nano_dollars(), 2_000_000_000);
+    }
+
+    #[test]
+    fn dollars_are_read_and_shown() {
+        for (dollars, nano) in [(0.0, Some(0)), (1.5, Some(1_500_000_000)), (0.000_000_001_4, Some(1))] {
+            assert_eq!(Cost::from_dollars(dollars).map(Cost::as_nano_dollars), nano, "{dollars}");
+        }
+        for nonsense in [-0.1, f64::NAN, f64::INFINITY, 2e10] {
+            assert_eq!(Cost::from_dollars(nonsense), None, "{nonsense}");
+        }
+        assert_eq!(Cost::nano_dollars(1_012_345_678).to_string(), "$1.012345678");
+        assert_eq!(serde_json::to_string(&Cost::DOLLAR).unwrap(), "1000000000");
+    }
+}

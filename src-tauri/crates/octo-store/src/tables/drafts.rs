@@ -1,0 +1,60 @@
+//! `drafts`, `new_draft`: what was typed and attached and not sent. No events: a draft is this machine's, and
+//! a client that is open has it already.
+
+use crate::{
+    Reader, StoreError, Tx,
+    column::{from_json, json},
+    key::SessionKey,
+};
+use octo_protocol::{Draft, SessionId};
+use rusqlite::params;
+
+impl Reader<'_> {
+    /// What the person had typed and attached for the next new session.
+    pub fn new_draft(&self) -> Result<Draft, StoreError> {
+        let draft =
+            self.row("SELECT draft_json FROM new_draft WHERE only = 1", [], |row| from_json(row, 0))?;
+        Ok(draft.unwrap_or_default())
+    }
+
+    /// What the person had typed and attached but not sent.
+    pub(crate) fn draft(&self, session: SessionKey) -> Result<Draft, StoreError> {
+        let draft = self
+            .row("SELECT draft_json FROM drafts WHERE session = ?1", [session.0], |row| from_json(row, 0))?;
+        Ok(draft.unwrap_or_default())
+    }
+}
+
+impl Tx<'_> {
+    /// Keeps the draft of a session; an empty one is forgotten.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn set_draft(&mut self, session: SessionId, draft: &Draft) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        if draft.is_empty() {
+            self.change("DELETE FROM drafts WHERE session = ?1", [key.0])?;
+        } else {
+            self.change(
+                "INSERT INTO drafts (session, draft_json) VALUES (?1, ?2)
+                 ON CONFLICT (session) DO UPDATE SET draft_json = excluded.draft_json",
+                params![key.0, json(draft)?],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the draft for the next new session; an empty one is forgotten.
+    pub fn set_new_draft(&mut self, draft: &Draft) -> Result<(), StoreError> {
+        if draft.is_empty() {
+            self.change("DELETE FROM new_draft", [])?;
+        } else {
+            self.change(
+                "INSERT INTO new_draft (only, draft_json) VALUES (1, ?1)
+                 ON CONFLICT (only) DO UPDATE SET draft_json = excluded.draft_json",
+                [json(draft)?],
+            )?;
+        }
+        Ok(())
+    }
+}

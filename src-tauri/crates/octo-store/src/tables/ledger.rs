@@ -1,0 +1,165 @@
+//! `ledger`: what every model call used and cost.
+
+use crate::{
+    Reader, StoreError, Tx,
+    column::{count, from_json_or_null, from_word, id_or_null, json, read_count, word},
+    key::SessionKey,
+};
+use octo_protocol::{BilledCall, Cost, Millis, SessionId, Spending, SpendingLine, TurnId, Usage};
+use rusqlite::{Row, params};
+
+/// The columns [`call`] reads, in its order.
+macro_rules! call_columns {
+    () => {
+        "turn, message, purpose, model, name, at, reported, input, cache_read, cache_write, output,
+         written_for_an_hour, cost, first_byte_ms, total_ms, outcome, expected_read, miss_json"
+    };
+}
+
+/// Sums of [`spending`], in its order. `total` is real where a sum of whole numbers would fail: nonsense a
+/// provider reported must not make the page unreadable.
+macro_rules! sums {
+    () => {
+        "count(*), total(input), total(cache_read), total(cache_write), total(output), total(cost),
+         count(*) - count(cost)"
+    };
+}
+
+fn call(row: &Row<'_>) -> Result<BilledCall, StoreError> {
+    let usage = Usage {
+        input: read_count(row, 7)?,
+        cache_read: read_count(row, 8)?,
+        cache_write: read_count(row, 9)?,
+        output: read_count(row, 10)?,
+    };
+    let maybe = |column| Ok::<_, StoreError>(row.get::<_, Option<i64>>(column)?.map(i64::unsigned_abs));
+    Ok(BilledCall {
+        turn: id_or_null(row, 0)?,
+        message: id_or_null(row, 1)?,
+        purpose: from_word(row.get(2)?)?,
+        model: id_or_null(row, 3)?,
+        name: row.get(4)?,
+        at: row.get(5)?,
+        usage: row.get::<_, bool>(6)?.then_some(usage),
+        written_for_an_hour: read_count(row, 11)?,
+        cost: maybe(12)?.map(Cost::nano_dollars),
+        first_byte_ms: maybe(13)?,
+        total_ms: read_count(row, 14)?,
+        outcome: from_word(row.get(15)?)?,
+        expected_read: maybe(16)?,
+        miss: from_json_or_null(row, 17)?,
+    })
+}
+
+fn spending(row: &Row<'_>, first: usize) -> Result<Spending, StoreError> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "sums of counts are not negative; a cast to a whole number stops at the largest"
+    )]
+    let sum = |column: usize| Ok::<_, StoreError>(row.get::<_, f64>(first + column)? as u64);
+    Ok(Spending {
+        calls: read_count(row, first)?,
+        usage: Usage { input: sum(1)?, cache_read: sum(2)?, cache_write: sum(3)?, output: sum(4)? },
+        cost: Cost::nano_dollars(sum(5)?),
+        unpriced: read_count(row, first + 6)?,
+    })
+}
+
+impl Reader<'_> {
+    /// The calls of a turn, oldest first.
+    pub fn calls_billed(&self, turn: TurnId) -> Result<Vec<BilledCall>, StoreError> {
+        self.rows(
+            concat!("SELECT ", call_columns!(), " FROM ledger WHERE turn = ?1 ORDER BY key"),
+            [turn.to_string()],
+            call,
+        )
+    }
+
+    /// What a turn spent.
+    pub fn turn_spending(&self, turn: TurnId) -> Result<Spending, StoreError> {
+        let found = self.row(
+            concat!("SELECT ", sums!(), " FROM ledger WHERE turn = ?1"),
+            [turn.to_string()],
+            |row| spending(row, 0),
+        )?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// What a session spent.
+    pub fn session_spending(&self, session: SessionId) -> Result<Spending, StoreError> {
+        let key = self.key(session)?;
+        self.spending_of(key)
+    }
+
+    pub(crate) fn spending_of(&self, session: SessionKey) -> Result<Spending, StoreError> {
+        let found =
+            self.row(concat!("SELECT ", sums!(), " FROM ledger WHERE session = ?1"), [session.0], |row| {
+                spending(row, 0)
+            })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// What all sessions spent from a moment on, deleted ones too.
+    pub fn spending_since(&self, at: Millis) -> Result<Spending, StoreError> {
+        let found = self
+            .row(concat!("SELECT ", sums!(), " FROM ledger WHERE at >= ?1"), [at], |row| spending(row, 0))?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// What was spent between two moments (the second not included), by day of the machine's clock, model and
+    /// purpose, oldest day first.
+    pub fn spending_lines(&self, from: Millis, to: Millis) -> Result<Vec<SpendingLine>, StoreError> {
+        self.rows(
+            concat!(
+                "SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch', 'localtime') AS day, name, purpose, ",
+                sums!(),
+                " FROM ledger WHERE at >= ?1 AND at < ?2
+                  GROUP BY day, name, purpose ORDER BY day, name, purpose"
+            ),
+            [from, to],
+            |row| {
+                Ok(SpendingLine {
+                    day: row.get(0)?,
+                    name: row.get(1)?,
+                    purpose: from_word(row.get(2)?)?,
+                    spending: spending(row, 3)?,
+                })
+            },
+        )
+    }
+}
+
+impl Tx<'_> {
+    pub(crate) fn project_billed(&self, session: SessionKey, call: &BilledCall) -> Result<(), StoreError> {
+        let usage = call.usage.unwrap_or_default();
+        self.change(
+            "INSERT INTO ledger (session, turn, message, purpose, model, name, at, reported, input, cache_read,
+               cache_write, output, written_for_an_hour, cost, first_byte_ms, total_ms, outcome, expected_read,
+               miss_json)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+            params![
+                session.0,
+                call.turn.map(|id| id.to_string()),
+                call.message.map(|id| id.to_string()),
+                word(&call.purpose)?,
+                call.model.map(|id| id.to_string()),
+                call.name,
+                call.at,
+                call.usage.is_some(),
+                count(usage.input),
+                count(usage.cache_read),
+                count(usage.cache_write),
+                count(usage.output),
+                count(call.written_for_an_hour),
+                call.cost.map(|cost| count(cost.as_nano_dollars())),
+                call.first_byte_ms.map(count),
+                count(call.total_ms),
+                word(&call.outcome)?,
+                call.expected_read.map(count),
+                call.miss.as_ref().map(json).transpose()?,
+            ],
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! Replies as Bedrock Converse streams, in binary frames.
+
+use crate::reply::{End, Finish, Frame, Part, output_tokens, pieces};
+use aws_smithy_eventstream::frame::write_message_to;
+use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
+use octo_protocol::Usage;
+use serde_json::{Value, json};
+
+/// The type of a body of frames.
+pub(crate) const CONTENT_TYPE: &str = "application/vnd.amazon.eventstream";
+
+/// One binary frame.
+pub(crate) fn frame(kind: &str, name: &str, payload: &Value) -> Vec<u8> {
+    let header = |name: &'static str, value: &str| Header::new(name, HeaderValue::String(value.to_owned().into()));
+    let type_header = if kind == "event" { ":event-type" } else { ":exception-type" };
+    let message = Message::new(payload.to_string().into_bytes())
+        .add_header(header(type_header, name))
+        .add_header(header(":content-type", "application/json"))
+        .add_header(header(":message-type", kind));
+    let mut bytes = Vec::new();
+    write_message_to(&message, &mut bytes).expect("a frame of a sane size");
+    bytes
+}
+
+fn event(name: &str, payload: &Value, is_piece: bool) -> Frame {
+    Frame { bytes: frame("event", name, payload), is_piece }
+}
+
+/// The stream of a message. `number` makes its ids its own.
+pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, input: Usage) -> Vec<Frame> {
+    let mut frames = vec![event("messageStart", &json!({ "role": "assistant" }), false)];
+    for (index, part) in parts.iter().enumerate() {
+        let delta = |delta: Value, is_piece: bool| {
+            let payload = json!({ "contentBlockIndex": index, "delta": delta });
+            event("contentBlockDelta", &payload, is_piece)
+        };
+        match part {
+            Part::Text(text) => {
+                frames.extend(
+                    pieces(text, chunks).into_iter().map(|piece| delta(json!({ "text": piece }), true)),
+                );
+            }
+            Part::Reasoning { text, signature } => {
+                let reasoning = |content: Value, is_piece| delta(json!({ "reasoningContent": content }), is_piece);
+                frames.extend(
+                    pieces(text, chunks).into_iter().map(|piece| reasoning(json!({ "text": piece }), true)),
+                );
+                frames.push(reasoning(json!({ "signature": signature }), false));
+            }
+            Part::Call { name, arguments } => {
+                let id = format!("tooluse_{number}_{index}");
+                let start = json!({ "toolUse": { "toolUseId": id, "name": name } });
+                let payload = json!({ "contentBlockIndex": index, "start": start });
+                frames.push(event("contentBlockStart", &payload, false));
+                frames.extend(
+                    pieces(arguments, chunks)
+                        .into_iter()
+                        .map(|piece| delta(json!({ "toolUse": { "input": piece } }), true)),
+                );
+            }
+        }
+        frames.push(event("contentBlockStop", &json!({ "contentBlockIndex": index }), false));
+    }
+    match end {
+        End::Finish(finish) => {
+            let calls = parts.iter().any(|part| matches!(part, Part::Call { .. }));
+            let reason = match finish {
+                Finish::Stop if calls => "tool_use",
+                Finish::Stop => "end_turn",
+                Finish::Length => "max_tokens",
+                Finish::Refusal => "guardrail_intervened",
+            };
+            frames.push(event("messageStop", &json!({ "stopReason": reason }), false));
+            let output = output_tokens(parts);
+            let usage = json!({
+                "inputTokens": input.input, "outputTokens": output,
+                "totalTokens": input.total_input() + output,
+                "cacheReadInputTokens": input.cache_read, "cacheWriteInputTokens": input.cache_write,
+            });
+            let metadata = json!({ "usage": usage, "metrics": { "latencyMs": 1 } });
+            frames.push(event("metadata", &metadata, false));
+        }
+        End::Error { name, message } => {
+            let bytes = frame("exception", name, &json!({ "message": message }));
+            frames.push(Frame { bytes, is_piece: false });
+        }
+    }
+    frames
+}
+
+/// An error, as a body; its name travels in a header.
+pub(crate) fn error(message: &str) -> Value {
+    json!({ "message": message })
+}
+
+/// The model's id in the path of a request; none for other paths.
+pub(crate) fn model_of(path: &str) -> Option<String> {
+    let path = path.strip_prefix("/v1").unwrap_or(path);
+    let segment = path.strip_prefix("/model/")?.strip_suffix("/converse-stream")?;
+    if segment.is_empty() || segment.contains('/') {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let mut rest = segment.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let hex = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.filter(|_| *first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

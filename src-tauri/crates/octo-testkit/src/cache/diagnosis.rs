@@ -1,0 +1,177 @@
+//! Why a request read less than it might have, in Anthropic's words (its beta of cache diagnostics, 2026).
+
+use super::{
+    policy::{CachePolicy, EffortKey, Origin},
+    segments::{Section, Segments, Side},
+};
+use std::{
+    collections::VecDeque,
+    fmt,
+    hash::{DefaultHasher, Hash, Hasher},
+    time::Duration,
+};
+
+/// How many requests are remembered.
+const REMEMBERED: usize = 64;
+
+/// Less was read than the conversation's last request left in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenMiss {
+    /// The first segment that differs.
+    pub reason: MissReason,
+    /// The first message (by index) that differs, where messages do.
+    pub message: Option<usize>,
+    /// How many tokens might have been read beyond what was.
+    pub tokens: u64,
+}
+
+/// Anthropic's six names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MissReason {
+    /// The tools differ.
+    ToolsChanged,
+    /// The system prompt differs.
+    SystemChanged,
+    /// The model, or the effort where it counts, differs.
+    ModelChanged,
+    /// A message differs, or how the conversation is read.
+    MessagesChanged,
+    /// What the last request left has expired.
+    PreviousMessageNotFound,
+    /// Nothing differs: it was too short, too far back, not yet visible, or bad luck.
+    Unavailable,
+}
+
+impl MissReason {
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ToolsChanged => "tools_changed",
+            Self::SystemChanged => "system_changed",
+            Self::ModelChanged => "model_changed",
+            Self::MessagesChanged => "messages_changed",
+            Self::PreviousMessageNotFound => "previous_message_not_found",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
+
+impl fmt::Display for MissReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What requests were like.
+#[derive(Debug, Default)]
+pub(super) struct Traces {
+    seen: VecDeque<Trace>,
+}
+
+#[derive(Debug)]
+struct Trace {
+    model: String,
+    effort: String,
+    manner: String,
+    tools: u64,
+    system: u64,
+    messages: Vec<u64>,
+    /// The messages whose end the cache holds.
+    covered: usize,
+    /// Tokens left in the cache.
+    left: u64,
+    expires: Duration,
+}
+
+impl Traces {
+    /// Compares a request with the one it goes on from, and remembers it.
+    pub(super) fn note(
+        &mut self,
+        model: &str,
+        segments: &Segments,
+        read: u64,
+        left: u64,
+        now: Duration,
+        policy: &CachePolicy,
+    ) -> Option<SeenMiss> {
+        let trace = Trace::new(model, segments, left, now, policy);
+        let related = |before: &&Trace| {
+            let same = |place: usize| {
+                before.messages.get(place).is_some_and(|own| trace.messages.get(place) == Some(own))
+            };
+            same(0) || same(1)
+        };
+        let before = self.seen.iter().filter(related).max_by_key(|before| trace.common(before));
+        let miss = before.filter(|before| read < before.left).map(|before| {
+            let (reason, message) = trace.difference(before, now, policy);
+            SeenMiss { reason, message, tokens: before.left - read }
+        });
+        self.seen.push_back(trace);
+        if self.seen.len() > REMEMBERED {
+            self.seen.pop_front();
+        }
+        miss
+    }
+}
+
+impl Trace {
+    fn new(model: &str, segments: &Segments, left: u64, now: Duration, policy: &CachePolicy) -> Self {
+        let hash_of = |wanted: &dyn Fn(Section) -> bool| {
+            let mut hasher = DefaultHasher::new();
+            for segment in segments.all.iter().filter(|segment| wanted(segment.section)) {
+                segment.text.hash(&mut hasher);
+            }
+            hasher.finish()
+        };
+        let mut messages: Vec<DefaultHasher> = Vec::new();
+        let (mut bytes, mut covered) = (0, 0);
+        for segment in &segments.all {
+            bytes += segment.text.len();
+            let Section::Message(index) = segment.section else { continue };
+            messages.resize_with((index + 1).max(messages.len()), DefaultHasher::new);
+            (segment.side == Side::Model, &segment.text).hash(&mut messages[index]);
+            if (bytes / super::simulator::TOKEN) as u64 <= left {
+                covered = index + 1;
+            }
+        }
+        Self {
+            model: model.to_owned(),
+            effort: match policy.effort {
+                EffortKey::Counts => segments.effort.clone(),
+                EffortKey::Ignored => String::new(),
+            },
+            manner: segments.manner.clone(),
+            tools: hash_of(&|section| section == Section::Tools),
+            system: hash_of(&|section| section == Section::System),
+            messages: messages.iter().map(Hasher::finish).collect(),
+            covered,
+            left,
+            expires: match policy.lives.origin {
+                Origin::RequestStart | Origin::FirstToken => now + policy.lives.short,
+            },
+        }
+    }
+
+    fn common(&self, before: &Self) -> usize {
+        self.messages.iter().zip(&before.messages).take_while(|(own, other)| own == other).count()
+    }
+
+    fn difference(&self, before: &Self, now: Duration, policy: &CachePolicy) -> (MissReason, Option<usize>) {
+        let common = self.common(before);
+        if (&self.model, &self.effort) != (&before.model, &before.effort) {
+            (MissReason::ModelChanged, None)
+        } else if self.tools != before.tools {
+            (MissReason::ToolsChanged, None)
+        } else if self.system != before.system {
+            (MissReason::SystemChanged, None)
+        } else if self.manner != before.manner {
+            (MissReason::MessagesChanged, Some(0))
+        } else if common < before.covered {
+            (MissReason::MessagesChanged, Some(common))
+        } else if before.left >= policy.minimum && before.expires <= now {
+            (MissReason::PreviousMessageNotFound, None)
+        } else {
+            (MissReason::Unavailable, None)
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! A request of any protocol as the sequence of segments its cache sees.
+
+use octo_protocol::Protocol;
+use serde_json::{Map, Value};
+
+/// A request, taken apart.
+#[derive(Debug)]
+pub(super) struct Segments {
+    pub(super) effort: String,
+    /// Steers requests to machines.
+    pub(super) key: String,
+    /// What is part of the prefix from the first message on, beside the messages.
+    pub(super) manner: String,
+    /// Whether the server adds a breakpoint of its own.
+    pub(super) own_breakpoint: bool,
+    pub(super) all: Vec<Segment>,
+}
+
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) section: Section,
+    pub(super) side: Side,
+    pub(super) run: Run,
+    /// Its bytes, without markers.
+    pub(super) text: String,
+    pub(super) mark: Option<Mark>,
+    /// Whether a marker may stand on it.
+    pub(super) may_be_marked: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    Tools,
+    System,
+    /// Of the message with this index.
+    Message(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Side {
+    Fixed,
+    Person,
+    Model,
+}
+
+/// Calls in a row are one position, and so are results in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Run {
+    Calls,
+    Results,
+    Alone,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Short,
+    Long,
+}
+
+/// The fields markers are in.
+const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
+
+impl Segments {
+    pub(super) fn of(protocol: Protocol, body: &Value) -> Self {
+        let all = match protocol {
+            Protocol::Anthropic => anthropic(body),
+            Protocol::OpenaiChat => chat(body),
+            Protocol::OpenaiResponses => responses(body),
+            Protocol::Bedrock => converse(body),
+        };
+        let effort = ["/output_config/effort", "/reasoning_effort", "/reasoning/effort"];
+        let more = "/additionalModelRequestFields";
+        let effort = effort.iter().map(|path| body.pointer(path).or(body.pointer(&format!("{more}{path}"))));
+        let effort = effort.flatten().map(Value::to_string).collect();
+        let manner = ["/tool_choice", "/thinking", "/additionalModelRequestFields/thinking"];
+        let manner = manner.iter().filter_map(|path| body.pointer(path)).map(Value::to_string).collect();
+        let key = ["prompt_cache_key", "session_id"].iter().filter_map(|field| body[field].as_str()).collect();
+        let own_breakpoint = body.pointer("/prompt_cache_options/mode") != Some(&Value::from("explicit"));
+        Self { effort, key, manner, own_breakpoint, all }
+    }
+}
+
+impl Segment {
+    fn new(section: Section, side: Side, run: Run, mut value: Value) -> Self {
+        let mark = take_mark(&mut value);
+        Self { section, side, run, text: value.to_string(), mark, may_be_marked: true }
+    }
+}
+
+fn list<'a>(body: &'a Value, path: &str) -> impl Iterator<Item = &'a Value> {
+    body.pointer(path).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The blocks of a content that may be plain text.
+fn blocks(content: &Value) -> Vec<Value> {
+    match content {
+        Value::Array(blocks) => blocks.clone(),
+        Value::Null => Vec::new(),
+        text => vec![text.clone()],
+    }
+}
+
+fn anthropic(body: &Value) -> Vec<Segment> {
+    let fixed = |section| move |block: Value| Segment::new(section, Side::Fixed, Run::Alone, block);
+    let mut all: Vec<Segment> = list(body, "/tools").cloned().map(fixed(Section::Tools)).collect();
+    all.extend(blocks(&body["system"]).into_iter().map(fixed(Section::System)));
+    for (index, message) in list(body, "/messages").enumerate() {
+        let side = side(message);
+        for block in blocks(&message["content"]) {
+            let run = match block["type"].as_str() {
+                Some("tool_use") => Run::Calls,
+                Some("tool_result") => Run::Results,
+                _ => Run::Alone,
+            };
+            let reasoning = matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
+            let mut segment = Segment::new(Section::Message(index), side, run, block);
+            segment.may_be_marked = !reasoning;
+            all.push(segment);
+        }
+    }
+    // Automatic mode: the last block that takes a marker gets one.
+    let automatic = body.get("cache_control").map(mark);
+    if let (Some(mark), Some(last)) = (automatic, all.iter_mut().rev().find(|block| block.may_be_marked)) {
+        last.mark = last.mark.or(Some(mark));
+    }
+    all
+}
+
+fn converse(body: &Value) -> Vec<Segment> {
+    let mut all: Vec<Segment> = Vec::new();
+    let mut add = |section, side, block: &Value| {
+        let Some(point) = block.get("cachePoint") else {
+            let run = match block {
+                block if block.get("toolUse").is_some() => Run::Calls,
+                block if block.get("toolResult").is_some() => Run::Results,
+                _ => Run::Alone,
+            };
+            let mut segment = Segment::new(section, side, run, block.clone());
+            segment.may_be_marked = block.get("reasoningContent").is_none();
+            return all.push(segment);
+        };
+        if let Some(before) = all.last_mut() {
+            before.mark = Some(mark(point));
+        }
+    };
+    list(body, "/toolConfig/tools").for_each(|tool| add(Section::Tools, Side::Fixed, tool));
+    list(body, "/system").for_each(|block| add(Section::System, Side::Fixed, block));
+    for (index, message) in list(body, "/messages").enumerate() {
+        let side = side(message);
+        list(message, "/content").for_each(|block| add(Section::Message(index), side, block));
+    }
+    all
+}
+
+fn chat(body: &Value) -> Vec<Segment> {
+    let tool = |tool: &Value| Segment::new(Section::Tools, Side::Fixed, Run::Alone, tool.clone());
+    let mut all: Vec<Segment> = list(body, "/tools").map(tool).collect();
+    let mut index = 0;
+    for message in list(body, "/messages") {
+        let role = message["role"].as_str().unwrap_or_default();
+        if matches!(role, "system" | "developer") {
+            all.push(Segment::new(Section::System, Side::Fixed, Run::Alone, message.clone()));
+            continue;
+        }
+        let run = match role {
+            "tool" => Run::Results,
+            _ if message.get("tool_calls").is_some() => Run::Calls,
+            _ => Run::Alone,
+        };
+        all.push(Segment::new(Section::Message(index), side(message), run, message.clone()));
+        index += 1;
+    }
+    all
+}
+
+fn responses(body: &Value) -> Vec<Segment> {
+    let tool = |tool: &Value| Segment::new(Section::Tools, Side::Fixed, Run::Alone, tool.clone());
+    let mut all: Vec<Segment> = list(body, "/tools").map(tool).collect();
+    if let Some(instructions) = body.get("instructions").filter(|it| !it.is_null()) {
+        let mut segment = Segment::new(Section::System, Side::Fixed, Run::Alone, instructions.clone());
+        segment.may_be_marked = false;
+        all.push(segment);
+    }
+    let mut index = 0;
+    for item in list(body, "/input") {
+        let role = item["role"].as_str().unwrap_or_default();
+        if matches!(role, "system" | "developer") {
+            all.push(Segment::new(Section::System, Side::Fixed, Run::Alone, item.clone()));
+            continue;
+        }
+        let (side, run) = match item["type"].as_str() {
+            Some("function_call") => (Side::Model, Run::Calls),
+            Some("function_call_output") => (Side::Person, Run::Results),
+            Some("reasoning") => (Side::Model, Run::Alone),
+            _ => (side(item), Run::Alone),
+        };
+        let mut segment = Segment::new(Section::Message(index), side, run, item.clone());
+        segment.may_be_marked = side != Side::Model;
+        all.push(segment);
+        index += 1;
+    }
+    all
+}
+
+fn side(message: &Value) -> Side {
+    if message["role"] == "assistant" { Side::Model } else { Side::Person }
+}
+
+fn mark(marker: &Value) -> Mark {
+    if marker["ttl"] == "1h" { Mark::Long } else { Mark::Short }
+}
+
+/// Takes the marker off a block, and off the parts of its content; a tool's own parameters are left alone.
+fn take_mark(value: &mut Value) -> Option<Mark> {
+    match value {
+        Value::Array(parts) => parts.iter_mut().filter_map(take_mark).next_back(),
+        Value::Object(fields) => {
+            let own = MARKS.iter().filter_map(|field| fields.shift_remove(*field)).next_back();
+            let inner = ["content", "output"].iter().filter_map(|field| within(fields, field)).next_back();
+            own.as_ref().map(mark).or(inner)
+        }
+        _ => None,
+    }
+}
+
+fn within(fields: &mut Map<String, Value>, field: &str) -> Option<Mark> {
+    fields.get_mut(field).and_then(take_mark)
+}

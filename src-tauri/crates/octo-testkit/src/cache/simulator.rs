@@ -1,0 +1,490 @@
+//! The cache itself: entries by what their prefix is, for whom, and until when.
+
+use super::{
+    diagnosis::{SeenMiss, Traces},
+    policy::{CachePolicy, Certainty, EffortKey, Lookback, Origin, Routing, Visibility, Writing},
+    segments::{Mark, Run, Section, Segment, Segments, Side},
+};
+use crate::RecordedRequest;
+use octo_protocol::{Protocol, Usage};
+use serde_json::Value;
+use std::{
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
+    hash::{DefaultHasher, Hash, Hasher},
+    time::Duration,
+};
+
+/// Bytes of a token.
+pub(super) const TOKEN: usize = 4;
+/// What requests are sent to one machine by, in tokens.
+const ROUTED_BY: usize = 256;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A provider's prompt cache. Its clock stands still unless it is moved. A token is four bytes.
+#[derive(Debug)]
+pub struct CacheSimulator {
+    policy: CachePolicy,
+    now: Duration,
+    entries: HashMap<Key, Entry>,
+    /// Every prefix that ever had a breakpoint: those are counted, alive or not.
+    breakpoints: HashSet<Key>,
+    /// The lengths of units, in bytes.
+    unit_lengths: BTreeSet<usize>,
+    /// Prefixes seen, to notice when two requests begin alike.
+    beginnings: HashSet<Key>,
+    /// Inputs whose output is a unit too: it ends with the model's message that follows.
+    open_outputs: HashMap<Key, Entry>,
+    recent: HashMap<u64, VecDeque<Duration>>,
+    dice: u64,
+    traces: Traces,
+}
+
+/// For whom a prefix is kept, and the hash of it, which stands for its length too.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    scope: u64,
+    model: String,
+    effort: String,
+    prefix: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    visible: Duration,
+    expires: Duration,
+    life: Duration,
+    /// When it goes, however often it is read.
+    ends: Option<Duration>,
+}
+
+/// What a request was given, and what it will leave behind once it streams.
+#[derive(Debug, Default)]
+pub struct Served {
+    /// Its input by class, and no output.
+    pub usage: Usage,
+    /// How many of the written tokens are for the long life.
+    pub written_long: u64,
+    /// Why less was read than the conversation's last request left; none where it was not less.
+    pub miss: Option<SeenMiss>,
+    start: Duration,
+    writes: Vec<Write>,
+}
+
+#[derive(Debug)]
+struct Write {
+    key: Key,
+    length: u64,
+    life: Duration,
+    kind: WriteKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WriteKind {
+    Plain,
+    Unit { bytes: usize },
+    /// The unit that ends with the output.
+    Output,
+    Beginning,
+}
+
+/// The place after a segment.
+struct Place<'a> {
+    segment: &'a Segment,
+    key: Key,
+    tokens: u64,
+    position: usize,
+}
+
+impl CacheSimulator {
+    /// An empty cache.
+    pub fn new(policy: CachePolicy) -> Self {
+        let dice = match policy.certainty {
+            Certainty::Sure => 0,
+            Certainty::Chance { seed, .. } => seed,
+        };
+        Self {
+            policy,
+            now: Duration::ZERO,
+            entries: HashMap::new(),
+            breakpoints: HashSet::new(),
+            unit_lengths: BTreeSet::new(),
+            beginnings: HashSet::new(),
+            open_outputs: HashMap::new(),
+            recent: HashMap::new(),
+            dice,
+            traces: Traces::default(),
+        }
+    }
+
+    /// What it goes by.
+    pub fn policy(&self) -> &CachePolicy {
+        &self.policy
+    }
+
+    /// The time since it was made.
+    pub fn now(&self) -> Duration {
+        self.now
+    }
+
+    /// Moves the clock.
+    pub fn advance(&mut self, time: Duration) {
+        self.now += time;
+    }
+
+    /// A recorded request as a whole: it is asked, and streams at once.
+    ///
+    /// # Errors
+    ///
+    /// What the provider would refuse.
+    pub fn replay(&mut self, request: &RecordedRequest) -> Result<Served, String> {
+        let mut served = self.serve(request.protocol, request.model(), &request.body)?;
+        self.stream(&mut served);
+        Ok(served)
+    }
+
+    /// What a request reads and will write, and what it is billed.
+    ///
+    /// # Errors
+    ///
+    /// What the provider would refuse: too many markers, a marker where none may be, lives in the wrong order.
+    pub fn serve(&mut self, protocol: Protocol, model: &str, body: &Value) -> Result<Served, String> {
+        let segments = Segments::of(protocol, body);
+        let scope = self.scope(&segments);
+        let places = places(&segments, |prefix| Key {
+            scope,
+            model: model.to_owned(),
+            effort: match self.policy.effort {
+                EffortKey::Counts => segments.effort.clone(),
+                EffortKey::Ignored => String::new(),
+            },
+            prefix,
+        });
+        let mut served = match self.policy.writing {
+            Writing::Never => Served::default(),
+            Writing::Markers { limit, lookback } => self.markers(&places, limit, lookback)?,
+            Writing::Breakpoints { limit, lookback } => {
+                self.breakpoints(&places, limit, lookback, segments.own_breakpoint)?
+            }
+            Writing::Steps { step } => self.steps(&places, step),
+            Writing::Units { step } => self.units(&places, step),
+        };
+        served.start = self.now;
+        let total = places.last().map_or(0, |place| place.tokens);
+        let cached = served.usage.cache_read + served.usage.cache_write;
+        served.usage.input = total - cached;
+        let left = served.writes.iter().map(|write| write.length).max().unwrap_or(0).max(cached);
+        served.miss = self.traces.note(model, &segments, served.usage.cache_read, left, self.now, &self.policy);
+        Ok(served)
+    }
+
+    /// The request streams: what it wrote can be read from now on.
+    pub fn stream(&mut self, served: &mut Served) {
+        let visible = match self.policy.visible {
+            Visibility::FirstToken => self.now,
+            Visibility::Later(time) => self.now + time,
+        };
+        let from = match self.policy.lives.origin {
+            Origin::RequestStart => served.start,
+            Origin::FirstToken => self.now,
+        };
+        for Write { key, length: _, life, kind } in served.writes.drain(..) {
+            let alive = self.entries.get(&key).filter(|entry| entry.expires > served.start);
+            // A hit renews an entry for the length it has, and makes no longer one of it.
+            let (life, visible) = alive.map_or((life, visible), |entry| (entry.life, entry.visible));
+            let ends = match alive {
+                Some(entry) => entry.ends,
+                None => self.policy.lives.most.map(|most| from + most),
+            };
+            let expires = ends.map_or(from + life, |ends| ends.min(from + life));
+            let entry = Entry { visible, expires, life, ends };
+            match kind {
+                WriteKind::Beginning => {
+                    self.beginnings.insert(key);
+                    continue;
+                }
+                WriteKind::Output => {
+                    self.open_outputs.insert(key, entry);
+                    continue;
+                }
+                WriteKind::Unit { bytes } => {
+                    self.unit_lengths.insert(bytes);
+                }
+                WriteKind::Plain => {}
+            }
+            self.entries.insert(key, entry);
+        }
+    }
+
+    fn readable(&self, key: &Key) -> Option<&Entry> {
+        self.entries.get(key).filter(|entry| entry.expires > self.now && entry.visible <= self.now)
+    }
+
+    fn renew(&mut self, key: &Key) {
+        let now = self.now;
+        if let Some(entry) = self.entries.get_mut(key) {
+            let expires = entry.ends.map_or(now + entry.life, |ends| ends.min(now + entry.life));
+            entry.expires = entry.expires.max(expires);
+        }
+    }
+
+    fn scope(&mut self, segments: &Segments) -> u64 {
+        let Routing::ByKey { per_minute } = self.policy.routing else { return 0 };
+        let bytes = segments.all.iter().flat_map(|segment| segment.text.bytes());
+        let mut hasher = DefaultHasher::new();
+        bytes.take(ROUTED_BY * TOKEN).for_each(|byte| byte.hash(&mut hasher));
+        segments.key.hash(&mut hasher);
+        let scope = hasher.finish();
+        let Some(per_minute) = per_minute else { return scope };
+        let now = self.now;
+        let recent = self.recent.entry(scope).or_default();
+        recent.retain(|at| *at + MINUTE > now);
+        recent.push_back(now);
+        let machine = (recent.len() as u64 - 1) / u64::from(per_minute.max(1));
+        (scope, machine).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn markers(&mut self, places: &[Place<'_>], limit: usize, lookback: Lookback) -> Result<Served, String> {
+        let marked: Vec<usize> =
+            (0..places.len()).filter(|index| places[*index].segment.mark.is_some()).collect();
+        check_marks(places, &marked, limit)?;
+        let hit = marked.iter().rev().find_map(|marker| {
+            let within = |index: &usize| match lookback {
+                Lookback::Positions(most) => places[*marker].position - places[*index].position < most,
+                Lookback::Blocks(most) => marker - index < most,
+            };
+            (0..=*marker).rev().take_while(within).find(|index| self.readable(&places[*index].key).is_some())
+        });
+        let read = hit.map_or(0, |index| places[index].tokens);
+        let hit_life = hit.and_then(|index| self.readable(&places[index].key)).map(|entry| entry.life);
+        if let Some(index) = hit {
+            self.renew(&places[index].key);
+        }
+        let writes = self.kept(places, &marked);
+        let long_end = writes
+            .iter()
+            .filter(|place| place.segment.mark == Some(Mark::Long) && place.tokens > read)
+            .map(|place| place.tokens)
+            .max()
+            .unwrap_or(read);
+        let end = writes.iter().map(|place| place.tokens).max().unwrap_or(0).max(read);
+        let life = |place: &Place<'_>| {
+            let asked = match place.segment.mark {
+                Some(Mark::Long) => self.policy.lives.long.unwrap_or(self.policy.lives.short),
+                Some(Mark::Short) | None => self.policy.lives.short,
+            };
+            // What was not paid for lives no longer than what was read.
+            if place.tokens <= read { hit_life.map_or(asked, |life| life.min(asked)) } else { asked }
+        };
+        let writes = writes.iter().map(|place| place.write(life(place), WriteKind::Plain)).collect();
+        let usage = Usage { cache_read: read, cache_write: end - read, ..Usage::default() };
+        Ok(Served { usage, written_long: long_end - read, writes, ..Served::default() })
+    }
+
+    fn breakpoints(
+        &mut self,
+        places: &[Place<'_>],
+        limit: usize,
+        lookback: usize,
+        own: bool,
+    ) -> Result<Served, String> {
+        let mut marked: Vec<usize> =
+            (0..places.len()).filter(|index| places[*index].segment.mark.is_some()).collect();
+        check_marks(places, &marked, limit - usize::from(own))?;
+        let newest = places.iter().rposition(|place| place.segment.side == Side::Person);
+        marked.extend(newest.filter(|newest| own && !marked.contains(newest)));
+        let known = |index: &usize| self.breakpoints.contains(&places[*index].key);
+        let hit = (0..places.len())
+            .rev()
+            .filter(known)
+            .take(lookback)
+            .find(|index| self.readable(&places[*index].key).is_some());
+        if let Some(index) = hit {
+            self.renew(&places[index].key);
+        }
+        let read = hit.map_or(0, |index| places[index].tokens);
+        let kept = self.kept(places, &marked);
+        let end = kept.iter().map(|place| place.tokens).max().unwrap_or(0).max(read);
+        let life = self.policy.lives.short;
+        let writes = kept.iter().map(|place| place.write(life, WriteKind::Plain)).collect();
+        let keys: Vec<Key> = kept.iter().map(|place| place.key.clone()).collect();
+        self.breakpoints.extend(keys);
+        let usage = Usage { cache_read: read, cache_write: end - read, ..Usage::default() };
+        Ok(Served { usage, writes, ..Served::default() })
+    }
+
+    /// The marked places that are long enough to be kept.
+    fn kept<'a, 'b>(&self, places: &'a [Place<'b>], marked: &[usize]) -> Vec<&'a Place<'b>> {
+        marked
+            .iter()
+            .map(|index| &places[*index])
+            .filter(|place| place.tokens >= self.policy.minimum)
+            .collect()
+    }
+
+    fn steps(&mut self, places: &[Place<'_>], step: u64) -> Served {
+        let stops = prefixes(places, multiples(step, self.policy.minimum, length(places)));
+        let found = stops.iter().take_while(|(key, _)| self.readable(key).is_some()).count();
+        let found = if self.is_lucky() { found } else { 0 };
+        for (key, _) in stops.iter().take(found) {
+            self.renew(key);
+        }
+        let read = found.checked_sub(1).and_then(|last| stops.get(last)).map_or(0, |stop| stop.1);
+        let life = self.policy.lives.short;
+        let writes = stops.into_iter().map(|(key, bytes)| Write {
+            key,
+            length: (bytes / TOKEN) as u64,
+            life,
+            kind: WriteKind::Plain,
+        });
+        let usage = Usage { cache_read: (read / TOKEN) as u64, ..Usage::default() };
+        Served { usage, writes: writes.collect(), ..Served::default() }
+    }
+
+    fn units(&mut self, places: &[Place<'_>], step: u64) -> Served {
+        let minimum = self.policy.minimum as usize * TOKEN;
+        let all = length(places);
+        let mut end = 0;
+        let ends: HashMap<usize, usize> = places
+            .iter()
+            .enumerate()
+            .map(|(index, place)| {
+                end += place.segment.text.len();
+                (end, index)
+            })
+            .collect();
+        let steps: BTreeSet<usize> = multiples(step, self.policy.minimum, all).collect();
+        let mut lengths: BTreeSet<usize> = self.unit_lengths.range(..=all).copied().collect();
+        lengths.extend(steps.iter().chain(ends.keys()));
+        let stops = prefixes(places, lengths);
+        // Outputs whose end is known by now become units.
+        for (key, bytes) in &stops {
+            let Some(place) = ends.get(bytes) else { continue };
+            let Some(entry) = self.open_outputs.get(key).copied() else { continue };
+            let answer = places[place + 1..].iter().take_while(|next| next.segment.side == Side::Model);
+            let answer: usize = answer.map(|next| next.segment.text.len()).sum();
+            let end = bytes + answer;
+            if let Some((key, _)) = stops.iter().find(|(_, bytes)| answer > 0 && *bytes == end) {
+                self.unit_lengths.insert(end);
+                self.entries.insert(key.clone(), entry);
+            }
+        }
+        let is_unit = |(key, _): &&(Key, usize)| self.readable(key).is_some();
+        let hit = stops.iter().rev().find(is_unit).filter(|(_, bytes)| *bytes >= minimum).cloned();
+        if let Some((key, _)) = &hit {
+            self.renew(key);
+        }
+        let life = self.policy.lives.short;
+        let write = |(key, bytes): &(Key, usize), kind| Write {
+            key: key.clone(),
+            length: (bytes / TOKEN) as u64,
+            life,
+            kind,
+        };
+        let mut writes = Vec::new();
+        // What begins two requests is a unit from now on.
+        let in_steps = || stops.iter().filter(|(_, bytes)| steps.contains(bytes));
+        let alike = in_steps().take_while(|(key, _)| self.beginnings.contains(key)).last();
+        writes.extend(alike.map(|stop| write(stop, WriteKind::Unit { bytes: stop.1 })));
+        writes.extend(in_steps().map(|stop| write(stop, WriteKind::Beginning)));
+        if let Some(end) = stops.last().filter(|(_, bytes)| *bytes >= minimum) {
+            writes.push(write(end, WriteKind::Unit { bytes: end.1 }));
+            writes.push(write(end, WriteKind::Output));
+        }
+        let read = hit.map_or(0, |(_, bytes)| bytes / TOKEN) as u64;
+        let usage = Usage { cache_read: read, ..Usage::default() };
+        Served { usage, writes, ..Served::default() }
+    }
+
+    fn is_lucky(&mut self) -> bool {
+        let Certainty::Chance { probability, .. } = self.policy.certainty else { return true };
+        // A linear congruential generator with Knuth's constants; its upper bits are the better ones.
+        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+        let thrown = (self.dice >> 11) as f64 / (1_u64 << 53) as f64;
+        thrown < probability
+    }
+}
+
+impl Place<'_> {
+    fn write(&self, life: Duration, kind: WriteKind) -> Write {
+        Write { key: self.key.clone(), length: self.tokens, life, kind }
+    }
+}
+
+fn check_marks(places: &[Place<'_>], marked: &[usize], limit: usize) -> Result<(), String> {
+    if marked.len() > limit {
+        return Err(format!(
+            "A maximum of {limit} blocks with cache_control may be provided. Found {}.",
+            marked.len()
+        ));
+    }
+    if marked.iter().any(|index| !places[*index].segment.may_be_marked) {
+        return Err("a cache marker on a block that takes none".to_owned());
+    }
+    let marks = marked.iter().map(|index| places[*index].segment.mark);
+    let mut shorter = false;
+    for mark in marks {
+        if mark == Some(Mark::Long) && shorter {
+            return Err("a 1h cache marker must not come after a 5m one".to_owned());
+        }
+        shorter |= mark == Some(Mark::Short);
+    }
+    Ok(())
+}
+
+fn places(segments: &Segments, key: impl Fn(u64) -> Key) -> Vec<Place<'_>> {
+    let (mut hasher, mut bytes, mut position) = (DefaultHasher::new(), 0, 0);
+    let mut last = Run::Alone;
+    let mut in_messages = false;
+    segments
+        .all
+        .iter()
+        .map(|segment| {
+            if matches!(segment.section, Section::Message(_)) && !in_messages {
+                in_messages = true;
+                segments.manner.hash(&mut hasher);
+            }
+            segment.side.hash(&mut hasher);
+            segment.text.hash(&mut hasher);
+            bytes += segment.text.len();
+            if segment.run == Run::Alone || segment.run != last {
+                position += 1;
+            }
+            last = segment.run;
+            Place { segment, key: key(hasher.finish()), tokens: (bytes / TOKEN) as u64, position }
+        })
+        .collect()
+}
+
+/// The keys of the request's beginnings of these lengths, in bytes, with the length; rising.
+fn prefixes(places: &[Place<'_>], lengths: impl IntoIterator<Item = usize>) -> Vec<(Key, usize)> {
+    let mut found = Vec::new();
+    let mut hasher = blake3::Hasher::new();
+    let mut lengths = lengths.into_iter().peekable();
+    let mut begin = 0;
+    for place in places {
+        let text = place.segment.text.as_bytes();
+        let mut hashed = 0;
+        while let Some(length) = lengths.next_if(|length| *length <= begin + text.len()) {
+            hasher.update(&text[hashed..length - begin]);
+            hashed = length - begin;
+            let hash = hasher.finalize();
+            let prefix = hash.as_bytes().iter().take(8).fold(0, |all, byte| all << 8 | u64::from(*byte));
+            found.push((Key { prefix, ..place.key.clone() }, length));
+        }
+        hasher.update(&text[hashed..]);
+        begin += text.len();
+    }
+    found
+}
+
+fn length(places: &[Place<'_>]) -> usize {
+    places.iter().map(|place| place.segment.text.len()).sum()
+}
+
+/// The multiples of a step from a minimum on, in bytes.
+fn multiples(step: u64, minimum: u64, length: usize) -> impl Iterator<Item = usize> {
+    let (step, minimum) = (step.max(1) as usize * TOKEN, minimum as usize * TOKEN);
+    (minimum.max(1).div_ceil(step)..=length / step).map(move |count| count * step)
+}

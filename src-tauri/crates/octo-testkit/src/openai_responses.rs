@@ -1,0 +1,111 @@
+//! Replies as OpenAI Responses streams.
+
+use crate::reply::{End, Finish, Frame, Part, output_tokens, pieces};
+use octo_protocol::Usage;
+use serde_json::{Value, json};
+
+/// The stream of a message. `number` makes its ids its own.
+pub(crate) fn render(
+    number: usize,
+    model: &str,
+    parts: &[Part],
+    end: &End,
+    chunks: usize,
+    input: Usage,
+) -> Vec<Frame> {
+    let mut stream = Stream { frames: Vec::new() };
+    let response = |status: &str, output: &[Value]| {
+        json!({
+            "id": format!("resp_{number}"), "object": "response", "created_at": 1_780_000_000, "status": status,
+            "error": null, "incomplete_details": null, "model": model, "output": output, "usage": null,
+        })
+    };
+    stream.say(json!({ "type": "response.created", "response": response("in_progress", &[]) }), false);
+    stream.say(json!({ "type": "response.in_progress", "response": response("in_progress", &[]) }), false);
+    let refused = matches!(end, End::Finish(Finish::Refusal));
+    let output: Vec<Value> = parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| stream.item(number, index, part, refused, chunks))
+        .collect();
+    let usage = json!({
+        "input_tokens": input.total_input(),
+        "input_tokens_details": { "cached_tokens": input.cache_read, "cache_write_tokens": input.cache_write },
+        "output_tokens": output_tokens(parts),
+        "output_tokens_details": { "reasoning_tokens": 0 },
+        "total_tokens": input.total_input() + output_tokens(parts),
+    });
+    match end {
+        End::Finish(Finish::Length) => {
+            let mut response = response("incomplete", &output);
+            response["incomplete_details"] = json!({ "reason": "max_output_tokens" });
+            response["usage"] = usage;
+            stream.say(json!({ "type": "response.incomplete", "response": response }), false);
+        }
+        End::Finish(Finish::Stop | Finish::Refusal) => {
+            let mut response = response("completed", &output);
+            response["usage"] = usage;
+            stream.say(json!({ "type": "response.completed", "response": response }), false);
+        }
+        End::Error { name, message } => {
+            stream.say(json!({ "type": "error", "code": name, "message": message, "param": null }), false);
+        }
+    }
+    stream.frames
+}
+
+/// Frames, numbered in the order they are sent.
+struct Stream {
+    frames: Vec<Frame>,
+}
+
+impl Stream {
+    fn say(&mut self, mut data: Value, is_piece: bool) {
+        data["sequence_number"] = self.frames.len().into();
+        let name = data["type"].as_str().unwrap_or_default();
+        self.frames
+            .push(Frame { bytes: format!("event: {name}\ndata: {data}\n\n").into_bytes(), is_piece });
+    }
+
+    /// Streams an item and gives it whole.
+    fn item(&mut self, number: usize, index: usize, part: &Part, refused: bool, chunks: usize) -> Value {
+        let (id, delta, begun, whole, text) = match part {
+            Part::Text(text) => {
+                let id = format!("msg_{number}_{index}");
+                let message = |status: &str, content: Value| json!({ "id": id, "type": "message", "status": status, "role": "assistant", "content": content });
+                let (kind, field, delta) = if refused {
+                    ("refusal", "refusal", "response.refusal.delta")
+                } else {
+                    ("output_text", "text", "response.output_text.delta")
+                };
+                let content = json!([{ "type": kind, field: text }]);
+                let (begun, whole) = (message("in_progress", json!([])), message("completed", content));
+                (id, delta, begun, whole, text)
+            }
+            Part::Reasoning { text, signature } => {
+                let id = format!("rs_{number}_{index}");
+                let begun = json!({ "id": id, "type": "reasoning", "summary": [] });
+                let summary = json!([{ "type": "summary_text", "text": text }]);
+                let whole = json!({ "id": id, "type": "reasoning", "summary": summary, "encrypted_content": signature });
+                (id, "response.reasoning_summary_text.delta", begun, whole, text)
+            }
+            Part::Call { name, arguments } => {
+                let id = format!("fc_{number}_{index}");
+                let call = |status: &str, arguments: &str| json!({ "id": id, "type": "function_call", "status": status, "arguments": arguments, "call_id": format!("call_{number}_{index}"), "name": name });
+                let (begun, whole) = (call("in_progress", ""), call("completed", arguments));
+                (id, "response.function_call_arguments.delta", begun, whole, arguments)
+            }
+        };
+        self.say(json!({ "type": "response.output_item.added", "output_index": index, "item": begun }), false);
+        for piece in pieces(text, chunks) {
+            self.say(json!({ "type": delta, "item_id": id, "output_index": index, "delta": piece }), true);
+        }
+        self.say(json!({ "type": "response.output_item.done", "output_index": index, "item": whole }), false);
+        whole
+    }
+}
+
+/// An error, as a body.
+pub(crate) fn error(name: &str, message: &str) -> Value {
+    json!({ "error": { "message": message, "type": name, "param": null, "code": null } })
+}
