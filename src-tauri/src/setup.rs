@@ -107,6 +107,7 @@ fn configuration(home: PathBuf, host: Arc<DesktopHost>) -> Config {
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::System,
         host,
+        idle_after: octo_core::IDLE_AFTER,
         secret_variables: Vec::new(),
     }
 }

@@ -105,7 +105,7 @@ mod recovery {
         time::{Duration, Instant},
     };
     use tauri::WebviewWindow;
-    use webkit2gtk::{WebView, WebViewExt as _};
+    use webkit2gtk::WebViewExt as _;
 
     /// A page that dies again this soon may go on doing so.
     const AGAIN: Duration = Duration::from_secs(30);
@@ -113,6 +113,8 @@ mod recovery {
     const PAUSE: Duration = Duration::from_secs(10);
     /// Tells the page that it is not the first one; it says so to the person.
     const MARK: &str = "?reloaded";
+    /// Where the built page is.
+    const PAGE: &str = "tauri://localhost/";
 
     /// The webview library does not report this on Linux, so WebKit's own signal is used.
     pub(super) fn reload_when_the_page_dies(window: &WebviewWindow) -> tauri::Result<()> {
@@ -122,28 +124,47 @@ mod recovery {
             webview.inner().connect_web_process_terminated(move |view, reason| {
                 let soon = last.replace(Some(Instant::now())).is_some_and(|last| last.elapsed() < AGAIN);
                 tracing::error!(?reason, again = soon, "the page's process ended");
+                let page = successor(view.uri().as_deref());
                 if soon {
-                    reload_later(own.clone());
+                    load_later(own.clone(), page);
                 } else {
-                    reload(view);
+                    view.load_uri(&page);
                 }
             });
         })
     }
 
-    fn reload_later(window: WebviewWindow) {
+    fn load_later(window: WebviewWindow, page: String) {
         tauri::async_runtime::spawn(async move {
             tokio::time::sleep(PAUSE).await;
-            if let Err(error) = window.with_webview(|webview| reload(&webview.inner())) {
+            if let Err(error) = window.with_webview(move |webview| webview.inner().load_uri(&page)) {
                 tracing::warn!(%error, "the page could not be loaded again");
             }
         });
     }
 
-    fn reload(view: &WebView) {
-        match view.uri().as_deref().and_then(|uri| uri.split(['?', '#']).next()) {
-            Some(page) => view.load_uri(&format!("{page}{MARK}")),
-            None => view.reload(),
+    /// The page that comes in the place of the one at `address`. There is only one page; a view that lost its
+    /// process may not know its address any more.
+    fn successor(address: Option<&str>) -> String {
+        let page = address.and_then(|address| address.split(['?', '#']).next());
+        format!("{}{MARK}", page.filter(|page| !page.is_empty()).unwrap_or(PAGE))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn the_successor_of_a_page_is_that_page_marked() {
+            for (address, marked) in [
+                (Some("tauri://localhost"), "tauri://localhost?reloaded"),
+                (Some("tauri://localhost/?reloaded"), "tauri://localhost/?reloaded"),
+                (Some("http://localhost:5173/#x"), "http://localhost:5173/?reloaded"),
+                (Some(""), "tauri://localhost/?reloaded"),
+                (None, "tauri://localhost/?reloaded"),
+            ] {
+                assert_eq!(successor(address), marked, "{address:?}");
+            }
         }
     }
 }

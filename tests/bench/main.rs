@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is what it says to the person")]
 
+mod cache;
 mod grep;
 mod memory;
 mod seed;
@@ -25,11 +26,17 @@ enum Part {
     Window,
     Turn,
     Grep,
+    Cache,
 }
 
 /// The parts by their names, in the order they run.
-const PARTS: [(&str, Part); 4] =
-    [("sessions", Part::Sessions), ("window", Part::Window), ("turn", Part::Turn), ("grep", Part::Grep)];
+const PARTS: [(&str, Part); 5] = [
+    ("sessions", Part::Sessions),
+    ("window", Part::Window),
+    ("turn", Part::Turn),
+    ("grep", Part::Grep),
+    ("cache", Part::Cache),
+];
 
 fn main() -> ExitCode {
     let outcome = tokio::runtime::Runtime::new()
@@ -72,6 +79,7 @@ async fn measure(parts: &[(&str, Part)]) -> Result<(Table, String)> {
             Part::Window => window::measure(&mut table, filled(&mut home).await?).await,
             Part::Turn => turn::measure(&mut table).await,
             Part::Grep => grep::measure(&mut table),
+            Part::Cache => cache::measure(&mut table).await,
         };
         outcome.with_context(|| (*name).to_owned())?;
         say(&format!("{name} took {:.0} s", began.elapsed().as_secs_f64()));

@@ -42,6 +42,7 @@ pub async fn start(home: &TempHome) -> Result<Octo> {
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::Memory,
         host: Arc::new(NoHost),
+        idle_after: octo_core::IDLE_AFTER,
         secret_variables: Vec::new(),
     };
     Ok(Octo::start(config).await?)
@@ -53,7 +54,14 @@ pub async fn start(home: &TempHome) -> Result<Octo> {
 /// When it is not taken.
 pub async fn add_model(octo: &Octo, base_url: String) -> Result<ModelId> {
     let model = "scripted-model".to_owned();
-    let draft = ModelDraft { id: None, protocol: Protocol::Anthropic, base_url, model, key: None };
+    let draft = ModelDraft {
+        id: None,
+        protocol: Protocol::Anthropic,
+        base_url,
+        model,
+        key: None,
+        headers: Vec::new(),
+    };
     Ok(octo.call(SaveModel { draft }).await?.id)
 }
 

@@ -86,8 +86,10 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "| Measured | Median | Least | Most | Aim | Runs |")?;
-        writeln!(f, "| :-- | --: | --: | --: | --: | --: |")?;
+        if !self.rows.is_empty() {
+            writeln!(f, "| Measured | Median | Least | Most | Aim | Runs |")?;
+            writeln!(f, "| :-- | --: | --: | --: | --: | --: |")?;
+        }
         for Row { what, unit, figures: Figures { median, min, max, runs }, aim } in &self.rows {
             let (median, min, max) = (unit.say(*median), unit.say(*min), unit.say(*max));
             let aim = aim.map_or_else(String::new, |aim| format!("< {}", unit.say_round(aim)));

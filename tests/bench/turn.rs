@@ -61,6 +61,7 @@ async fn turn(words: usize) -> Result<Vec<Duration>> {
             profile: Profile::General,
             mode: Mode::AskRisky,
             model: None,
+            effort: None,
             blocks: vec![Block::Text { text: seed::words(words, words) }],
         })
         .await?;

@@ -187,8 +187,26 @@ ok("no with reason", (await page.getByTestId("question").count()) === 0);
 await page.close();
 // 6 first run
 page = await open("first-run");
+ok("a provider is chosen", (await page.getByTestId("model-url").inputValue()).includes("anthropic"));
+await page.getByTestId("model-provider-find").fill("glm");
+await page.keyboard.press("Enter");
+ok("the provider that was found is taken", (await page.getByTestId("model-url").inputValue()).includes("z.ai"));
+await page.getByTestId("model-place").selectOption({ index: 1 });
+ok("its other place too", (await page.getByTestId("model-url").inputValue()).includes("bigmodel.cn"));
+await page.getByTestId("model-provider-find").fill("");
+await page.getByTestId("model-local-ollama").click();
+ok("a server of this machine is one click", (await page.getByTestId("model-url").inputValue()).includes("11434"));
+await page.getByTestId("model-name").press("ArrowDown");
+await page.keyboard.press("ArrowDown");
+await page.keyboard.press("Enter");
+ok(
+  "a model is chosen by keys",
+  (await page.getByTestId("model-name").inputValue()) === "gpt-oss:20b",
+  await page.getByTestId("model-name").inputValue(),
+);
+await page.getByTestId("model-provider-custom").click();
 await page.getByTestId("model-protocol-openai-chat").click();
-ok("address follows the protocol", (await page.getByTestId("model-url").inputValue()).includes("openai"));
+await page.getByTestId("model-url").fill("https://host.example/v1");
 await page.getByTestId("model-name").fill("m");
 await page.getByTestId("model-key").fill("sk-1234");
 await page.getByTestId("model-test").click();

@@ -16,7 +16,7 @@ pub(crate) struct Choice {
     parts: Vec<Part>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
     /// Opening, listing and searching sessions.
     Sessions,
@@ -26,6 +26,8 @@ enum Part {
     Turn,
     /// Searching files, against ripgrep.
     Grep,
+    /// What providers' prompt caches make of Octo's requests.
+    Cache,
 }
 
 /// The profile of the root manifest, and the folder its build is in.
@@ -37,15 +39,19 @@ const PROFILE: &str = "bench-run";
 /// The first step that fails.
 pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Result<()> {
     setup::run(project, steps, Purpose::Bench)?;
-    steps.run("page", project.npm(["run", "build"]))?;
-    // The same packages and features in both, so that what they share is compiled once.
-    let packages = ["--profile", PROFILE, "--package", "octo", "--package", "octo-tests"];
-    let mut build = project.cargo(["build"]);
-    build.args(packages).args(WITH_PAGE).args(["--bin", "octo", "--bench", "figures"]);
-    steps.run("build", build)?;
-    let binary = project.target.join(PROFILE).join(format!("octo{}", env::consts::EXE_SUFFIX));
     let mut bench = project.cargo(["bench"]);
-    bench.args(packages).args(WITH_PAGE).args(["--bench", "figures", "--"]);
+    bench.args(["--profile", PROFILE, "--package", "octo-tests"]);
+    if choice.parts.is_empty() || choice.parts.contains(&Part::Window) {
+        steps.run("page", project.npm(["run", "build"]))?;
+        // The same packages and features in both, so that what they share is compiled once.
+        let mut build = project.cargo(["build"]);
+        build.args(["--profile", PROFILE, "--package", "octo-tests", "--package", "octo"]);
+        build.args(WITH_PAGE).args(["--bin", "octo", "--bench", "figures"]);
+        steps.run("build", build)?;
+        bench.args(["--package", "octo"]).args(WITH_PAGE);
+    }
+    let binary = project.target.join(PROFILE).join(format!("octo{}", env::consts::EXE_SUFFIX));
+    bench.args(["--bench", "figures", "--"]);
     for part in choice.parts.iter().filter_map(Part::to_possible_value) {
         bench.arg(part.get_name());
     }

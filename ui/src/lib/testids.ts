@@ -48,7 +48,13 @@ export const testids = {
   statusFolder: "status-folder",
   // first run and the model form
   welcome: "welcome",
-  modelProtocol: "model-protocol", // its parts: model-protocol-anthropic, model-protocol-openai-chat
+  modelProtocol: "model-protocol", // of a custom server; its parts: model-protocol-anthropic, model-protocol-openai-chat, …
+  modelProvider: "model-provider", // its parts: model-provider-anthropic, model-provider-custom, …
+  modelProviderFind: "model-provider-find",
+  modelLocal: "model-local", // its parts: model-local-ollama, …
+  modelLook: "model-look",
+  modelPlace: "model-place",
+  modelNamesAsk: "model-names-ask",
   modelUrl: "model-url",
   modelName: "model-name",
   modelKey: "model-key",
@@ -65,6 +71,14 @@ export const testids = {
   settings: "settings",
   modelRow: "model-row",
   addModel: "add-model",
+  measure: "measure",
+  modelFacts: "model-facts",
+  modelSpeed: "model-speed",
+  modelTestCard: "model-test-card",
+  modelLight: "model-light",
+  modelFallback: "model-fallback",
+  proxy: "proxy", // its parts: proxy-system, proxy-none, proxy-manual
+  proxyAddress: "proxy-address",
   language: "language", // its parts: language-system, language-en, language-zh
   theme: "theme", // its parts: theme-system, theme-light, theme-dark
   defaultMode: "default-mode", // its parts: default-mode-ask, default-mode-ask_risky, default-mode-autonomous

@@ -1,7 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use octo_protocol::{Mode, Profile, SessionId};
+use octo_protocol::{Effort, Mode, Profile, SessionId};
 use std::{path::PathBuf, str::FromStr};
 
 /// The variable a key is read from when none is named.
@@ -46,6 +46,13 @@ pub(crate) struct ExecArguments {
     /// The environment variable that holds the key [default: OCTO_API_KEY]
     #[arg(long, value_name = "VAR")]
     pub key_env: Option<String>,
+    /// A header for the model's server, beside Octo's own, as NAME=VALUE; may be given several times. It is
+    /// kept in memory only, but other programs of this user can see it on the command line.
+    #[arg(long = "header", value_name = "NAME=VALUE")]
+    pub headers: Vec<String>,
+    /// How much the model is asked to reason, for a new session; what it does by itself when left out.
+    #[arg(long)]
+    pub effort: Option<EffortChoice>,
     /// What may run without asking; nobody is there to ask, so what would ask is answered no.
     #[arg(long)]
     pub mode: Option<ModeChoice>,
@@ -88,8 +95,33 @@ pub(crate) enum ProtocolChoice {
     Anthropic,
     /// OpenAI Chat Completions.
     OpenaiChat,
+    /// OpenAI Responses.
+    OpenaiResponses,
+    /// AWS Bedrock Converse; without a key, with the AWS credentials of the environment or the profile.
+    Bedrock,
     /// The built-in script, without a model.
     Demo,
+}
+
+/// How much the model is asked to reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EffortChoice {
+    /// A little.
+    Low,
+    /// Usually.
+    Medium,
+    /// Much.
+    High,
+}
+
+impl From<EffortChoice> for Effort {
+    fn from(choice: EffortChoice) -> Self {
+        match choice {
+            EffortChoice::Low => Self::Low,
+            EffortChoice::Medium => Self::Medium,
+            EffortChoice::High => Self::High,
+        }
+    }
 }
 
 /// What may run without asking.
@@ -159,6 +191,12 @@ mod tests {
             "m",
             "--key-env",
             "K",
+            "--header",
+            "X-One=1",
+            "--header",
+            "x-two=a=b",
+            "--effort",
+            "high",
             "--mode",
             "ask-risky",
             "--profile",
@@ -170,6 +208,8 @@ mod tests {
         let Command::Exec(exec) = parsed.command else { panic!("exec") };
         assert_eq!(exec.session, Some(SessionChoice::Id(id)));
         assert_eq!(exec.protocol, Some(ProtocolChoice::OpenaiChat));
+        assert_eq!(exec.headers, ["X-One=1", "x-two=a=b"]);
+        assert_eq!(exec.effort.map(Effort::from), Some(Effort::High));
         assert_eq!(exec.mode.map(Mode::from), Some(Mode::AskRisky));
         assert_eq!(exec.profile.map(Profile::from), Some(Profile::Coding));
         assert!(exec.json);
@@ -184,6 +224,7 @@ mod tests {
             &["octo", "exec", "--session", "0123", "x"],
             &["octo", "exec", "--mode", "yolo", "x"],
             &["octo", "exec", "--protocol", "smtp", "x"],
+            &["octo", "exec", "--effort", "huge", "x"],
             &["octo", "exec", "two", "prompts"],
             &["octo", "serve", "x"],
         ] {

@@ -51,6 +51,7 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
         open_turns: OpenTurns::WaitForUse,
         keys: choice.keys(),
         host: Arc::new(NoHost),
+        idle_after: octo_core::IDLE_AFTER,
         secret_variables: vec![key_variable(&arguments).to_owned()],
     };
     let octo = tokio::select! {

@@ -173,6 +173,7 @@ mod tests {
             open_turns: OpenTurns::WaitForUse,
             keys: Keys::Memory,
             host: Arc::new(NoHost),
+            idle_after: octo_core::IDLE_AFTER,
             secret_variables: Vec::new(),
         };
         let octo = Octo::start(config).await.unwrap();

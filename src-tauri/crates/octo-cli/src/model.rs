@@ -6,7 +6,8 @@ use crate::{
 };
 use octo_core::{Keys, Octo};
 use octo_protocol::{
-    ApiError, ErrorCode, GetSettings, ModelDraft, ModelEntry, ModelId, Protocol, SaveModel, Secret,
+    ApiError, ErrorCode, GetSettings, HeaderDraft, ModelDraft, ModelEntry, ModelId, Protocol, SaveModel,
+    Secret,
 };
 use url::{Host, Url};
 
@@ -34,6 +35,8 @@ pub(crate) struct GivenModel {
     pub model: String,
     /// The key, where its variable holds one.
     pub key: Option<Secret>,
+    /// Headers of the person's.
+    pub headers: Vec<HeaderDraft>,
 }
 
 impl ModelChoice {
@@ -45,20 +48,29 @@ impl ModelChoice {
         let wrong = |words: &str| Err(Failure::Usage(words.to_owned()));
         let protocol = match (arguments.protocol, &arguments.model) {
             (Some(ProtocolChoice::Demo), _) => {
-                let extra =
-                    arguments.base_url.is_some() || arguments.model.is_some() || arguments.key_env.is_some();
+                let extra = arguments.base_url.is_some()
+                    || arguments.model.is_some()
+                    || arguments.key_env.is_some()
+                    || !arguments.headers.is_empty()
+                    || arguments.effort.is_some();
                 return match (extra, arguments.session) {
-                    (true, _) => {
-                        wrong("--protocol demo takes no --base-url, --model or --key-env: it is no model")
-                    }
+                    (true, _) => wrong(
+                        "--protocol demo takes no --base-url, --model, --key-env, --header or --effort: it is no model",
+                    ),
                     (false, Some(_)) => wrong("--protocol demo starts its own session: leave --session out"),
                     (false, None) => Ok(Self::Demo),
                 };
             }
             (Some(ProtocolChoice::Anthropic), _) => Protocol::Anthropic,
             (Some(ProtocolChoice::OpenaiChat), _) => Protocol::OpenaiChat,
-            (None, _) if arguments.base_url.is_some() || arguments.key_env.is_some() => {
-                return wrong("--base-url and --key-env need --protocol and --model");
+            (Some(ProtocolChoice::OpenaiResponses), _) => Protocol::OpenaiResponses,
+            (Some(ProtocolChoice::Bedrock), _) => Protocol::Bedrock,
+            (None, _)
+                if arguments.base_url.is_some()
+                    || arguments.key_env.is_some()
+                    || !arguments.headers.is_empty() =>
+            {
+                return wrong("--base-url, --key-env and --header need --protocol and --model");
             }
             (None, Some(model)) => return Ok(Self::Named(model.clone())),
             (None, None) => return Ok(Self::Home),
@@ -66,22 +78,34 @@ impl ModelChoice {
         let Some(model) = arguments.model.clone().filter(|model| !model.trim().is_empty()) else {
             return wrong("--protocol needs --model");
         };
-        let base_url = arguments.base_url.as_deref().unwrap_or(match protocol {
-            Protocol::Anthropic => "https://api.anthropic.com",
-            Protocol::OpenaiChat => "https://api.openai.com/v1",
-        });
+        let base_url = match (&arguments.base_url, protocol) {
+            (Some(given), _) => given.clone(),
+            (None, Protocol::Anthropic) => "https://api.anthropic.com".to_owned(),
+            (None, Protocol::OpenaiChat | Protocol::OpenaiResponses) => {
+                "https://api.openai.com/v1".to_owned()
+            }
+            (None, Protocol::Bedrock) => {
+                let region = ["AWS_REGION", "AWS_DEFAULT_REGION"].into_iter().find_map(&variable);
+                match region.filter(|region| !region.trim().is_empty()) {
+                    Some(region) => format!("https://bedrock-runtime.{}.amazonaws.com", region.trim()),
+                    None => return wrong("--protocol bedrock needs --base-url, or AWS_REGION"),
+                }
+            }
+        };
         let base_url = base_url.trim_end_matches('/').to_owned();
+        let headers = headers(&arguments.headers)?;
         let key = variable(key_variable(arguments)).filter(|key| !key.trim().is_empty());
         match Reach::of(&base_url) {
             None => wrong("--base-url is not an http or https address"),
-            Some(Reach::Elsewhere) if key.is_none() => {
+            // Bedrock has AWS credentials to look for; what is missing there is said when they are.
+            Some(Reach::Elsewhere) if key.is_none() && protocol != Protocol::Bedrock => {
                 let error = ApiError::new("provider.auth").code(ErrorCode::KeyNeeded);
                 let error = error.detail(format_args!("{} is not set or empty", key_variable(arguments)));
                 Err(Failure::Failed(error))
             }
             Some(_) => {
                 let key = key.map(|key| Secret::new(key.trim()));
-                Ok(Self::Given(GivenModel { protocol, base_url, model, key }))
+                Ok(Self::Given(GivenModel { protocol, base_url, model, key, headers }))
             }
         }
     }
@@ -108,7 +132,7 @@ impl ModelChoice {
             Self::Given(given) => {
                 let models = octo.call(GetSettings {}).await?.models;
                 let known = models.into_iter().find(|entry| given.is(entry)).map(|entry| entry.id);
-                if known.is_some() && given.key.is_none() {
+                if known.is_some() && given.key.is_none() && given.headers.is_empty() {
                     return Ok(known);
                 }
                 let saved = octo.call(SaveModel { draft: given.draft(known) }).await?;
@@ -132,8 +156,19 @@ impl GivenModel {
             base_url: self.base_url.clone(),
             model: self.model.clone(),
             key: self.key.clone(),
+            headers: self.headers.clone(),
         }
     }
+}
+
+/// The headers as they were given; a value is never repeated in a complaint.
+fn headers(given: &[String]) -> Result<Vec<HeaderDraft>, Failure> {
+    let read = |header: &String| {
+        let (name, value) = header.split_once('=').filter(|(name, _)| !name.trim().is_empty())?;
+        Some(HeaderDraft { name: name.trim().to_owned(), value: Secret::new(value.trim()) })
+    };
+    let wrong = || Failure::Usage("--header must have the form NAME=VALUE".to_owned());
+    given.iter().map(|header| read(header).ok_or_else(wrong)).collect()
 }
 
 /// The variable the key is read from, which no command of the agent may see.
@@ -176,7 +211,8 @@ mod tests {
 
     fn given(protocol: Protocol, base_url: &str, key: Option<&str>) -> ModelChoice {
         let (base_url, key) = (base_url.to_owned(), key.map(Secret::new));
-        ModelChoice::Given(GivenModel { protocol, base_url, model: "m".to_owned(), key })
+        let (model, headers) = ("m".to_owned(), Vec::new());
+        ModelChoice::Given(GivenModel { protocol, base_url, model, key, headers })
     }
 
     #[test]
@@ -197,6 +233,58 @@ mod tests {
         let choice =
             read(&["--protocol", "openai-chat", "--model", "m", "--base-url", "http://[::1]:9/v1/"], None);
         assert_eq!(choice, Ok(given(Protocol::OpenaiChat, "http://[::1]:9/v1", None)));
+    }
+
+    #[test]
+    fn every_protocol_has_its_place() {
+        for (protocol, name, place) in [
+            (Protocol::Anthropic, "anthropic", "https://api.anthropic.com"),
+            (Protocol::OpenaiChat, "openai-chat", "https://api.openai.com/v1"),
+            (Protocol::OpenaiResponses, "openai-responses", "https://api.openai.com/v1"),
+        ] {
+            let choice = read(&["--protocol", name, "--model", "m"], Some("k"));
+            assert_eq!(choice, Ok(given(protocol, place, Some("k"))), "{name}");
+        }
+    }
+
+    #[test]
+    fn bedrock_needs_a_region_and_no_key() {
+        let line = ["octo", "exec", "--protocol", "bedrock", "--model", "m", "hi"];
+        let Command::Exec(exec) = Arguments::try_parse_from(line).unwrap().command else { panic!("exec") };
+        let read = |known: &[(&str, &str)]| {
+            ModelChoice::read(&exec, |name| {
+                known.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        let at = |region: &str| format!("https://bedrock-runtime.{region}.amazonaws.com");
+        assert_eq!(
+            read(&[("AWS_REGION", "eu-west-1")]),
+            Ok(given(Protocol::Bedrock, &at("eu-west-1"), None))
+        );
+        assert_eq!(
+            read(&[("AWS_DEFAULT_REGION", "us-east-1"), (KEY_VARIABLE, "k")]),
+            Ok(given(Protocol::Bedrock, &at("us-east-1"), Some("k")))
+        );
+        assert!(matches!(read(&[]), Err(Failure::Usage(_))));
+    }
+
+    #[test]
+    fn headers_are_read_and_never_shown() {
+        let with = |header: &str| {
+            let options = ["--protocol", "anthropic", "--model", "m", "--header", header];
+            read(&options, Some("k"))
+        };
+        let Ok(ModelChoice::Given(found)) = with(" X-Tenant = s3cret=value ") else { panic!("a model") };
+        assert_eq!(found.headers.len(), 1);
+        assert_eq!(found.headers[0].name, "X-Tenant");
+        assert_eq!(found.headers[0].value.expose(), "s3cret=value");
+        assert!(!format!("{found:?}").contains("s3cret"));
+        for wrong in ["s3cret", "=s3cret", ""] {
+            match with(wrong) {
+                Err(Failure::Usage(words)) => assert!(!words.contains("s3cret"), "{words}"),
+                other => panic!("{wrong}: {other:?}"),
+            }
+        }
     }
 
     #[test]
@@ -228,6 +316,9 @@ mod tests {
             &["--key-env", "K", "--model", "m"],
             &["--protocol", "demo", "--model", "m"],
             &["--protocol", "demo", "--session", &id],
+            &["--protocol", "demo", "--header", "a=b"],
+            &["--protocol", "demo", "--effort", "low"],
+            &["--header", "a=b", "--model", "m"],
             &["--protocol", "anthropic", "--model", "m", "--base-url", "ftp://localhost"],
             &["--protocol", "anthropic", "--model", "m", "--base-url", "localhost"],
         ] {

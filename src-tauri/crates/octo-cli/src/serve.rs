@@ -68,6 +68,7 @@ async fn start() -> Result<Octo, ApiError> {
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::System,
         host: Arc::new(NoHost),
+        idle_after: octo_core::IDLE_AFTER,
         secret_variables: vec![KEY_VARIABLE.to_owned()],
     })
     .await

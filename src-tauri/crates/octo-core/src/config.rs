@@ -2,7 +2,7 @@
 
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, ErrorCode, HostReply, HostRequest, Source};
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 /// What an [`crate::Octo`] is started with.
 #[derive(Clone)]
@@ -17,9 +17,14 @@ pub struct Config {
     pub keys: Keys,
     /// Does what only a desktop can do.
     pub host: Arc<dyn Host>,
+    /// How long after the last activity a session counts as idle; usually [`IDLE_AFTER`].
+    pub idle_after: Duration,
     /// Environment variables that must not reach commands (a key was read from them).
     pub secret_variables: Vec<String>,
 }
+
+/// How long after the last activity a session counts as idle.
+pub const IDLE_AFTER: Duration = Duration::from_secs(90);
 
 /// What becomes of turns an earlier process left open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,10 @@
 //! [`Octo`] is the whole application without a face. A window, the headless forms and tests all hold one
 //! and speak to it in `octo_protocol`'s words: [`Octo::request`] and [`Octo::subscribe`].
 
+mod compaction;
 mod config;
 mod demo;
+mod idle;
 mod keys;
 mod live;
 pub mod logging;

@@ -7,12 +7,12 @@ use crate::{
     keys::KeyRing,
 };
 use octo_llm::{
-    Endpoint, ErrorClass, ModelCard, Presets, Provider, ProviderError, connect, find_local_servers, host_of,
-    list_models,
+    Endpoint, ErrorClass, ModelCard, Network, Presets, Provider, ProviderError, Proxy, connect,
+    find_local_servers, host_of, list_models,
 };
 use octo_protocol::{
-    ApiError, KeyState, Language, LocalServers, ModelDraft, ModelEntry, ModelId, PresetList, Protocol,
-    RemoteModels, words,
+    ApiError, HeaderDraft, KeyState, Language, LocalServers, ModelDraft, ModelEntry, ModelId, PresetList,
+    Protocol, ProxyChoice, RemoteModels, Settings, words,
 };
 use secrecy::SecretString;
 use std::{
@@ -34,10 +34,16 @@ pub(crate) struct Models {
 struct State {
     entries: Vec<ModelEntry>,
     connections: HashMap<ModelId, Connection>,
+    /// Headers of the person's, each with the host they were given for. Only here: they are never stored.
+    headers: HashMap<ModelId, (String, Headers)>,
     language: Language,
+    proxy: ProxyChoice,
     /// Ends the timing of models that runs or waits.
     stop_timing: CancellationToken,
 }
+
+/// Headers of the person's.
+type Headers = Vec<(String, SecretString)>;
 
 /// A model that can be called.
 #[derive(Clone)]
@@ -51,9 +57,10 @@ pub(crate) struct Connection {
 }
 
 impl Models {
-    pub fn new(keys: KeyRing, presets: Presets, entries: Vec<ModelEntry>, language: Language) -> Self {
-        let state = State { language, ..State::default() };
-        let models = Self { keys, presets, state: Mutex::new(state), timing: tokio::sync::Mutex::default() };
+    pub fn new(keys: KeyRing, presets: Presets, entries: Vec<ModelEntry>, settings: &Settings) -> Self {
+        let state = Mutex::new(State::default());
+        let models = Self { keys, presets, state, timing: tokio::sync::Mutex::default() };
+        models.follow(settings);
         let entries = models.as_of_now(entries);
         models.with(|state| state.entries = entries);
         models
@@ -100,6 +107,11 @@ impl Models {
         self.with(|state| state.entries.iter().find(|entry| entry.id == id).map(|entry| entry.model.clone()))
     }
 
+    /// How many tokens a model takes in all; none when there is no such entry.
+    pub fn window(&self, id: ModelId) -> Option<u64> {
+        self.with(|state| state.entries.iter().find(|entry| entry.id == id).map(|entry| entry.context_window))
+    }
+
     /// The vendor's names of all models.
     pub fn names(&self) -> Vec<String> {
         self.with(|state| state.entries.iter().map(|entry| entry.model.clone()).collect())
@@ -112,9 +124,15 @@ impl Models {
         })
     }
 
-    /// Sets the language the demo speaks.
-    pub fn speak(&self, language: Language) {
-        self.with(|state| state.language = language);
+    /// Does as the settings say: the demo's language, and the way to the servers.
+    pub fn follow(&self, settings: &Settings) {
+        self.with(|state| {
+            state.language = settings.language;
+            if state.proxy != settings.proxy {
+                state.proxy = settings.proxy.clone();
+                state.connections.clear();
+            }
+        });
     }
 
     /// The demo, in a model's place.
@@ -142,7 +160,8 @@ impl Models {
             .load(id, &host)
             .await
             .map_err(|error| ProviderError::new(ErrorClass::Auth, error.detail.unwrap_or(error.key)))?;
-        let connection = self.connection(&entry, key)?;
+        let headers = self.headers(id, &host);
+        let connection = self.connection(&entry, key, headers)?;
         self.with(|state| state.connections.insert(id, connection.clone()));
         Ok(connection)
     }
@@ -179,6 +198,10 @@ impl Models {
         {
             self.keys.forget(id, &old).await?;
         }
+        if !draft.headers.is_empty() {
+            let given = (host, given(draft.headers));
+            self.with(|state| state.headers.insert(id, given));
+        }
         let card = self.card(draft.protocol, &base_url, &model);
         Ok(ModelEntry {
             id,
@@ -209,6 +232,7 @@ impl Models {
     pub async fn remove(&self, id: ModelId) -> Result<(), ApiError> {
         let removed = self.with(|state| {
             state.connections.remove(&id);
+            state.headers.remove(&id);
             let at = state.entries.iter().position(|entry| entry.id == id)?;
             Some(state.entries.remove(at))
         });
@@ -242,12 +266,39 @@ impl Models {
             (None, Some(id)) => self.keys.load(id, &host).await?,
             (None, None) => None,
         };
-        Ok(Endpoint::new(draft.protocol, base_url, key))
+        let headers = match (draft.headers.is_empty(), draft.id) {
+            (false, _) => given(draft.headers),
+            (true, Some(id)) => self.headers(id, &host),
+            (true, None) => Headers::new(),
+        };
+        let card = self.card(draft.protocol, &base_url, draft.model.trim());
+        let network = Network { proxy: self.proxy(), headers, ..Network::default() };
+        Ok(endpoint(draft.protocol, base_url, key, network, &card))
     }
 
-    fn connection(&self, entry: &ModelEntry, key: Option<SecretString>) -> Result<Connection, ProviderError> {
-        let provider = connect(Endpoint::new(entry.protocol, entry.base_url.clone(), key))?;
+    fn proxy(&self) -> Proxy {
+        match self.with(|state| state.proxy.clone()) {
+            ProxyChoice::System => Proxy::System,
+            ProxyChoice::None => Proxy::None,
+            ProxyChoice::Manual { url } => Proxy::Manual(SecretString::from(url)),
+        }
+    }
+
+    /// The headers given for a model at a host: at another one there are none.
+    fn headers(&self, id: ModelId, host: &str) -> Headers {
+        let given = |state: &mut State| state.headers.get(&id).filter(|(of, _)| of == host).cloned();
+        self.with(given).map(|(_, headers)| headers).unwrap_or_default()
+    }
+
+    fn connection(
+        &self,
+        entry: &ModelEntry,
+        key: Option<SecretString>,
+        headers: Headers,
+    ) -> Result<Connection, ProviderError> {
         let card = Arc::new(self.card(entry.protocol, &entry.base_url, &entry.model));
+        let network = Network { proxy: self.proxy(), headers, ..Network::default() };
+        let provider = connect(endpoint(entry.protocol, entry.base_url.clone(), key, network, &card))?;
         Ok(Connection {
             provider,
             model: entry.model.clone(),
@@ -259,5 +310,36 @@ impl Models {
 
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
         act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// An endpoint in the dialect that fits the model.
+fn endpoint(
+    protocol: Protocol,
+    base_url: String,
+    key: Option<SecretString>,
+    network: Network,
+    card: &ModelCard,
+) -> Endpoint {
+    let endpoint = Endpoint::new(protocol, base_url, key);
+    let dialect = endpoint.dialect.for_model(card);
+    Endpoint { dialect, network, ..endpoint }
+}
+
+fn given(headers: Vec<HeaderDraft>) -> Headers {
+    headers
+        .into_iter()
+        .map(|header| (header.name, SecretString::from(header.value.expose().to_owned())))
+        .collect()
+}
+
+/// Whether a proxy can be kept in the settings: it is an address, and holds no secret.
+pub(crate) fn check_proxy(proxy: &ProxyChoice) -> Result<(), ApiError> {
+    match proxy {
+        ProxyChoice::System | ProxyChoice::None => Ok(()),
+        // The same rules as for a model's address; what it says must not repeat a password.
+        ProxyChoice::Manual { url } => {
+            host_of(url).map(|_| ()).map_err(|_| ApiError::new("settings.proxy_wrong"))
+        }
     }
 }

@@ -73,12 +73,13 @@ impl Octo {
         }
         let shared = Shared {
             blobs: Blobs::new(config.home.join("blobs")),
-            models: Models::new(keys, presets, state.models, state.settings.language),
+            models: Models::new(keys, presets, state.models, &state.settings),
             toolset: Toolset::standard(),
             login: LoginEnvironment::capture(),
             lease: Holder::of_this_process(),
             deltas: broadcast::channel(DELTAS).0,
             troubles: Troubles::new(),
+            preferences: std::sync::RwLock::new(state.settings.clone()),
             store,
             config,
         };

@@ -5,11 +5,15 @@
 //! and [`restore`] goes on after a restart.
 
 mod calls;
+mod compacting;
+mod idle;
 mod inbox;
 mod meter;
 mod model_call;
+mod outgoing;
 mod questions;
 mod restore;
+mod side_call;
 mod state;
 mod texts;
 mod turns;
@@ -81,6 +85,12 @@ pub(crate) enum Report {
     LookedAgain(questions::SecondLook),
     /// A call ended.
     CallEnded(calls::EndedReport),
+    /// Of a call beside the conversation.
+    Beside(side_call::SideProgress),
+    /// Summed-up messages were written out.
+    Archived(compacting::ArchiveReport),
+    /// Nobody has worked here for a while, in the pause of this number.
+    Idle(u64),
     /// Whatever still runs of this turn after Stop is given up.
     StopOverdue(octo_protocol::TurnId),
 }
@@ -179,6 +189,9 @@ impl Session {
             Report::Prepared(report) => self.call_prepared(report).await,
             Report::LookedAgain(look) => self.looked_again(look).await,
             Report::CallEnded(report) => self.call_ended(report).await,
+            Report::Beside(progress) => self.side_progressed(progress).await,
+            Report::Archived(report) => self.archived(report).await,
+            Report::Idle(pause) => self.idle(pause).await,
             Report::StopOverdue(turn) => self.give_up_stopping(turn).await,
         }
     }

@@ -1,7 +1,7 @@
 //! What all sessions share.
 
 use crate::{Config, models::Models, troubles::Troubles};
-use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId};
+use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
 use octo_tools::Toolset;
@@ -9,7 +9,7 @@ use octo_workspace::Blobs;
 use std::{
     collections::{HashMap, HashSet},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, PoisonError, RwLock},
 };
 use tokio::sync::broadcast;
 
@@ -24,14 +24,31 @@ pub(crate) struct Shared {
     /// This process, as it holds leases.
     pub lease: Holder,
     pub deltas: broadcast::Sender<Arc<Delta>>,
+    /// The settings as they are stored; see [`Shared::preferences`].
+    pub preferences: RwLock<Settings>,
     /// Sessions that cannot be stored.
     pub troubles: Troubles,
 }
 
 impl Shared {
-    /// Octo's own folders that any session may read: logs, skills and memories.
+    /// The settings as of now.
+    pub fn preferences(&self) -> Settings {
+        self.preferences.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes stored settings into use.
+    pub fn prefer(&self, settings: Settings) {
+        *self.preferences.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// Where a session's summed-up messages are written out.
+    pub fn archives(&self, session: SessionId) -> PathBuf {
+        self.config.home.join("archives").join(session.to_string())
+    }
+
+    /// Octo's own folders that any session may read: archives, logs, skills and memories.
     pub fn readable(&self) -> Vec<PathBuf> {
-        ["logs", "skills", "memories"].map(|name| self.config.home.join(name)).to_vec()
+        ["archives", "logs", "skills", "memories"].map(|name| self.config.home.join(name)).to_vec()
     }
 
     /// A session's own temporary folder, which its agent may write without asking.

@@ -6,8 +6,11 @@
 
 mod agent {
     mod attachments;
+    mod compaction;
     mod faults;
+    mod idle;
     mod ledger;
+    mod models;
     mod permission;
     mod restart;
     mod rig;

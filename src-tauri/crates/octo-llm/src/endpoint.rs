@@ -1,7 +1,8 @@
 //! Where a model lives, and whether it may be spoken to there.
 
 use crate::{
-    Dialect, ErrorClass, Network, Provider, ProviderError, ProviderId, bedrock::AwsEnvironment, transport::Transport,
+    Dialect, ErrorClass, Network, Provider, ProviderError, ProviderId, bedrock::AwsEnvironment,
+    transport::Transport,
 };
 use octo_protocol::Protocol;
 use reqwest::Url;
@@ -36,7 +37,9 @@ impl Endpoint {
         let dialect = Url::parse(&base_url).ok().and_then(|url| url.host_str().map(Dialect::of_host));
         let aws = match protocol {
             Protocol::Bedrock => AwsEnvironment::of_process(),
-            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => AwsEnvironment::default(),
+            Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {
+                AwsEnvironment::default()
+            }
         };
         let (dialect, network) = (dialect.unwrap_or_default(), Network::default());
         Self { protocol, base_url, key, dialect, network, aws }

@@ -237,3 +237,154 @@ impl Digest {
         Piece { hash: u64::from_le_bytes([a, b, c, d, e, f, g, h]), tokens: self.bytes.div_ceil(TOKEN) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CachePlan, Life, ToolSchema};
+    use octo_protocol::{Message, MessageId, Meta, Origin, TurnId};
+    use serde_json::json;
+    use std::sync::Arc;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn request(said: &[&str]) -> ModelRequest {
+        let messages: Vec<Message> = said
+            .iter()
+            .enumerate()
+            .map(|(index, text)| {
+                let role = if index % 2 == 0 { Role::User } else { Role::Assistant };
+                let meta = Meta { origin: Origin::Person, at: 0, model: None, usage: None, end: None };
+                let blocks = vec![Block::Text { text: (*text).to_owned() }];
+                Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
+            })
+            .collect();
+        let tool = ToolSchema { name: "grep".into(), description: "Finds.".into(), parameters: json!({}) };
+        ModelRequest {
+            model: "m".into(),
+            system: "s".repeat(8000).into(),
+            tools: Arc::from([tool]),
+            cache: CachePlan {
+                messages: vec![(messages.len() - 1, Life::FiveMinutes)],
+                ..CachePlan::default()
+            },
+            messages,
+            images: Arc::default(),
+            vision: true,
+            max_output: 100,
+            effort: None,
+        }
+    }
+
+    fn read(cache_read: u64) -> Usage {
+        Usage { cache_read, ..Usage::default() }
+    }
+
+    #[test]
+    fn a_shortfall_names_the_first_segment_that_changed() {
+        let billed = Usage { cache_read: 2_000, cache_write: 500, input: 3, output: 40 };
+        let previous = Sent::new(&request(&["one", "two", "three"]), 0).billed(billed);
+        let grown = || request(&["one", "two", "three", "four", "five"]);
+        let of = |change: &dyn Fn(&mut ModelRequest)| {
+            let mut request = grown();
+            change(&mut request);
+            Sent::new(&request, 1)
+        };
+        let say = |request: &mut ModelRequest, index: usize| {
+            request.messages[index].blocks = vec![Block::Text { text: "new".into() }];
+        };
+        let expected = expected(&previous, &Caching::anthropic()).unwrap();
+        assert_eq!((expected.tokens, expected.basis, expected.messages), (2_500, Basis::Reported, 3));
+        for (what, now, actual, elapsed, miss) in [
+            ("all was read", of(&|_| {}), 2_500, MINUTE, None),
+            ("a little less", of(&|_| {}), 2_460, MINUTE, None),
+            ("less", of(&|_| {}), 2_000, MINUTE, Some(CacheMiss::ProviderSilent)),
+            ("a pause", of(&|_| {}), 0, 5 * MINUTE, Some(CacheMiss::Expired)),
+            ("a pause that did no harm", of(&|_| {}), 2_500, 9 * MINUTE, None),
+            ("model", of(&|it| it.model = "n".into()), 0, MINUTE, Some(CacheMiss::Model)),
+            ("effort", of(&|it| it.effort = Some(Effort::High)), 0, MINUTE, Some(CacheMiss::Model)),
+            (
+                "tools",
+                of(&|it| {
+                    it.tools = Arc::default();
+                    it.system = "other".into();
+                }),
+                0,
+                9 * MINUTE,
+                Some(CacheMiss::Tools),
+            ),
+            ("system", of(&|it| it.system = "other".into()), 0, MINUTE, Some(CacheMiss::System)),
+            ("message", of(&|it| say(it, 1)), 2_000, MINUTE, Some(CacheMiss::Messages { first: 1 })),
+            ("the newest message", of(&|it| say(it, 3)), 2_500, MINUTE, None),
+            (
+                "taken back",
+                Sent::new(&request(&["one"]), 1),
+                2_000,
+                MINUTE,
+                Some(CacheMiss::Messages { first: 1 }),
+            ),
+        ] {
+            assert_eq!(explain(&expected, &read(actual), &previous, &now, elapsed), miss, "{what}");
+        }
+    }
+
+    #[test]
+    fn without_a_report_the_bytes_are_counted() {
+        let previous = Sent::new(&request(&["one"]), 0);
+        let now = Sent::new(&request(&["one", "two", "three"]), 1);
+        let by_bytes = expected(&previous, &Caching::anthropic()).unwrap();
+        assert_eq!(by_bytes.basis, Basis::Estimated);
+        assert!((2_000..2_100).contains(&by_bytes.tokens), "{by_bytes:?}");
+        let miss = |expected: &Expected, tokens| explain(expected, &read(tokens), &previous, &now, MINUTE);
+        assert_eq!(miss(&by_bytes, 1_500), None, "an estimate may be wrong");
+        assert_eq!(miss(&by_bytes, 0), Some(CacheMiss::ProviderSilent));
+        let long = Caching { minimum: 4096, ..Caching::anthropic() };
+        let below = expected(&previous, &long).unwrap();
+        assert_eq!(miss(&below, 0), Some(CacheMiss::BelowMinimum));
+    }
+
+    #[test]
+    fn what_each_kind_leaves() {
+        let usage = Usage { input: 130, cache_read: 2_000, cache_write: 0, output: 9 };
+        let previous = Sent::new(&request(&["one", "two", "three"]), 0).billed(usage);
+        let unmarked = {
+            let mut request = request(&["one", "two", "three"]);
+            request.cache = CachePlan::default();
+            Sent::new(&request, 0).billed(usage)
+        };
+        let of = |kind| Caching { kind, minimum: 1024 };
+        let prefix = CacheKind::Prefix { step: 128, life_seconds: 300, keyed: false };
+        let points = CacheKind::Breakpoints { limit: 3, lookback: 80, life_seconds: 1800 };
+        for (what, sent, caching, expected_tokens, messages) in [
+            ("nothing", &previous, Caching::NONE, None, 0),
+            ("markers", &previous, Caching::anthropic(), Some(2_000), 3),
+            ("no marker", &unmarked, Caching::anthropic(), Some(2_000), 0),
+            ("breakpoints", &unmarked, of(points), Some(2_000), 3),
+            ("whole steps", &unmarked, of(prefix), Some(2_048), 3),
+            ("units", &unmarked, of(CacheKind::Units { life_seconds: 7200 }), Some(2_130), 3),
+        ] {
+            let found = expected(sent, &caching);
+            assert_eq!(found.map(|found| found.tokens), expected_tokens, "{what}");
+            assert_eq!(found.map_or(0, |found| found.messages), messages, "{what}");
+        }
+    }
+
+    #[test]
+    fn nonsense_from_a_provider_breaks_nothing() {
+        let most = Usage { input: u64::MAX, cache_read: u64::MAX, cache_write: u64::MAX, output: u64::MAX };
+        let previous = Sent::new(&request(&["one"]), i64::MAX).billed(most);
+        for caching in [Caching::anthropic(), Caching::NONE] {
+            let Some(expected) = expected(&previous, &caching) else { continue };
+            assert_eq!(explain(&expected, &most, &previous, &previous, Duration::MAX), None);
+        }
+    }
+
+    #[test]
+    fn a_digest_tells_apart_what_is_different() {
+        let one = Sent::new(&request(&["ab", "c"]), 0);
+        let other = Sent::new(&request(&["a", "bc"]), 0);
+        assert_ne!(one.messages[0].hash, other.messages[0].hash);
+        let text = serde_json::to_string(&one).unwrap();
+        assert_eq!(serde_json::from_str::<Sent>(&text).unwrap(), one, "it can be kept");
+    }
+}

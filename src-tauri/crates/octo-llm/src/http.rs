@@ -58,18 +58,22 @@ fn exception_class(name: &str, message: &str) -> Option<ErrorClass> {
     Some(match name.as_str() {
         "throttlingexception" | "toomanyrequestsexception" => ErrorClass::RateLimited,
         "servicequotaexceededexception" => ErrorClass::RateLimited,
-        "internalserverexception" | "serviceunavailableexception" | "modeltimeoutexception"
-        | "modelstreamerrorexception" | "modelerrorexception" | "modelnotreadyexception" => {
-            ErrorClass::Overloaded
-        }
+        "internalserverexception"
+        | "serviceunavailableexception"
+        | "modeltimeoutexception"
+        | "modelstreamerrorexception"
+        | "modelerrorexception"
+        | "modelnotreadyexception" => ErrorClass::Overloaded,
         "validationexception" if is_overflow(message) => ErrorClass::ContextTooLong,
         "validationexception" => ErrorClass::Invalid,
         "resourcenotfoundexception" => ErrorClass::NotFound,
         "accessdeniedexception" => ErrorClass::Forbidden,
-        "unrecognizedclientexception" | "invalidsignatureexception" | "incompletesignatureexception"
-        | "expiredtokenexception" | "missingauthenticationtokenexception" | "invalidclienttokenid" => {
-            ErrorClass::Auth
-        }
+        "unrecognizedclientexception"
+        | "invalidsignatureexception"
+        | "incompletesignatureexception"
+        | "expiredtokenexception"
+        | "missingauthenticationtokenexception"
+        | "invalidclienttokenid" => ErrorClass::Auth,
         _ => return None,
     })
 }

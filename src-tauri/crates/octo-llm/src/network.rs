@@ -93,7 +93,8 @@ impl Network {
         }
         if let Proxy::Manual(address) = &self.proxy {
             secrets.learn(address, "[proxy]");
-            if let Some(password) = Url::parse(address.expose_secret()).ok().as_ref().and_then(Url::password) {
+            if let Some(password) = Url::parse(address.expose_secret()).ok().as_ref().and_then(Url::password)
+            {
                 secrets.learn(&SecretString::from(password), "[proxy]");
             }
         }
@@ -165,7 +166,8 @@ mod tests {
     use octo_protocol::Protocol;
 
     fn with(network: Network) -> Option<ProviderError> {
-        let endpoint = Endpoint { network, ..Endpoint::new(Protocol::OpenaiChat, "https://host.example", None) };
+        let endpoint =
+            Endpoint { network, ..Endpoint::new(Protocol::OpenaiChat, "https://host.example", None) };
         connect(endpoint).err()
     }
 
@@ -230,7 +232,8 @@ mod tests {
             assert_eq!(error.class, ErrorClass::Proxy, "{address}");
             assert!(!error.message.contains("s3cret"));
         }
-        for pem in [&b""[..], b"no certificate", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]
+        for pem in
+            [&b""[..], b"no certificate", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]
         {
             let error = with(Network { extra_ca: Some(pem.to_vec()), ..Network::default() }).unwrap();
             assert_eq!(error.class, ErrorClass::Certificate, "{pem:?}");

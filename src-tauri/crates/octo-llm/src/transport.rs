@@ -2,8 +2,7 @@
 
 use crate::{
     Answer, Endpoint, ErrorClass, KeyHeaders, ModelEvent, ModelRequest, ModelStream, Progress, Provider,
-    ProviderError, ProviderId, anthropic,
-    bedrock, endpoint, http, openai_chat, openai_responses,
+    ProviderError, ProviderId, anthropic, bedrock, endpoint, http, openai_chat, openai_responses,
     redact::Secrets,
 };
 use futures::stream;
@@ -79,8 +78,7 @@ impl Provider for Transport {
             };
             if !matches!(event, Some(Ok(_))) {
                 // Lets go of the connection before the error is seen.
-                machine =
-                    Machine { state: State::Over, ready: VecDeque::new(), secrets: Secrets::default() };
+                machine = Machine { state: State::Over, ready: VecDeque::new(), secrets: Secrets::default() };
             }
             event.map(|event| (event, (machine, cancel)))
         }))
@@ -96,7 +94,12 @@ pub(crate) fn client(endpoint: &Endpoint, base: &Url) -> Result<Client, Provider
         .read_timeout(READ_TIMEOUT)
         .redirect(redirect::Policy::none());
     let builder = endpoint.network.apply(builder, base)?;
-    builder.build().map_err(|error| ProviderError::new(ErrorClass::Network, causes(error)))
+    // Certificates are read for good only when the client is made.
+    let class = match endpoint.network.extra_ca {
+        Some(_) => ErrorClass::Certificate,
+        None => ErrorClass::Network,
+    };
+    builder.build().map_err(|error| ProviderError::new(class, causes(error)))
 }
 
 pub(crate) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, ProviderError> {

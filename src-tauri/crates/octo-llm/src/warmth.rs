@@ -19,7 +19,7 @@ const PRIOR_MEDIAN: f64 = 40.0;
 /// How slowly long pauses become rare. With the median above, one pause in eight is over five minutes.
 const PRIOR_TAIL: f64 = 0.966;
 /// A refresh that would save less than this, in dollars, is not worth a request.
-const WORTH_A_REQUEST: f64 = 0.000_5;
+const WORTH_A_REQUEST: f64 = 0.001;
 
 /// What keeping a model's cache warm costs and saves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,4 +87,105 @@ fn away_longer_than(pauses: &[Duration], time: Duration) -> f64 {
 /// waiting times between a person's actions are found to be.
 fn prior(time: Duration) -> f64 {
     1.0 / (1.0 + (time.as_secs_f64() / PRIOR_MEDIAN).powf(PRIOR_TAIL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Life;
+    use proptest::prelude::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn rates(input: f64, read: f64, write: Option<f64>) -> Rates {
+        let price = |dollars| Price::per_million(dollars);
+        Rates { input: price(input), read: price(read), write: write.and_then(price), ..Rates::default() }
+    }
+
+    fn sonnet() -> Warmth {
+        Warmth::of(&Caching::anthropic(), &rates(3.0, 0.3, Some(3.75))).unwrap()
+    }
+
+    /// How often a pause that never ends is refreshed.
+    fn refreshes(pauses: &[Duration], cached: u64, warmth: &Warmth) -> u32 {
+        (0..).find(|count| keep_warm(pauses, cached, warmth, *count).is_none()).unwrap()
+    }
+
+    #[test]
+    fn how_often_depends_on_the_persons_own_pauses() {
+        let pause = |seconds: u64, count: usize| vec![Duration::from_secs(seconds); count];
+        for (what, pauses, expected) in [
+            ("nothing is known", vec![], 3),
+            ("never away for long", pause(30, 50), 3),
+            ("away for hours, always", pause(7200, 30), 0),
+            ("away for hours, now and then", [pause(30, 40), pause(7200, 2)].concat(), 1),
+            ("never back before ten minutes", pause(600, 40), 3),
+            ("back after a quarter of an hour or never", [pause(900, 6), pause(9000, 14)].concat(), 3),
+        ] {
+            assert_eq!(refreshes(&pauses, 20_000, &sonnet()), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn what_is_small_is_let_go() {
+        for (cached, expected) in [(0, 0), (300, 0), (5_000, 3), (150_000, 3)] {
+            assert_eq!(refreshes(&[], cached, &sonnet()), expected, "{cached} tokens");
+        }
+    }
+
+    #[test]
+    fn a_refresh_comes_before_the_entry_expires() {
+        assert_eq!(keep_warm(&[], 20_000, &sonnet(), 0), Some(280 * SECOND));
+        let points = CacheKind::Breakpoints { limit: 3, lookback: 80, life_seconds: 1800 };
+        let points = Caching { kind: points, minimum: 1024 };
+        let warmth = Warmth::of(&points, &rates(3.0, 0.3, Some(3.75))).unwrap();
+        assert_eq!(keep_warm(&[], 20_000, &warmth, 0), Some(1780 * SECOND));
+    }
+
+    #[test]
+    fn only_what_can_be_kept_by_reading_is_kept() {
+        let of = |kind| Caching { kind, minimum: 1024 };
+        let prefix = CacheKind::Prefix { step: 128, life_seconds: 300, keyed: true };
+        let lives = vec![Life::Hour];
+        let with_fee = rates(3.0, 0.3, Some(3.75));
+        let free = rates(3.0, 0.3, None);
+        for (what, caching, rates, expected) in [
+            ("markers", Caching::anthropic(), &with_fee, true),
+            ("markers at an unknown price", Caching::anthropic(), &free, false),
+            (
+                "markers for an hour",
+                of(CacheKind::Markers { limit: 4, lookback: 20, lives }),
+                &with_fee,
+                true,
+            ),
+            ("a prefix", of(prefix), &free, true),
+            ("units", of(CacheKind::Units { life_seconds: 7200 }), &free, false),
+            ("chance", of(CacheKind::Chance { probability: 0.9, life_seconds: 300 }), &free, false),
+            ("nothing", Caching::NONE, &with_fee, false),
+        ] {
+            assert_eq!(Warmth::of(&caching, rates).is_some(), expected, "{what}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_bounded_and_never_pays_for_nothing(
+            pauses in prop::collection::vec(0..100_000_u64, 0..40),
+            cached in 0..2_000_000_u64,
+            refreshes in 0..9_u32,
+            read in 0.0..10.0_f64,
+            write in 0.0..10.0_f64,
+        ) {
+            let pauses: Vec<Duration> = pauses.into_iter().map(Duration::from_secs).collect();
+            let warmth = Warmth::of(&Caching::anthropic(), &rates(3.0, read, Some(write))).unwrap();
+            let due = keep_warm(&pauses, cached, &warmth, refreshes);
+            if refreshes >= MOST_REFRESHES || read >= write {
+                prop_assert_eq!(due, None);
+            }
+            prop_assert!(due.is_none_or(|due| due < 300 * SECOND));
+            // More to lose never makes it less worth keeping.
+            let more = keep_warm(&pauses, cached * 2, &warmth, refreshes);
+            prop_assert!(due.is_none() || more.is_some());
+        }
+    }
 }

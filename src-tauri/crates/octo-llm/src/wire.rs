@@ -39,7 +39,11 @@ pub(crate) fn tokens(value: &Value) -> Option<u64> {
     let whole = || {
         // Some servers write whole numbers with a fraction.
         let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0)?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, and is not negative")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "saturates, and is not negative"
+        )]
         Some(number as u64)
     };
     value.as_u64().or_else(whole).map(|count| count.min(MOST_TOKENS))
@@ -98,6 +102,7 @@ pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
         NoticeKind::Stopped => "stopped",
         NoticeKind::Interrupted => "interrupted",
         NoticeKind::Loop => "loop",
+        NoticeKind::Compaction => "compaction",
     };
     let text = text.replace("</octo-notice", "&lt;/octo-notice");
     format!("<octo-notice kind=\"{kind}\">\n{text}\n</octo-notice>")

@@ -38,7 +38,7 @@ impl Cost {
             clippy::cast_precision_loss,
             reason = "the range is checked"
         )]
-        (nano >= 0.0 && nano < u64::MAX as f64).then(|| Self(nano as u64))
+        (nano >= 0.0 && nano < u64::MAX as f64).then_some(Self(nano as u64))
     }
 
     /// In dollars, for showing.

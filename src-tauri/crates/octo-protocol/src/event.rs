@@ -155,6 +155,13 @@ pub enum Event {
         /// The line.
         call: BilledCall,
     },
+    /// (session) A summary of earlier messages is being made.
+    CompactionStarted,
+    /// (session) None was made; everything is as it was.
+    CompactionFailed {
+        /// Why.
+        error: ApiError,
+    },
     /// (session) Earlier messages left what the model sees, and the summary that was just added stands for
     /// them. Nothing left the store.
     ContextCompacted {
@@ -207,7 +214,6 @@ pub struct Delta {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
-#[expect(clippy::large_enum_variant, reason = "short-lived, and nearly always its largest variant")]
 pub enum Update {
     /// Everything as of now; replaces what the client had.
     Snapshot {

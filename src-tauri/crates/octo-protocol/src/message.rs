@@ -158,6 +158,8 @@ pub enum NoticeKind {
     Interrupted,
     /// The same call was made again and again.
     Loop,
+    /// What was said so far is to be summed up.
+    Compaction,
 }
 
 /// A reasoning block in the provider's own form.

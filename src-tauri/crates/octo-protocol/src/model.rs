@@ -105,6 +105,21 @@ pub struct ModelDraft {
     pub model: String,
     /// The key; none keeps the one that was saved, if the host is the same.
     pub key: Option<Secret>,
+    /// Headers sent to it with every request, beside Octo's own, until Octo ends: they are never stored. None
+    /// keeps the ones that were given before, if the host is the same.
+    #[serde(default)]
+    #[ts(as = "Option<Vec<HeaderDraft>>", optional)]
+    pub headers: Vec<HeaderDraft>,
+}
+
+/// A header of the person's, as gateways in front of a model ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct HeaderDraft {
+    /// Its name.
+    pub name: String,
+    /// Its value, which may be a key.
+    pub value: Secret,
 }
 
 /// A secret on its way in. It can be read from JSON; it never leaves as JSON, text or debug output.

@@ -2,7 +2,7 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    Answer, ApiError, BilledCall, BlobHash, Block, Draft, HostReply, HostRequest, LocalServers, MessageId,
+    Answer, ApiError, BilledCall, BlobHash, Block, Draft, Effort, HostReply, HostRequest, LocalServers, MessageId,
     Millis, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed, PresetList, Profile, QuestionId,
     QueuedId, RemoteModels, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch,
     SettingsSnapshot, SpendingLine, TranscriptPage, TurnId,
@@ -117,6 +117,10 @@ domain! {
             mode: Mode,
             /// The model; none for the default one.
             model: Option<ModelId>,
+            /// How much the model is asked to reason; none for what it does by itself.
+            #[serde(default)]
+            #[ts(optional)]
+            effort: Option<Effort>,
             /// The first message.
             blocks: Vec<Block>,
         } -> SessionInfo;

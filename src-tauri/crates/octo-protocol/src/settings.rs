@@ -1,6 +1,6 @@
 //! Settings the person can change.
 
-use crate::{Mode, ModelEntry, ModelId, Profile};
+use crate::{Budgets, Mode, ModelEntry, ModelId, Profile};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -49,8 +49,18 @@ pub struct Settings {
     pub default_mode: Mode,
     /// The profile new sessions start with.
     pub default_profile: Profile,
+    /// From which size on a conversation is compacted.
+    pub compact_at: CompactionLimit,
+    /// Whether the provider's cache is kept alive through pauses, where that saves money.
+    pub keep_warm: Switch,
+    /// Whether the next message is guessed.
+    pub suggestions: Switch,
+    /// How much may be spent before Octo pauses and asks.
+    pub budgets: Budgets,
     /// Folders used lately, newest first, at most ten.
     pub recent_folders: Vec<String>,
+    /// The proxy models are reached through.
+    pub proxy: ProxyChoice,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
 }
@@ -70,8 +80,63 @@ pub struct SettingsPatch {
     pub default_mode: Option<Mode>,
     /// See [`Settings::default_profile`].
     pub default_profile: Option<Profile>,
+    /// See [`Settings::compact_at`].
+    pub compact_at: Option<CompactionLimit>,
+    /// See [`Settings::keep_warm`].
+    pub keep_warm: Option<Switch>,
+    /// See [`Settings::suggestions`].
+    pub suggestions: Option<Switch>,
+    /// See [`Settings::budgets`].
+    pub budgets: Option<Budgets>,
+    /// See [`Settings::proxy`].
+    pub proxy: Option<ProxyChoice>,
     /// See [`Settings::welcomed`].
     pub welcomed: Option<bool>,
+}
+
+/// Whether something is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Switch {
+    /// It is.
+    #[default]
+    On,
+    /// It is not.
+    Off,
+}
+
+/// From which size on a conversation is compacted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum CompactionLimit {
+    /// The smaller of 200,000 tokens and four fifths of the model's window.
+    #[default]
+    Usual,
+    /// So many tokens, or four fifths of the model's window if that is less.
+    Tokens {
+        /// How many.
+        #[ts(type = "number")]
+        tokens: u64,
+    },
+}
+
+/// The proxy models are reached through. This machine itself is never reached through one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum ProxyChoice {
+    /// The system's, where it names one.
+    #[default]
+    System,
+    /// None.
+    None,
+    /// This one.
+    Manual {
+        /// An http or https address without a name or a password: settings hold no secrets.
+        url: String,
+    },
 }
 
 /// Settings, models and what is true of this machine.

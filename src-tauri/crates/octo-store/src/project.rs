@@ -44,6 +44,8 @@ pub(crate) fn project(
             tx.project_retry(number, None)
         }
         Event::CallBilled { call } => tx.project_billed(number, call),
+        // What is under way is known to whoever does it; a crash ends it.
+        Event::CompactionStarted | Event::CompactionFailed { error: _ } => Ok(()),
         Event::ContextCompacted { tokens } => tx.project_context_tokens(number, *tokens),
         Event::CommandAnswered { note } => tx.project_note(number, at, note),
         Event::SessionListed { info } => {
@@ -84,6 +86,8 @@ fn domain(event: &Event) -> Domain {
         | Event::TurnStopping { .. }
         | Event::TurnEnded { .. }
         | Event::CallBilled { .. }
+        | Event::CompactionStarted
+        | Event::CompactionFailed { .. }
         | Event::ContextCompacted { .. }
         | Event::CommandAnswered { .. } => Domain::Session,
         Event::SessionListed { .. } | Event::SessionRemoved { .. } => Domain::Sessions,

@@ -11,7 +11,8 @@ pub(crate) const CONTENT_TYPE: &str = "application/vnd.amazon.eventstream";
 
 /// One binary frame.
 pub(crate) fn frame(kind: &str, name: &str, payload: &Value) -> Vec<u8> {
-    let header = |name: &'static str, value: &str| Header::new(name, HeaderValue::String(value.to_owned().into()));
+    let header =
+        |name: &'static str, value: &str| Header::new(name, HeaderValue::String(value.to_owned().into()));
     let type_header = if kind == "event" { ":event-type" } else { ":exception-type" };
     let message = Message::new(payload.to_string().into_bytes())
         .add_header(header(type_header, name))
@@ -41,7 +42,8 @@ pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, in
                 );
             }
             Part::Reasoning { text, signature } => {
-                let reasoning = |content: Value, is_piece| delta(json!({ "reasoningContent": content }), is_piece);
+                let reasoning =
+                    |content: Value, is_piece| delta(json!({ "reasoningContent": content }), is_piece);
                 frames.extend(
                     pieces(text, chunks).into_iter().map(|piece| reasoning(json!({ "text": piece }), true)),
                 );

@@ -12,7 +12,7 @@ mod simulator;
 #[cfg(test)]
 mod tests;
 
-pub use diagnosis::{SeenMiss, MissReason};
+pub use diagnosis::{MissReason, SeenMiss};
 pub use policy::{
     CachePolicy, CachePrices, Certainty, EffortKey, Lives, Lookback, Origin, Routing, Visibility, Writing,
 };

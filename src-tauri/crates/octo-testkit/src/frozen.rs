@@ -2,6 +2,12 @@
 
 use serde_json::Value;
 
+/// What the first message of a compacted conversation says; see `octo_core`'s compaction.
+const SUMMED_UP: &str = "Summary of the conversation so far;";
+
+/// What messages say that later requests do not have: a compaction's instruction, a refresh of the cache.
+const VANISHING: [&str; 2] = [r#"<octo-notice kind=\"compaction\">"#, r#""Answer with OK.""#];
+
 /// The parts of a request whose bytes must not change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Prefix {
@@ -17,6 +23,13 @@ impl Prefix {
         let answered = messages.iter().any(|message| crate::recorded::role(message) == "assistant");
         let messages = messages.iter().flat_map(pieces).collect();
         Self { tools: bytes(tools), system: bytes(system), messages, answered }
+    }
+
+    /// Without its last message, if that is one that later requests will not have.
+    fn without_vanishing(&self) -> Option<Prefix> {
+        let (last, lasting) = self.messages.split_last()?;
+        let vanishes = VANISHING.iter().any(|words| last.contains(words));
+        vanishes.then(|| Prefix { messages: lasting.to_vec(), ..self.clone() })
     }
 
     fn continues(&self, earlier: &Prefix) -> bool {
@@ -80,6 +93,13 @@ impl Conversations {
     /// shares its first message, or the model's first answer, with a conversation it does not continue is a
     /// fault; the reason names the first part that changed.
     pub(crate) fn accept(&mut self, request: Prefix) -> Result<(), String> {
+        // What rides at the end of a conversation, or of a part of it, and is gone in the next request.
+        if let Some(lasting) = request.without_vanishing() {
+            let known = |head: &Prefix| lasting.continues(head) || head.continues(&lasting);
+            if self.heads.iter().any(known) {
+                return Ok(());
+            }
+        }
         if let Some(head) = self
             .heads
             .iter_mut()
@@ -91,6 +111,11 @@ impl Conversations {
         }
         // A call tried again after its predecessor got further, or a client that begins the same thing anew.
         if !request.answered || self.heads.iter().any(|head| head.continues(&request)) {
+            self.heads.push(request);
+            return Ok(());
+        }
+        // One that begins with a summary of earlier messages may keep later ones as they were.
+        if request.messages.first().is_some_and(|first| first.contains(SUMMED_UP)) {
             self.heads.push(request);
             return Ok(());
         }

@@ -63,8 +63,7 @@ impl Stream {
     fn say(&mut self, mut data: Value, is_piece: bool) {
         data["sequence_number"] = self.frames.len().into();
         let name = data["type"].as_str().unwrap_or_default();
-        self.frames
-            .push(Frame { bytes: format!("event: {name}\ndata: {data}\n\n").into_bytes(), is_piece });
+        self.frames.push(Frame { bytes: format!("event: {name}\ndata: {data}\n\n").into_bytes(), is_piece });
     }
 
     /// Streams an item and gives it whole.
@@ -96,7 +95,10 @@ impl Stream {
                 (id, "response.function_call_arguments.delta", begun, whole, arguments)
             }
         };
-        self.say(json!({ "type": "response.output_item.added", "output_index": index, "item": begun }), false);
+        self.say(
+            json!({ "type": "response.output_item.added", "output_index": index, "item": begun }),
+            false,
+        );
         for piece in pieces(text, chunks) {
             self.say(json!({ "type": delta, "item_id": id, "output_index": index, "delta": piece }), true);
         }

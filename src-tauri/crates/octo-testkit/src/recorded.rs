@@ -182,7 +182,9 @@ fn results(messages: &[Value]) -> Vec<SeenResult> {
         if role(message) == "tool" {
             results.push(SeenResult {
                 id: text(message.get("tool_call_id").or_else(|| message.get("call_id"))),
-                text: text_of(message.get("content").or_else(|| message.get("output")).unwrap_or(&Value::Null)),
+                text: text_of(
+                    message.get("content").or_else(|| message.get("output")).unwrap_or(&Value::Null),
+                ),
                 is_error: false,
             });
         }

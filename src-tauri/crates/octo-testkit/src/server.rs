@@ -3,7 +3,7 @@
 use crate::{
     RecordedRequest, Reply, Script, anthropic, bedrock,
     board::Board,
-    cache::{SeenMiss, CachePolicy, CacheSimulator, Served},
+    cache::{CachePolicy, CacheSimulator, SeenMiss, Served},
     frozen::{Conversations, Prefix},
     openai_chat, openai_responses, pairing,
     reply::{Cut, Frame, Kind},
@@ -238,8 +238,7 @@ impl Drop for ModelServer {
 
 /// A cache for each protocol.
 fn caches(options: &ServerOptions) -> Vec<(Protocol, CacheSimulator)> {
-    let protocols =
-        [Protocol::Anthropic, Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Bedrock];
+    let protocols = [Protocol::Anthropic, Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Bedrock];
     let policy = |protocol| options.cache.clone().unwrap_or_else(|| CachePolicy::of(protocol));
     protocols.map(|protocol| (protocol, CacheSimulator::new(policy(protocol)))).into()
 }
@@ -403,10 +402,9 @@ fn check(request: &RecordedRequest) -> Result<(), String> {
     if request.model().is_empty() {
         return Err("no model".to_owned());
     }
-    let limit =
-        ["/max_tokens", "/max_completion_tokens", "/max_output_tokens", "/inferenceConfig/maxTokens"]
-            .iter()
-            .find_map(|field| request.body.pointer(field).and_then(Value::as_u64));
+    let limit = ["/max_tokens", "/max_completion_tokens", "/max_output_tokens", "/inferenceConfig/maxTokens"]
+        .iter()
+        .find_map(|field| request.body.pointer(field).and_then(Value::as_u64));
     if limit.unwrap_or(0) == 0 {
         return Err("no limit of output tokens".to_owned());
     }

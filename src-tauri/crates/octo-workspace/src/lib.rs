@@ -2,8 +2,10 @@
 //!
 //! * [`resolve`] says which file a text names, links followed; [`is_inside`] and [`is_secret`] judge it.
 //! * [`Files`] is the capability to read and write: the only way Octo changes a person's file.
-//! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] keeps content under its hash.
+//! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] keeps content under its hash,
+//!   [`Archives`] what left a model's view.
 
+mod archives;
 mod blobs;
 mod diff;
 mod files;
@@ -12,6 +14,7 @@ mod private;
 mod search;
 mod secrets;
 
+pub use archives::Archives;
 pub use blobs::{BlobError, Blobs, media_type};
 pub use diff::diff;
 pub use files::{

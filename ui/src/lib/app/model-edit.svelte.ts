@@ -1,37 +1,101 @@
 /** A model while the person fills it in: tested without being saved, saved without being tested. */
 import { asApiError, call } from "$lib/ipc";
-import type { ApiError, ModelCheck, ModelDraft, ModelEntry, Protocol } from "$lib/ipc/types";
+import type {
+  ApiError,
+  LocalServer,
+  ModelCheck,
+  ModelDraft,
+  ModelEntry,
+  ModelFacts,
+  PresetInfo,
+  Protocol,
+} from "$lib/ipc/types";
 import { preferences } from "./preferences.svelte";
+import { CUSTOM, presets } from "./presets.svelte";
 
-/** Where each protocol's own vendor is, offered until the person writes another address. */
-const ADDRESSES: Record<Protocol, string> = {
-  anthropic: "https://api.anthropic.com",
-  "openai-chat": "https://api.openai.com/v1",
-};
+/** The provider a new model is offered from. */
+const FIRST = "anthropic";
 
 export class ModelEdit {
+  preset = $state(CUSTOM);
   protocol = $state<Protocol>("anthropic");
-  address = $state(ADDRESSES.anthropic);
+  address = $state("");
   model = $state("");
   key = $state("");
   /** What the last test or save said. */
   check = $state.raw<ModelCheck | null>(null);
-  busy = $state<"test" | "save" | null>(null);
+  busy = $state<"test" | "save" | "names" | null>(null);
+  /** The models the provider said it has; null before it was asked. */
+  names = $state.raw<readonly string[] | null>(null);
+  /** The model servers of this machine; null before they were looked for. */
+  local = $state.raw<readonly LocalServer[] | null>(null);
+  looking = $state(false);
   readonly entry: ModelEntry | null;
 
   constructor(entry: ModelEntry | null) {
     this.entry = entry;
-    if (!entry) return;
-    this.protocol = entry.protocol;
-    this.address = entry.base_url;
-    this.model = entry.model;
+    if (entry) {
+      this.preset = entry.facts.preset ?? CUSTOM;
+      this.protocol = entry.protocol;
+      this.address = entry.base_url;
+      this.model = entry.model;
+    }
   }
 
-  /** Changes the protocol, and the address with it while that is still the other vendor's own. */
+  /** Reads the providers, and for a new model takes the first one and looks for servers on this machine. */
+  async begin(): Promise<void> {
+    try {
+      await presets.read();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (this.entry) return;
+    const first = presets.find(FIRST);
+    if (first && this.address === "") this.choose(first);
+    await this.look();
+  }
+
+  /** Takes a provider: its usual address and its first model. */
+  choose(preset: PresetInfo): void {
+    this.preset = preset.id;
+    this.address = preset.addresses[0]?.url ?? "";
+    this.protocol = preset.protocol;
+    this.names = null;
+    // What was typed for one provider is not for another.
+    this.key = "";
+    this.call(preset.default_model ?? "");
+  }
+
+  /** Takes a server of this machine as it was found. */
+  take(server: LocalServer): void {
+    this.preset = server.preset;
+    this.address = server.base_url;
+    this.protocol = server.protocol;
+    this.names = server.models;
+    this.key = "";
+    this.call(server.models[0] ?? "");
+  }
+
+  /** Names the model; a provider may speak another protocol for it. */
+  call(model: string): void {
+    this.model = model;
+    this.check = null;
+    const preset = presets.find(this.preset);
+    if (preset && preset.id !== CUSTOM) this.protocol = protocolOf(preset, model);
+  }
+
   speak(protocol: Protocol): void {
-    if (this.address.trim() === "" || this.address === ADDRESSES[this.protocol]) this.address = ADDRESSES[protocol];
     this.protocol = protocol;
     this.check = null;
+  }
+
+  /** What is known of the model as it is named now; null when it is not in the provider's list. */
+  get facts(): ModelFacts | null {
+    const name = this.model.trim();
+    const listed = presets.find(this.preset)?.models.find((model) => model.name === name);
+    if (listed) return listed.facts;
+    return this.entry && !this.changedPlace && name === this.entry.model ? this.entry.facts : null;
   }
 
   get validAddress(): boolean {
@@ -42,15 +106,13 @@ export class ModelEdit {
     return this.validAddress && this.model.trim() !== "";
   }
 
+  private get changedPlace(): boolean {
+    return this.protocol !== this.entry?.protocol || this.address.trim() !== this.entry.base_url;
+  }
+
   get changed(): boolean {
     const { entry } = this;
-    if (!entry) return true;
-    return (
-      this.key !== "" ||
-      this.protocol !== entry.protocol ||
-      this.address.trim() !== entry.base_url ||
-      this.model.trim() !== entry.model
-    );
+    return !entry || this.key !== "" || this.changedPlace || this.model.trim() !== entry.model;
   }
 
   #draft(): ModelDraft {
@@ -63,6 +125,29 @@ export class ModelEdit {
     };
   }
 
+  /** Looks for model servers on this machine. */
+  async look(): Promise<void> {
+    this.looking = true;
+    try {
+      this.local = (await call("models", "find_local_servers", {})).servers;
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.looking = false;
+  }
+
+  /** Asks the provider which models it has. */
+  async ask(): Promise<void> {
+    this.busy = "names";
+    this.check = null;
+    try {
+      this.names = (await call("models", "list_remote_models", { draft: this.#draft() })).models;
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.busy = null;
+  }
+
   /** Asks the model for one word; nothing is saved. */
   async test(): Promise<void> {
     this.busy = "test";
@@ -70,7 +155,7 @@ export class ModelEdit {
     try {
       this.check = await call("models", "test_model", { draft: this.#draft() });
     } catch (error) {
-      this.#fail(asApiError(error));
+      this.#fail(error);
     }
     this.busy = null;
   }
@@ -84,14 +169,23 @@ export class ModelEdit {
       await preferences.refresh();
       return entry;
     } catch (error) {
-      this.#fail(asApiError(error));
+      this.#fail(error);
       return null;
     } finally {
       this.busy = null;
     }
   }
 
-  #fail(error: ApiError): void {
-    this.check = { type: "fails", error };
+  #fail(error: unknown): void {
+    const failed: ApiError = asApiError(error);
+    this.check = { type: "fails", error: failed };
   }
+}
+
+/** How a provider is spoken to about a model: by the longest beginning of its name that has a protocol. */
+export function protocolOf(preset: PresetInfo, model: string): Protocol {
+  const name = model.trim().toLowerCase();
+  const begins = Object.keys(preset.spoken).filter((begin) => name.startsWith(begin));
+  const longest = begins.sort((a, b) => b.length - a.length)[0];
+  return (longest === undefined ? undefined : preset.spoken[longest]) ?? preset.protocol;
 }

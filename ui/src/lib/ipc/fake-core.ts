@@ -1,6 +1,7 @@
 /** What answers requests in a replay: enough of the core to use every part of the page by hand. */
 import { apply as applyList, type ListState } from "$lib/state/list";
 import { type SessionState, apply as applySession } from "$lib/state/session";
+import { factsOf, fakePresets, fakeServers } from "./fake-models";
 import type {
   ApiError,
   AppRequest,
@@ -52,8 +53,14 @@ export class FakeCore {
               language: "system",
               theme: "system",
               default_model: null,
+              light_model: null,
+              proxy: { type: "system" },
               default_mode: "ask_risky",
               default_profile: "general",
+              compact_at: { type: "usual" },
+              keep_warm: "on",
+              suggestions: "on",
+              budgets: { session: null, day: null, task: null },
               recent_folders: [],
               welcomed: false,
             },
@@ -161,6 +168,8 @@ export class FakeCore {
       if (request.domain === "sessions") return Promise.resolve(this.#sessions(request.call));
       if (request.domain === "models") return this.#models(request.call);
       if (request.domain === "app") return Promise.resolve(this.#app(request.call));
+      if (request.domain === "ledger")
+        return Promise.resolve(request.call.type === "calls_of_turn" ? { calls: [] } : { lines: [] });
       return Promise.resolve(this.#host(request.call));
     } catch (error) {
       return Promise.reject(error);
@@ -307,32 +316,57 @@ export class FakeCore {
   }
 
   async #models(call: ModelRequest): Promise<unknown> {
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    if (call.type === "test_model") {
-      if (call.draft.key === "wrong") return { type: "fails", error: failure("provider.auth") };
-      return { type: "works", first_byte_ms: 812 };
+    await new Promise((resolve) => setTimeout(resolve, call.type === "list_presets" ? 0 : 500));
+    const models = this.#settings.models;
+    const change = (id: string, next: Partial<ModelEntry>): void =>
+      this.#set({ models: models.map((model) => (model.id === id ? { ...model, ...next } : model)) });
+    switch (call.type) {
+      case "list_presets":
+        return fakePresets;
+      case "find_local_servers":
+        return fakeServers;
+      case "list_remote_models":
+        return { models: ["model-a", "model-b", "model-c"] };
+      case "measure_model":
+        return { first_byte_ms: 640, total_ms: 3_340, output_tokens: 200 };
+      case "stop_measuring":
+        return {};
+      case "choose_light_model":
+        this.#set({ settings: { ...this.#settings.settings, light_model: call.model } });
+        return {};
+      case "choose_fallback":
+        return (change(call.model, { fallback: call.fallback }), {});
+      case "test_model":
+        if (call.draft.key === "wrong") return { type: "fails", error: failure("provider.auth") };
+        return { type: "works", first_byte_ms: 812 };
+      case "remove_model":
+        this.#set({ models: models.filter((model) => model.id !== call.model) });
+        return {};
+      case "save_model": {
+        const { draft } = call;
+        const before = models.find((model) => model.id === draft.id);
+        const key: ModelEntry["key"] =
+          draft.key === null ? (before?.key ?? { type: "missing" }) : { type: "stored", last4: draft.key.slice(-4) };
+        const facts = factsOf(draft);
+        const entry: ModelEntry = {
+          id: before?.id ?? newId(),
+          protocol: draft.protocol,
+          base_url: draft.base_url,
+          model: draft.model,
+          context_window: facts.context_window,
+          max_output: facts.max_output,
+          vision: facts.vision,
+          key,
+          facts,
+          fallback: before?.fallback ?? null,
+        };
+        if (before) change(entry.id, entry);
+        else this.#set({ models: [...models, entry] });
+        return entry;
+      }
+      default:
+        return call satisfies never;
     }
-    if (call.type === "remove_model") {
-      this.#set({ models: this.#settings.models.filter((model) => model.id !== call.model) });
-      return {};
-    }
-    const { draft } = call;
-    const before = this.#settings.models.find((model) => model.id === draft.id);
-    const key: ModelEntry["key"] =
-      draft.key === null ? (before?.key ?? { type: "missing" }) : { type: "stored", last4: draft.key.slice(-4) };
-    const entry: ModelEntry = {
-      id: before?.id ?? newId(),
-      protocol: draft.protocol,
-      base_url: draft.base_url,
-      model: draft.model,
-      context_window: 200_000,
-      max_output: 32_000,
-      vision: true,
-      key,
-    };
-    const others = this.#settings.models;
-    this.#set({ models: before ? others.map((model) => (model.id === entry.id ? entry : model)) : [...others, entry] });
-    return entry;
   }
 
   #set(change: Partial<SettingsSnapshot>): void {
@@ -403,6 +437,8 @@ function emptyState(info: SessionInfo): SessionState {
     draft: { text: "", attachments: [] },
     contextTokens: 0,
     notes: [],
+    spending: { calls: 0, usage: info.usage, cost: 0, unpriced: 0 },
+    compacting: false,
     stopping: false,
     trouble: null,
   };
@@ -425,6 +461,7 @@ function snapshotOf(state: SessionState) {
     retry: state.retry,
     draft: state.draft,
     notes: [...state.notes],
+    spending: state.spending,
     context_tokens: state.contextTokens,
   };
 }

@@ -10,10 +10,11 @@ describe("composing", () => {
     expect(normalised("一、二")).toBe("一、二");
   });
 
-  it("offers commands while a name is typed, those that begin with it first", () => {
+  it("offers commands while a name is typed, the one it is and those that begin with it first", () => {
     const names = (text: string) => commandsFor(text, commands)?.map((command) => command.name) ?? null;
     expect(names("/")).toEqual(["new", "model", "mode", "help", "stop"]);
     expect(names("/mo")).toEqual(["model", "mode"]);
+    expect(names("/mode")).toEqual(["mode", "model"]);
     expect(names("/el")).toEqual(["model", "help"]);
     expect(names("/model ")).toBeNull();
     expect(names("a /mo")).toBeNull();

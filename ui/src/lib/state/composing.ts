@@ -10,9 +10,10 @@ export function normalised(text: string): string {
 export function commandsFor(text: string, commands: readonly CommandInfo[]): readonly CommandInfo[] | null {
   const typed = /^\/([\w-]*)$/.exec(text)?.[1]?.toLowerCase();
   if (typed === undefined) return null;
-  const begins = commands.filter((command) => command.name.startsWith(typed));
-  const contains = commands.filter((command) => !command.name.startsWith(typed) && command.name.includes(typed));
-  return [...begins, ...contains];
+  // The one that is written out comes first, though another may begin with it.
+  const fit = (name: string): number =>
+    name === typed ? 0 : name.startsWith(typed) ? 1 : name.includes(typed) ? 2 : 3;
+  return commands.filter(({ name }) => fit(name) < 3).toSorted((a, b) => fit(a.name) - fit(b.name));
 }
 
 /** Whether a key event belongs to an input method that is composing. Code 229 is what some send without the flag. */

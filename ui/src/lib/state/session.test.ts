@@ -1,4 +1,14 @@
-import type { Delta, Event, Message, SessionInfo, SessionSnapshot, StreamKind, TurnView, Update } from "$lib/ipc/types";
+import type {
+  BilledCall,
+  Delta,
+  Event,
+  Message,
+  SessionInfo,
+  SessionSnapshot,
+  StreamKind,
+  TurnView,
+  Update,
+} from "$lib/ipc/types";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type SessionState, apply, open, prepend } from "./session";
@@ -30,6 +40,7 @@ const empty: SessionSnapshot = {
   draft: { text: "", attachments: [] },
   notes: [],
   context_tokens: 0,
+  spending: { calls: 0, usage: info.usage, cost: 0, unpriced: 0 },
 };
 const started = (name: string): Message => ({
   id: name,
@@ -88,12 +99,13 @@ function snapshotOf(state: SessionState): Update {
       draft: state.draft,
       notes: [...state.notes],
       context_tokens: state.contextTokens,
+      spending: state.spending,
     },
   };
 }
 
 /** What is compared. That Stop was taken is no part of snapshots: it is over before anyone looks again. */
-const drawn = ({ stopping: _, ...state }: SessionState) => ({ ...state, calls: [...state.calls] });
+const drawn = ({ stopping: _, compacting: __, ...state }: SessionState) => ({ ...state, calls: [...state.calls] });
 
 describe("events", () => {
   it("are applied once and in order; a hole asks for a snapshot", () => {
@@ -151,6 +163,39 @@ describe("events", () => {
     const state = run([event(1, { type: "command_answered", note })]);
     expect(state.notes).toEqual([{ seq: 1, at: 1, note }]);
     expect(run([snapshotOf(state)], null).notes).toEqual(state.notes);
+  });
+
+  it("add up what calls spent, saying of how many the price is unknown", () => {
+    const call: BilledCall = {
+      turn: "t",
+      message: null,
+      purpose: "turn",
+      model: null,
+      name: "m",
+      at: 1,
+      usage: { input: 1, cache_read: 2, cache_write: 3, output: 4 },
+      written_for_an_hour: 0,
+      cost: 70,
+      first_byte_ms: null,
+      total_ms: 5,
+      outcome: "answered",
+      expected_read: null,
+      miss: null,
+    };
+    const state = run([
+      event(1, { type: "call_billed", call }),
+      event(2, { type: "call_billed", call: { ...call, usage: null, cost: null } }),
+    ]);
+    expect(state.spending).toEqual({ calls: 2, usage: call.usage, cost: 70, unpriced: 1 });
+  });
+
+  it("tell of a summary in the making and what it freed", () => {
+    const making = run([event(1, { type: "compaction_started" })]);
+    expect(making.compacting).toBe(true);
+    const made = run([event(2, { type: "context_compacted", tokens: 900 })], making);
+    expect([made.compacting, made.contextTokens]).toEqual([false, 900]);
+    const error = { key: "provider.overloaded", args: {}, retryable: true };
+    expect(run([event(2, { type: "compaction_failed", error })], making).compacting).toBe(false);
   });
 
   it("say that a turn is being stopped until it is over", () => {

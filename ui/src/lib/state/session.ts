@@ -1,5 +1,6 @@
 /** An open session: its snapshot, kept current by events and streamed text. Pure. */
 import type {
+  BilledCall,
   CallView,
   Delta,
   Draft,
@@ -12,6 +13,7 @@ import type {
   Retry,
   SessionInfo,
   SessionSnapshot,
+  Spending,
   Todo,
   TranscriptPage,
   Trouble,
@@ -39,6 +41,10 @@ export interface SessionState {
   readonly contextTokens: number;
   /** Octo's own answers to slash commands, oldest first. */
   readonly notes: readonly Note[];
+  /** What the session spent. */
+  readonly spending: Spending;
+  /** Set while a summary of earlier messages is being made. */
+  readonly compacting: boolean;
   /** Set from the moment Stop was taken until the turn ends. */
   readonly stopping: boolean;
   /** Set while the session cannot be stored. */
@@ -62,6 +68,8 @@ export function open(snapshot: SessionSnapshot): SessionState {
     draft: snapshot.draft,
     contextTokens: snapshot.context_tokens,
     notes: snapshot.notes,
+    spending: snapshot.spending,
+    compacting: false,
     stopping: false,
     trouble: null,
   };
@@ -134,7 +142,22 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
     case "turn_stopping":
       return { ...state, stopping: true };
     case "turn_ended":
-      return { ...state, turns: upsert(state.turns, event.turn), streaming: [], retry: null, stopping: false };
+      return {
+        ...state,
+        turns: upsert(state.turns, event.turn),
+        streaming: [],
+        retry: null,
+        stopping: false,
+        compacting: false,
+      };
+    case "call_billed":
+      return { ...state, spending: spent(state.spending, event.call) };
+    case "compaction_started":
+      return { ...state, compacting: true };
+    case "compaction_failed":
+      return { ...state, compacting: false };
+    case "context_compacted":
+      return { ...state, compacting: false, contextTokens: event.tokens };
     case "message_added":
     case "message_started":
       return { ...state, messages: upsert(state.messages, event.message) };
@@ -235,6 +258,21 @@ export function totalInput(usage: Usage): number {
 function upsert<T extends { id: string }>(items: readonly T[], item: T): readonly T[] {
   const at = items.findLastIndex((known) => known.id === item.id);
   return at < 0 ? [...items, item] : items.with(at, item);
+}
+
+function spent(before: Spending, call: BilledCall): Spending {
+  const { usage } = before;
+  return {
+    calls: before.calls + 1,
+    usage: {
+      input: usage.input + (call.usage?.input ?? 0),
+      cache_read: usage.cache_read + (call.usage?.cache_read ?? 0),
+      cache_write: usage.cache_write + (call.usage?.cache_write ?? 0),
+      output: usage.output + (call.usage?.output ?? 0),
+    },
+    cost: before.cost + (call.cost ?? 0),
+    unpriced: before.unpriced + (call.cost === null ? 1 : 0),
+  };
 }
 
 function withMessage(state: SessionState, id: string, change: (message: Message) => Message): SessionState {

@@ -64,5 +64,11 @@ export function explain(error: ApiError): string {
   return lookUp(`error.${error.key}`, error.args) ?? t("error.unknown", { key: error.key });
 }
 
+/** What an error says happened, without what was kept and what to do: for a line that has room for no more. */
+export function explainBriefly(error: ApiError): string {
+  const text = explain(error);
+  return /^.+?(?:\.(?=\s|$)|。)/.exec(text)?.[0] ?? text;
+}
+
 /** Both catalogues, for the tests that compare them. */
 export const allWords = catalogues;

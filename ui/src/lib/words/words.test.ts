@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { allWords, explain, speak, t, tn } from "./words.svelte";
+import { allWords, explain, explainBriefly, speak, t, tn } from "./words.svelte";
 
 const placeholders = (text: string): string[] => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "").sort();
 
@@ -36,6 +36,12 @@ describe("words", () => {
 
   it("never leave an error without words", () => {
     expect(explain({ key: "no.such.key", args: {}, retryable: false })).toContain("no.such.key");
+    const full = { key: "store.full", args: {}, retryable: true };
+    expect(explainBriefly(full)).toBe("The disk is full.");
+    speak("zh");
+    expect(explainBriefly(full)).toBe("磁盘已满。");
+    expect(explain(full).length).toBeGreaterThan(explainBriefly(full).length);
+    speak("en");
   });
 
   it("are not written into components", () => {

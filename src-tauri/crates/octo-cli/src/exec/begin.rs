@@ -8,7 +8,7 @@ use crate::{
 };
 use octo_core::Octo;
 use octo_protocol::{
-    ApiError, Block, ListSessions, Mode, ModelId, OpenSession, Profile, Send, SessionId, SessionInfo,
+    ApiError, Block, Effort, ListSessions, Mode, ModelId, OpenSession, Profile, Send, SessionId, SessionInfo,
     SetFolder, SetMode, SetModel, Settings, Source, StartDemo, StartSession,
 };
 use std::path::PathBuf;
@@ -51,7 +51,8 @@ pub(super) async fn begin(
         None => {
             let profile = arguments.profile.map_or(settings.default_profile, Profile::from);
             let mode = arguments.mode.map_or(settings.default_mode, Mode::from);
-            let started = octo.call(StartSession { folder, profile, mode, model, blocks }).await?;
+            let effort = arguments.effort.map(Effort::from);
+            let started = octo.call(StartSession { folder, profile, mode, model, effort, blocks }).await?;
             return Ok(Begun { session: started.id, seen: 0 });
         }
         Some(SessionChoice::Id(id)) => id,
@@ -92,6 +93,9 @@ async fn adapt(
     folder: String,
 ) -> Result<(), Failure> {
     let session = info.id;
+    if arguments.effort.is_some_and(|effort| Some(Effort::from(effort)) != info.effort) {
+        return Err(Failure::Usage("--effort is for a new session: leave --session out".to_owned()));
+    }
     if info.source == Source::Demo && model.is_some() {
         return Err(Failure::Usage("this session is the demo: it speaks to no model".to_owned()));
     }

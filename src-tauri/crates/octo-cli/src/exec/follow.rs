@@ -151,6 +151,11 @@ impl<'a, W: Write> Follower<'a, W> {
             | Event::QuestionClosed { .. }
             | Event::TodosChanged { .. }
             | Event::RetryStarted
+            | Event::TurnStopping { .. }
+            | Event::CallBilled { .. }
+            | Event::CompactionStarted
+            | Event::CompactionFailed { .. }
+            | Event::ContextCompacted { .. }
             | Event::SessionListed { .. }
             | Event::SessionRemoved { .. }
             | Event::SettingsChanged { .. } => Ok(Sign::Wait),

@@ -181,6 +181,7 @@ impl Campaign {
             profile: Profile::General,
             mode: Mode::Ask,
             model: self.model,
+            effort: None,
             blocks: text(&part(1)),
         };
         let started = act(victim, start)?;

@@ -23,6 +23,48 @@ fn the_answer_goes_to_standard_output_and_the_session_to_standard_error() {
 }
 
 #[test]
+fn every_protocol_takes_effort_and_headers() {
+    for protocol in ["anthropic", "openai-chat", "openai-responses", "bedrock"] {
+        let home = TempHome::new();
+        let script = Script::new().call("read", json!({ "path": "a.txt" })).text("Read.").text("Again.");
+        let server = ModelServer::start(script);
+        home.write("a.txt", "what stands there");
+        let url = server.url();
+        let options =
+            ["--protocol", protocol, "--base-url", &url, "--model", "m.v1:0", "--header", "x-tenant=s3cret"];
+        let run = |more: &[&str]| {
+            let mut command = exec(&home, &[&options[..], more].concat());
+            command
+                .env("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+                .env("AWS_SECRET_ACCESS_KEY", "k")
+                .env("AWS_REGION", "eu-west-1");
+            Ran::of(command.output().unwrap())
+        };
+        let ran = run(&["--effort", "high", "read it"]).expect(0);
+        assert_eq!(ran.out, "Read.\n", "{protocol}: {}", ran.err);
+        let requests = server.requests();
+        assert_eq!(requests.len(), 2, "{protocol}");
+        for request in &requests {
+            assert_eq!(
+                (request.header("x-tenant"), request.model()),
+                (Some("s3cret"), "m.v1:0"),
+                "{protocol}"
+            );
+            assert!(request.body.to_string().contains("\"high\""), "{protocol}: {}", request.body);
+        }
+        assert!(requests[1].results()[0].text.contains("what stands there"), "{protocol}");
+        assert!(!ran.err.contains("s3cret"));
+
+        // Effort belongs to the session.
+        let session = ran.session().to_string();
+        let wrong = run(&["--effort", "low", "--session", &session, "again"]).expect(2);
+        assert!(wrong.err.contains("--effort"), "{}", wrong.err);
+        run(&["--effort", "high", "--session", &session, "again"]).expect(0);
+        server.assert_clean();
+    }
+}
+
+#[test]
 fn json_prints_every_event_of_the_session_and_nothing_else() {
     let home = TempHome::new();
     let script = Script::new().call("write", json!({ "path": "a.txt", "content": "hi\n" })).text("Written.");

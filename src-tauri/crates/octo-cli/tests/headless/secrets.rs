@@ -6,6 +6,8 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 const KEY: &str = "sk-test-5d1f0c37e2b94a68";
+/// The value of a header, which may be a key as well.
+const TENANT: &str = "tenant-77c1a90be2d4";
 
 fn files_with(folder: &Path, secret: &[u8]) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -33,7 +35,9 @@ fn the_key_is_in_no_file_no_output_and_no_command() {
         let options = ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() };
         let server = ModelServer::start_with(script, options);
         let url = server.url();
-        let mut arguments = vec!["--protocol", "anthropic", "--base-url", &url, "--model", "m"];
+        let header = format!("x-tenant={TENANT}");
+        let mut arguments =
+            vec!["--protocol", "anthropic", "--base-url", &url, "--model", "m", "--header", &header];
         if variable != "OCTO_API_KEY" {
             arguments.extend(["--key-env", variable]);
         }
@@ -44,7 +48,9 @@ fn the_key_is_in_no_file_no_output_and_no_command() {
         let ran = Ran::of(command.output().unwrap()).expect(0);
         assert_eq!(server.requests().len(), 3, "the server took the key");
         server.assert_clean();
+        assert!(server.requests().iter().all(|request| request.header("x-tenant") == Some(TENANT)));
 
+        assert!(!ran.out.contains(TENANT) && !ran.err.contains(TENANT));
         assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY));
         let environment = &server.requests()[1].results()[0].text;
         assert!(environment.contains("HOME="), "the command ran: {environment}");
@@ -52,6 +58,7 @@ fn the_key_is_in_no_file_no_output_and_no_command() {
         assert!(!home.read("env.txt").contains(KEY));
         for root in [home.octo(), home.home(), home.work()] {
             assert_eq!(files_with(&root, KEY.as_bytes()), Vec::<PathBuf>::new());
+            assert_eq!(files_with(&root, TENANT.as_bytes()), Vec::<PathBuf>::new());
         }
         assert!(!files_with(&home.octo(), b"look").is_empty(), "the search finds what is there");
     }

@@ -24,7 +24,7 @@ fn text(words: &str) -> Vec<Block> {
 fn begin(core: &mut Serve, home: &TempHome, model: ModelId, words: &str) -> SessionId {
     let folder = home.work().to_str().unwrap().to_owned();
     let (profile, mode) = (Profile::General, Mode::Autonomous);
-    core.call(StartSession { folder, profile, mode, model: Some(model), blocks: text(words) }).unwrap().id
+    core.call(StartSession { folder, profile, mode, model: Some(model), effort: None, blocks: text(words) }).unwrap().id
 }
 
 fn ended(core: &Serve, session: SessionId) {
@@ -148,6 +148,7 @@ fn a_slow_request_holds_nothing_up() {
         base_url: server.url(),
         model: "slow".to_owned(),
         key: None,
+        headers: Vec::new(),
     };
     let slow = core.send(&TestModel { draft }.into());
     server.wait_received(1);

@@ -1,7 +1,7 @@
 //! Requests about settings and the application.
 
 use super::{Octo, json};
-use crate::slash;
+use crate::{models, slash};
 use octo_protocol::{
     About, ApiError, AppRequest, Commands, Event, Language, Settings, SettingsPatch, SettingsSnapshot, Topic,
     words,
@@ -18,6 +18,7 @@ impl Octo {
         match request {
             AppRequest::GetSettings(_) => json(self.settings_snapshot().await?.1),
             AppRequest::ChangeSettings(call) => {
+                call.patch.proxy.as_ref().map_or(Ok(()), models::check_proxy)?;
                 self.change_settings(move |_, settings| {
                     apply(settings, call.patch);
                     Ok(())
@@ -79,7 +80,8 @@ impl Octo {
             Ok(settings)
         });
         let settings = written.await.map_err(ApiError::from)?;
-        self.shared.models.speak(settings.language);
+        self.shared.models.follow(&settings);
+        self.shared.prefer(settings);
         Ok(())
     }
 
@@ -97,11 +99,30 @@ impl Octo {
 }
 
 fn apply(settings: &mut Settings, patch: SettingsPatch) {
-    let SettingsPatch { language, theme, default_model, default_mode, default_profile, welcomed } = patch;
+    let SettingsPatch {
+        language,
+        theme,
+        default_model,
+        default_mode,
+        default_profile,
+        compact_at,
+        keep_warm,
+        suggestions,
+        budgets,
+        proxy,
+        welcomed,
+    } = patch;
+    settings.compact_at = compact_at.unwrap_or(settings.compact_at);
+    settings.keep_warm = keep_warm.unwrap_or(settings.keep_warm);
+    settings.suggestions = suggestions.unwrap_or(settings.suggestions);
+    settings.budgets = budgets.unwrap_or(settings.budgets);
     settings.language = language.unwrap_or(settings.language);
     settings.theme = theme.unwrap_or(settings.theme);
     settings.default_model = default_model.or(settings.default_model);
     settings.default_mode = default_mode.unwrap_or(settings.default_mode);
     settings.default_profile = default_profile.unwrap_or(settings.default_profile);
     settings.welcomed = welcomed.unwrap_or(settings.welcomed);
+    if let Some(proxy) = proxy {
+        settings.proxy = proxy;
+    }
 }

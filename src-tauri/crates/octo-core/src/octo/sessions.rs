@@ -9,9 +9,9 @@ use crate::{
     slash::{self, Parsed},
 };
 use octo_protocol::{
-    ApiError, Block, Done, ErrorCode, Event, Message, MessageId, Meta, Mode, ModelId, Origin, Profile, Role,
-    SessionHits, SessionId, SessionInfo, SessionList, SessionRequest, SessionSnapshot, SessionStatus, Source,
-    Topic, TroubleStage, TurnId, TurnView, Usage,
+    ApiError, Block, Done, Effort, ErrorCode, Event, Message, MessageId, Meta, Mode, ModelId, Origin,
+    Profile, Role, SessionHits, SessionId, SessionInfo, SessionList, SessionRequest, SessionSnapshot,
+    SessionStatus, Source, Topic, TroubleStage, TurnId, TurnView, Usage,
 };
 use octo_store::{NewSession, ToolsetRow};
 use serde_json::Value;
@@ -35,7 +35,7 @@ impl Octo {
                 let model = self.model_or_default(call.model).await?;
                 let folder = session_folder(Path::new(&call.folder))?;
                 self.remember_folder(&folder).await?;
-                let kind = Kind::Model { model, source: self.shared.config.source };
+                let kind = Kind::Model { model, effort: call.effort, source: self.shared.config.source };
                 json(self.start_session(folder, call.profile, call.mode, kind, call.blocks).await?)
             }
             SessionRequest::StartDemo(_) => json(self.start_demo().await?),
@@ -165,9 +165,9 @@ impl Octo {
                 return Err(ApiError::new("command.needs_session"));
             }
         }
-        let (model, source) = match kind {
-            Kind::Model { model, source } => (Some(model), source),
-            Kind::Demo => (None, Source::Demo),
+        let (model, effort, source) = match kind {
+            Kind::Model { model, effort, source } => (Some(model), effort, source),
+            Kind::Demo => (None, None, Source::Demo),
         };
         let for_prompt = folder.clone();
         let system = tokio::task::spawn_blocking(move || prompt::system_prompt(profile, &for_prompt))
@@ -182,7 +182,7 @@ impl Octo {
             profile,
             mode,
             model,
-            effort: None,
+            effort,
             source,
             pinned: false,
             status: SessionStatus::Running,
@@ -234,7 +234,7 @@ impl Octo {
 
 /// What answers in a new session.
 enum Kind {
-    Model { model: ModelId, source: Source },
+    Model { model: ModelId, effort: Option<Effort>, source: Source },
     Demo,
 }
 

@@ -4,6 +4,7 @@ use super::{
     Report,
     calls::OpenCall,
     meter::{Asked, Meter, millis},
+    outgoing::Said,
     state::{Change, Session, now},
     turns::Step,
 };
@@ -14,8 +15,7 @@ use crate::{
 };
 use futures::StreamExt;
 use octo_llm::{
-    BlockKind, ErrorClass, FinishReason, Layout, MarkerPolicy, ModelEvent, ModelRequest, Provider,
-    ProviderError, RetryPolicy, Sent, plan,
+    BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError, RetryPolicy, Sent,
 };
 use octo_protocol::{
     ApiError, Block, CallId, CallOutcome, Event, Message, MessageEnd, MessageId, Origin, Purpose, Retry,
@@ -27,6 +27,9 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
+
+/// How often in a row a conversation that is too long for the model is compacted.
+const OVERFLOWS: u32 = 2;
 
 /// The model call that runs.
 pub(crate) struct ModelCall {
@@ -67,8 +70,15 @@ enum What {
 }
 
 impl Session {
-    /// A new model call.
+    /// A new model call. A conversation that reached its limit is compacted before.
     pub(super) fn call_model(&mut self, step: &mut Step) {
+        if !self.compacts_first(step) {
+            self.attempt_anew(step);
+        }
+    }
+
+    /// The first try of a model call.
+    pub(super) fn attempt_anew(&mut self, step: &mut Step) {
         let Some(running) = &self.running else { return };
         let attempt = Attempt { turn: running.view.id, call: MessageId::new(), number: 1 };
         self.attempt_model(attempt, step);
@@ -98,33 +108,15 @@ impl Session {
         messages: Vec<Message>,
         cancel: CancellationToken,
     ) {
-        let shared = self.shared.clone();
-        let (model, system, tools) = (self.info.model, self.system.clone(), self.tools.clone());
-        let (demo, session, effort) = (!self.is_counted(), self.id(), self.info.effort);
-        let live = self.live.clone();
-        let report = self.reporter();
+        let (outgoing, live, report) = (self.outgoing(), self.live.clone(), self.reporter());
         let broken = report.clone();
         let call = tokio::spawn(async move {
             let send = |what| report(Report::Model(Progress { attempt, what }));
-            let connected = if demo { Ok(shared.models.demo()) } else { shared.models.connect(model).await };
-            let connection = match connected {
+            let connection = match outgoing.connect().await {
                 Ok(connection) => connection,
                 Err(error) => return send(What::Failed(error)),
             };
-            let images = shared.images_of(&messages).await;
-            let layout = Layout::new(&messages).of(session);
-            let layout = model.map_or(layout, |model| layout.asked_of(model));
-            let request = ModelRequest {
-                model: connection.model,
-                system,
-                tools,
-                cache: plan(&layout, &connection.card.caching, &MarkerPolicy::default()),
-                messages,
-                images: Arc::new(images),
-                vision: connection.vision,
-                max_output: connection.max_output,
-                effort,
-            };
+            let request = outgoing.request(&connection, Said::lasting(messages)).await;
             let sent = Sent::new(&request, now());
             send(What::Asked(Box::new(Asked { card: connection.card, sent })));
             stream(connection.provider, request, cancel, message, &live, send).await;
@@ -149,6 +141,8 @@ impl Session {
         }
         match progress.what {
             What::Asked(asked) => {
+                self.card = Some(asked.card.clone());
+                self.pause.cache_used();
                 call.meter.asked(*asked);
                 Ok(())
             }
@@ -177,6 +171,9 @@ impl Session {
 
     async fn model_finished(&mut self, reason: FinishReason) -> Result<(), ApiError> {
         let mut step = Step::default();
+        if let Some(running) = &mut self.running {
+            running.overflows = 0;
+        }
         let (end, finish) = match reason {
             FinishReason::Stop => (MessageEnd::Complete, Finish::Complete),
             FinishReason::Length => (MessageEnd::Truncated, Finish::Truncated),
@@ -209,6 +206,10 @@ impl Session {
         let call_message = message.id;
         message.meta.end = Some(end);
         message.meta.usage = usage;
+        let messages = self.context.len();
+        self.size.answered(usage, messages);
+        self.restraint.answered();
+        let Some(message) = self.context.last() else { return Vec::new() };
         let calls: Vec<ToolCall> = message.calls().cloned().collect();
         let Some(running) = &mut self.running else { return calls };
         for call in &calls {
@@ -231,6 +232,9 @@ impl Session {
         }
         tracing::warn!(session = %self.id(), class = ?error.class, attempt = attempt.number, "model call failed");
         let mut step = Step::default();
+        if error.class == ErrorClass::ContextTooLong && self.recovers_from_overflow(&error, &mut step) {
+            return self.finish(step).await;
+        }
         let policy = RetryPolicy::default();
         if let Some(pause) = policy.next(attempt.number, &error, jitter(attempt)) {
             self.discard_message(CallOutcome::Failed, &mut step);
@@ -253,6 +257,25 @@ impl Session {
         }
         let calls = self.end_partial(MessageEnd::Cut, &mut step);
         self.feed_with(Input::ModelFailed { calls }, step).await
+    }
+
+    /// The conversation is too long for the model: it is compacted and the call made again. Twice in a row; more
+    /// often would change nothing.
+    fn recovers_from_overflow(&mut self, error: &ProviderError, step: &mut Step) -> bool {
+        let counted = self.is_counted();
+        let Some(running) = self.running.as_mut().filter(|running| counted && running.overflows < OVERFLOWS)
+        else {
+            return false;
+        };
+        running.overflows += 1;
+        self.discard_message(CallOutcome::Failed, step);
+        if !self.compacts_overflow(error.to_api(), step) {
+            if let Some(running) = &mut self.running {
+                running.failure = Some(error.to_api());
+            }
+            self.feed_step(Input::ModelFailed { calls: Vec::new() }, step);
+        }
+        true
     }
 
     async fn model_stopped(&mut self) -> Result<(), ApiError> {
@@ -354,6 +377,9 @@ impl Session {
 
     /// Stop while the model is called, or while a failed call waits for its next try.
     pub(super) fn cancel_model(&mut self, step: &mut Step) {
+        if self.cancel_compaction(step) {
+            return self.feed_step(Input::ModelStopped { calls: Vec::new() }, step);
+        }
         let Some(running) = &mut self.running else { return };
         if let Some(call) = &running.model {
             call.cancel.cancel();

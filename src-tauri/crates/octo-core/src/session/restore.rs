@@ -3,11 +3,14 @@
 use super::{
     Calls, Inbox,
     calls::OpenCall,
+    compacting::Restraint,
+    idle::Pause,
     meter::Seen,
     state::{Change, Patience, Running, Session},
     turns::Step,
 };
 use crate::{
+    compaction::Size,
     live::Live,
     shared::Shared,
     turn::{CallKey, Known, Limits, Restored, Stop, Turn},
@@ -55,6 +58,7 @@ impl Session {
             items: stored.todos.clone(),
             last_id: stored.todo_last_id,
         })));
+        let size = Size::restored(stored.context_tokens, &stored.context);
         let mut session = Self {
             files: files_of(&shared, &folder, &scratch, &shell_place),
             shell: shell_of(&shared, id, &shell_place),
@@ -74,6 +78,12 @@ impl Session {
             ending: CancellationToken::new(),
             running: None,
             seen: Seen::default(),
+            size,
+            side: None,
+            swap: None,
+            restraint: Restraint::default(),
+            card: None,
+            pause: Pause::default(),
             calls,
             patience: Patience::None,
             waiting_for_idle: Vec::new(),
@@ -151,6 +161,7 @@ impl Session {
             calls,
             questions,
             answered: HashSet::new(),
+            overflows: 0,
             failure: None,
         });
         self.perform(actions, &mut step);

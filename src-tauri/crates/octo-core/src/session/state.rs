@@ -3,10 +3,14 @@
 use super::{
     Calls, Inbox, Report,
     calls::OpenCall,
+    compacting::{Restraint, Swap},
+    idle::Pause,
     meter::Seen,
     model_call::{Attempt, ModelCall},
+    side_call::SideCall,
 };
-use crate::{live::Live, shared::Shared, turn::Turn};
+use crate::{compaction::Size, live::Live, shared::Shared, turn::Turn};
+use octo_llm::ModelCard;
 use octo_protocol::{
     ApiError, Block, CallId, Event, Message, MessageId, Meta, Millis, Origin, Question, QuestionId, Queued,
     Role, Rule, SessionId, SessionInfo, SessionStatus, Source, ToolResult, Topic, TroubleStage, TurnId,
@@ -49,6 +53,14 @@ pub(crate) struct Session {
     pub(super) ending: CancellationToken,
     pub(super) running: Option<Running>,
     pub(super) seen: Seen,
+    pub(super) size: Size,
+    /// The call beside the conversation, if one runs.
+    pub(super) side: Option<SideCall>,
+    pub(super) swap: Option<Swap>,
+    pub(super) restraint: Restraint,
+    /// What is known of the model that was asked last.
+    pub(super) card: Option<Arc<ModelCard>>,
+    pub(super) pause: Pause,
     /// What is asked of it while it cannot listen.
     pub(super) calls: Calls,
     pub(super) patience: Patience,
@@ -78,6 +90,8 @@ pub(crate) struct Running {
     pub(super) questions: Vec<Question>,
     /// Questions the person said yes to whose calls are being read again; see `super::questions`.
     pub(super) answered: HashSet<QuestionId>,
+    /// How often the provider said that the conversation is too long.
+    pub(super) overflows: u32,
     /// Why the last model call failed for good, for the turn's end.
     pub(super) failure: Option<ApiError>,
 }
@@ -88,6 +102,8 @@ pub(crate) enum Change {
     Event(Event),
     /// The message is part of what the model sees.
     IntoContext(MessageId),
+    /// What the model sees is replaced by these messages.
+    NewContext(Vec<MessageId>),
     /// The message no longer is.
     OutOfContext(MessageId),
     /// A call's result, before the message that carries it.
@@ -251,6 +267,7 @@ fn write(tx: &mut Tx<'_>, id: SessionId, changes: &[Change]) -> Result<(), Store
                 }
             }
             Change::IntoContext(message) => tx.append_context(id, *message)?,
+            Change::NewContext(messages) => tx.new_generation(id, messages)?,
             Change::OutOfContext(message) => tx.drop_from_context(id, *message)?,
             Change::Result(result) => tx.set_call(result.call, result)?,
             Change::Rule { scope, rule } => tx.add_rule(scope, rule)?,

@@ -74,6 +74,10 @@ impl Session {
     }
 
     fn open_turn(&mut self, turn: TurnId, step: &mut Step) {
+        // What goes on beside the conversation between turns gives way to the person.
+        self.end_side_call(step);
+        self.swap = None;
+        self.pause.end();
         let view =
             TurnView { id: turn, started_at: now(), ended_at: None, end: None, usage: Usage::default() };
         step.changes.push(Change::Event(Event::TurnStarted { turn: view.clone() }));
@@ -87,6 +91,7 @@ impl Session {
             calls: Vec::new(),
             questions: Vec::new(),
             answered: HashSet::new(),
+            overflows: 0,
             failure: None,
         });
         self.info.status = SessionStatus::Running;
@@ -172,7 +177,7 @@ impl Session {
             self.push_head(&mut step.changes);
         }
         let mut all = Vec::with_capacity(blocks.len() + 1);
-        let notice = self.surroundings().notice();
+        let notice = self.surroundings_notice();
         if last_context_notice(&self.context) != Some(&notice) {
             all.push(notice);
         }
@@ -181,9 +186,10 @@ impl Session {
         self.add_message(message, &mut step.changes);
     }
 
-    fn surroundings(&self) -> Surroundings {
+    /// What the model is told of date, model and folder.
+    pub(super) fn surroundings_notice(&self) -> Block {
         let model = self.info.model.and_then(|id| self.shared.models.vendor_name(id));
-        Surroundings::now(model, self.info.folder.clone())
+        Surroundings::now(model, self.info.folder.clone()).notice()
     }
 
     fn hint_truncation(&mut self, step: &mut Step) {
@@ -216,6 +222,7 @@ impl Session {
         self.info.usage += running.view.usage;
         let turn = TurnView { ended_at: Some(at), end: Some(end), ..running.view };
         step.changes.push(Change::Event(Event::TurnEnded { turn }));
+        step.jobs.push(Box::new(Session::begin_pause));
         self.push_head(&mut step.changes);
     }
 

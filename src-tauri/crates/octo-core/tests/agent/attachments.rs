@@ -12,7 +12,7 @@ const LARGEST_PICTURE: usize = 20 * 1024 * 1024;
 
 async fn attach(rig: &Rig, paths: &[&Path]) -> Attached {
     let paths = paths.iter().map(|path| path.display().to_string()).collect();
-    rig.octo.call(AttachFiles { paths }).await.unwrap()
+    rig.octo.call(AttachFiles { paths }).await.expect("files can be attached")
 }
 
 fn named(path: &Path) -> Block {

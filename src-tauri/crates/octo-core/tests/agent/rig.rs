@@ -28,6 +28,7 @@ pub fn config(home: &TempHome) -> Config {
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::Memory,
         host: Arc::new(NoHost),
+        idle_after: octo_core::IDLE_AFTER,
         secret_variables: vec!["OCTO_API_KEY".into()],
     }
 }
@@ -44,12 +45,26 @@ impl Rig {
     pub async fn in_home(home: TempHome, script: impl Into<Script>) -> Self {
         let server = ModelServer::start(script);
         let octo = open(&home).await;
+        Self::connected(home, server, octo).await
+    }
+
+    /// With a model whose prices are known, and sessions that are idle after `idle_after`.
+    pub async fn priced(script: impl Into<Script>, idle_after: Duration) -> Self {
+        let (home, server) = (TempHome::new(), ModelServer::start(script));
+        std::fs::create_dir_all(home.octo()).expect("a home");
+        std::fs::write(home.octo().join("presets.json"), prices(&server.url())).expect("presets");
+        let octo = Octo::start(Config { idle_after, ..config(&home) }).await.expect("the application starts");
+        Self::connected(home, server, octo).await
+    }
+
+    async fn connected(home: TempHome, server: ModelServer, octo: Octo) -> Self {
         let draft = ModelDraft {
             id: None,
             protocol: Protocol::Anthropic,
             base_url: server.url(),
             model: "scripted".into(),
             key: Some(octo_protocol::Secret::new("sk-test-0123456789")),
+            headers: Vec::new(),
         };
         octo.call(SaveModel { draft }).await.expect("the model is saved");
         let events = octo.events();
@@ -71,6 +86,7 @@ impl Rig {
             profile: Profile::General,
             mode,
             model: None,
+            effort: None,
             blocks: words(text),
         };
         self.octo.call(call).await.expect("the session starts").id
@@ -153,6 +169,11 @@ impl Rig {
     }
 }
 
+/// Waits until an answer was held at the gate.
+pub async fn reached(gate: &octo_testkit::Gate) {
+    timeout(PATIENCE, gate.reached()).await.expect("the answer is held");
+}
+
 pub fn words(text: &str) -> Vec<Block> {
     vec![Block::Text { text: text.into() }]
 }
@@ -181,4 +202,23 @@ pub fn answers(snapshot: &SessionSnapshot) -> String {
         .map(octo_protocol::Message::text)
         .collect();
     texts.join("\n")
+}
+
+/// A table of presets in which the scripted model costs what a usual one does.
+fn prices(url: &str) -> String {
+    let rates = serde_json::json!({ "input": 3, "output": 15, "read": 0.3, "write": 3.75, "write_hour": 6 });
+    let prices = serde_json::json!({ "rates": rates, "date": "2026-11-22", "source": "a test" });
+    let markers = serde_json::json!({ "limit": 4, "lookback": 20, "lives": ["five_minutes", "hour"] });
+    serde_json::json!({
+        "version": 1,
+        "providers": [{
+            "id": "scripted",
+            "name": "Scripted",
+            "addresses": [{ "url": url }],
+            "protocol": "anthropic",
+            "caching": { "kind": { "markers": markers }, "minimum": 1024 },
+            "rows": [{ "name": "scripted", "prices": prices }],
+        }],
+    })
+    .to_string()
 }

@@ -36,10 +36,7 @@ pub(crate) enum Access {
     /// A key, sent as it is.
     Bearer(SecretString),
     /// Credentials, which sign for a region.
-    Signature {
-        credentials: Credentials,
-        region: String,
-    },
+    Signature { credentials: Credentials, region: String },
 }
 
 impl Access {
@@ -108,8 +105,9 @@ impl AwsEnvironment {
 
     /// This process's own.
     pub fn of_process() -> Self {
-        let text =
-            |(name, value): (std::ffi::OsString, std::ffi::OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
         Self::new(std::env::vars_os().filter_map(text), std::env::home_dir())
     }
 
@@ -125,10 +123,7 @@ impl AwsEnvironment {
     }
 
     fn variable(&self, name: &str) -> Option<&str> {
-        self.variables
-            .get(name)
-            .map(|value| value.expose_secret().trim())
-            .filter(|value| !value.is_empty())
+        self.variables.get(name).map(|value| value.expose_secret().trim()).filter(|value| !value.is_empty())
     }
 
     fn profile(&self) -> &str {
@@ -150,8 +145,10 @@ impl AwsEnvironment {
         };
         let config = read(self.file("AWS_CONFIG_FILE", "config"));
         let credentials = read(self.file("AWS_SHARED_CREDENTIALS_FILE", "credentials"));
-        let mut settings = section(&config, &[&format!("profile {profile}"), profile]);
-        settings.extend(section(&credentials, &[profile]));
+        // In the one file a profile is called so, but for the default one.
+        let named = if profile == "default" { profile.to_owned() } else { format!("profile {profile}") };
+        let mut settings = section(&config, &named);
+        settings.extend(section(&credentials, profile));
         settings
     }
 
@@ -211,15 +208,15 @@ fn region_of_host(host: &str) -> Option<&str> {
     labels.next().filter(|region| !region.is_empty())
 }
 
-/// The settings of the sections with one of these names, in the form both of AWS's files have.
-fn section(file: &str, names: &[&str]) -> HashMap<String, SecretString> {
+/// The settings of a section, in the form both of AWS's files have.
+fn section(file: &str, wanted: &str) -> HashMap<String, SecretString> {
     let mut settings = HashMap::new();
     let mut inside = false;
     for line in file.lines() {
         let text = line.trim();
         if let Some(name) = text.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
             let words: Vec<&str> = name.split_whitespace().collect();
-            inside = names.contains(&words.join(" ").as_str());
+            inside = words.join(" ") == wanted;
         } else if inside
             // An indented line belongs to a setting of its own kind.
             && !line.starts_with([' ', '\t', '#', ';'])
@@ -264,7 +261,10 @@ mod tests {
             (vec![], ("AKIDEFAULT", "s3cretdefault==", None)),
             (vec![("AWS_PROFILE", "work")], ("AKIWORK", "s3cret#work", Some("tok"))),
             (with(&[]), ("AKIENV", "s3cretenv", None)),
-            (with(&[("AWS_SESSION_TOKEN", " t "), ("AWS_PROFILE", "work")]), ("AKIENV", "s3cretenv", Some("t"))),
+            (
+                with(&[("AWS_SESSION_TOKEN", " t "), ("AWS_PROFILE", "work")]),
+                ("AKIENV", "s3cretenv", Some("t")),
+            ),
             // Half a pair is none.
             (vec![keys[0]], ("AKIDEFAULT", "s3cretdefault==", None)),
             (vec![keys[0], ("AWS_SECRET_ACCESS_KEY", " ")], ("AKIDEFAULT", "s3cretdefault==", None)),
@@ -311,7 +311,11 @@ mod tests {
     fn regions_come_from_the_server_then_the_environment() {
         let home = home();
         for (host, variables, expected) in [
-            ("bedrock-runtime.us-east-1.amazonaws.com", &[("AWS_REGION", "ap-south-1")][..], Some("us-east-1")),
+            (
+                "bedrock-runtime.us-east-1.amazonaws.com",
+                &[("AWS_REGION", "ap-south-1")][..],
+                Some("us-east-1"),
+            ),
             ("bedrock-runtime-fips.us-gov-west-1.amazonaws.com", &[], Some("us-gov-west-1")),
             ("bedrock-runtime.cn-north-1.amazonaws.com.cn", &[], Some("cn-north-1")),
             ("vpce-1-x.bedrock-runtime.eu-west-3.vpce.amazonaws.com", &[], Some("eu-west-3")),
@@ -329,7 +333,8 @@ mod tests {
 
     #[test]
     fn secrets_do_not_show_in_debug_output() {
-        let environment = environment(&[("AWS_SECRET_ACCESS_KEY", "s3cret"), ("AWS_ACCESS_KEY_ID", "a")], Path::new("/x"));
+        let environment =
+            environment(&[("AWS_SECRET_ACCESS_KEY", "s3cret"), ("AWS_ACCESS_KEY_ID", "a")], Path::new("/x"));
         assert!(!format!("{environment:?} {:?}", environment.credentials()).contains("s3cret"));
     }
 }

@@ -129,11 +129,8 @@ impl Decoder {
             let (part, kind) = if delta.get("text").is_some() {
                 (Part::Text(String::new()), BlockKind::Text)
             } else if delta.get("reasoningContent").is_some() {
-                let part = Part::Reasoning {
-                    text: String::new(),
-                    signature: String::new(),
-                    redacted: Vec::new(),
-                };
+                let part =
+                    Part::Reasoning { text: String::new(), signature: String::new(), redacted: Vec::new() };
                 (part, BlockKind::Reasoning)
             } else if delta.get("toolUse").is_some() {
                 return Err(wire::malformed("The stream holds a call without a name."));

@@ -47,14 +47,7 @@ enum Item {
 impl Decoder {
     /// A decoder at the start of an answer of `provider`.
     pub fn new(provider: ProviderId) -> Self {
-        Self {
-            provider,
-            open: BTreeMap::new(),
-            over: HashSet::new(),
-            next: 0,
-            refused: false,
-            done: false,
-        }
+        Self { provider, open: BTreeMap::new(), over: HashSet::new(), next: 0, refused: false, done: false }
     }
 
     /// Takes one event.
@@ -81,9 +74,10 @@ impl Decoder {
             "response.output_item.done" => self.stop(&data),
             "response.completed" => self.complete(&data),
             "response.incomplete" => self.incomplete(&data),
-            "response.failed" => {
-                Err(http::reported(data.pointer("/response/error").filter(is_said).unwrap_or(&data)))
-            }
+            "response.failed" => Err(match data.pointer("/response/error").filter(is_said) {
+                Some(error) => http::reported(error),
+                None => ProviderError::new(ErrorClass::Overloaded, "The server failed and did not say why."),
+            }),
             "error" => Err(http::reported(data.get("error").filter(is_said).unwrap_or(&data))),
             _ => match data.get("error").filter(is_said) {
                 Some(error) => Err(http::reported(error)),
@@ -257,7 +251,10 @@ fn whole_text(item: &Value) -> String {
     }
     let parts = ["summary", "content"].into_iter().filter_map(|field| item.get(field)?.as_array()).flatten();
     let texts = parts.filter_map(|part| {
-        part.get("text").or_else(|| part.get("refusal")).and_then(Value::as_str).filter(|text| !text.is_empty())
+        part.get("text")
+            .or_else(|| part.get("refusal"))
+            .and_then(Value::as_str)
+            .filter(|text| !text.is_empty())
     });
     texts.collect::<Vec<_>>().join(PART_BREAK)
 }

@@ -2,4 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod policies;
+mod rules;
+mod served;
 mod workload;

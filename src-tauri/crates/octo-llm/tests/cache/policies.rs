@@ -6,7 +6,7 @@ use octo_protocol::Protocol;
 use octo_testkit::{CachePolicy, CacheSimulator};
 use std::{fmt::Write, time::Duration};
 
-const SEEDS: u64 = 6;
+const SEEDS: u64 = 3;
 const HOUR: Life = Life::Hour;
 const SHORT: Life = Life::FiveMinutes;
 
@@ -54,7 +54,8 @@ fn sessions(policy: MarkerPolicy, minutes: u64) -> Bill {
 
 #[test]
 fn the_default_is_the_cheapest_that_was_measured() {
-    let mut table = String::from("policy: coding | chat, left | chat, kept warm | 8 sessions, 4 min | 15 min apart\n");
+    let mut table =
+        String::from("policy: coding | chat, left | chat, kept warm | 8 sessions, 4 min | 15 min apart\n");
     let mut sums = Vec::new();
     for (name, policy) in POLICIES {
         let bills = [

@@ -5,8 +5,8 @@ use octo_llm::{
     bedrock, keep_warm, openai_responses, plan,
 };
 use octo_protocol::{
-    Block, CallId, CallStatus, Message, MessageId, Meta, ModelId, Origin, Protocol, Role, SessionId, ToolCall,
-    ToolResult, TurnId, Usage,
+    Block, CallId, CallStatus, Message, MessageId, Meta, ModelId, Origin, Protocol, Role, SessionId,
+    ToolCall, ToolResult, TurnId, Usage,
 };
 use octo_testkit::{CacheSimulator, SeenMiss};
 use serde_json::{Value, json};
@@ -16,18 +16,29 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 const FIRST_TOKEN: Duration = Duration::from_secs(2);
 const REST: Duration = Duration::from_secs(6);
 
-/// Numbers that look random and are the same each time (a linear congruential generator, Knuth's constants).
+/// Numbers that look random and are the same each time (splitmix64).
 pub struct Disorder(u64);
 
 impl Disorder {
+    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+    /// Another series for each seed. Mixed, since seeds in a row would give one series, moved by a throw.
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(2_654_435_761).wrapping_add(12_345))
+        Self(Self::mixed(seed))
+    }
+
+    fn mixed(state: u64) -> u64 {
+        let mut mixed = state.wrapping_add(Self::STEP);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
     }
 
     /// From 0 to 1, neither included.
-    pub fn share(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    fn share(&mut self) -> f64 {
+        let thrown = Self::mixed(self.0);
+        self.0 = self.0.wrapping_add(Self::STEP);
+        ((thrown >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     pub fn between(&mut self, least: usize, most: usize) -> usize {
@@ -141,7 +152,8 @@ impl Talk {
     /// The model calls so many tools at once, and they answer.
     pub fn call(&mut self, count: usize, result: usize) {
         let said = self.text(200);
-        let calls: Vec<(CallId, String)> = (0..count).map(|n| (CallId::new(), format!("t{}_{n}", self.words))).collect();
+        let calls: Vec<(CallId, String)> =
+            (0..count).map(|n| (CallId::new(), format!("t{}_{n}", self.words))).collect();
         let mut blocks = vec![Block::Text { text: said }];
         blocks.extend(calls.iter().map(|(id, provider_id)| {
             let arguments = json!({ "p": "x".repeat(80) }).to_string();
@@ -151,7 +163,13 @@ impl Talk {
         self.push(Role::Assistant, blocks);
         let results = calls.into_iter().map(|(call, provider_id)| {
             let text = self.text(result);
-            Block::ToolResult(ToolResult { call, provider_id, status: CallStatus::Done, text, images: Vec::new() })
+            Block::ToolResult(ToolResult {
+                call,
+                provider_id,
+                status: CallStatus::Done,
+                text,
+                images: Vec::new(),
+            })
         });
         let results = results.collect();
         self.push(Role::User, results);
@@ -211,8 +229,7 @@ impl Talk {
         let total = usage.total_input();
         let known = self.sent.entry(self.model).or_default();
         let ideal_read = (*known).min(total);
-        let ideal =
-            Usage { cache_read: ideal_read, cache_write: total - ideal_read, output, input: 0 };
+        let ideal = Usage { cache_read: ideal_read, cache_write: total - ideal_read, output, input: 0 };
         *known = total;
         self.bill.ideal += prices.cost(&ideal, 0);
         self.bill.requests += 1;
@@ -239,7 +256,12 @@ impl Talk {
         let began = last_use;
         let price = Price::per_million;
         let prices = self.cache.policy().prices;
-        let rates = Rates { input: price(prices.input), read: price(prices.read), write: price(prices.write), ..Rates::default() };
+        let rates = Rates {
+            input: price(prices.input),
+            read: price(prices.read),
+            write: price(prices.write),
+            ..Rates::default()
+        };
         let warmth = Warmth::of(&self.caching, &rates).filter(|_| warm == Warm::Kept);
         let mut refreshes = 0;
         while let Some(delay) =

@@ -2,12 +2,13 @@
 
 use crate::marked;
 use octo_llm::{
-    CachePlan, Dialect, Life, ModelRequest, OutputLimit, ProviderId, ReasoningPadding, ToolSchema, anthropic,
-    openai_chat,
+    Breakpoints, CacheKey, CachePlan, Dialect, KeyHeaders, Life, Markers, ModelRequest, OutputLimit,
+    ProviderId, ReasoningItems, ReasoningPadding, ToolSchema, UnsignedReasoning, anthropic, bedrock,
+    openai_chat, openai_responses,
 };
 use octo_protocol::{
-    BlobHash, Block, CallId, CallStatus, Message, MessageId, Meta, NoticeKind, Origin, Replay, ResultImage,
-    Role, ToolCall, ToolResult, TurnId, Usage,
+    BlobHash, Block, CallId, CallStatus, Effort, Message, MessageId, Meta, NoticeKind, Origin, Replay,
+    ResultImage, Role, ToolCall, ToolResult, TurnId, Usage,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -115,6 +116,14 @@ fn everything() -> Vec<Message> {
                 "other@host",
                 json!({ "type": "thinking", "thinking": "secret", "signature": "x", "reasoning_content": "secret" }),
             ),
+            reasoning(
+                PROVIDER,
+                json!({ "id": "rs_1", "type": "reasoning", "status": "completed", "summary": [], "content": null, "encrypted_content": "RU5D" }),
+            ),
+            reasoning(PROVIDER, json!({ "id": "rs_2", "type": "reasoning", "summary": [] })),
+            reasoning(PROVIDER, json!({ "reasoningText": { "text": "hm", "signature": "c2ln" } })),
+            reasoning("other@host", json!({ "type": "reasoning", "encrypted_content": "secret" })),
+            reasoning("other@host", json!({ "redactedContent": "secret" })),
             text("I look."),
             call(1, "toolu_1", "write", "{\"zebra\": \"\u{e9}\",  \"apple\": 1.50}"),
             call(2, "toolu_1", "gr ep!", "{\"cut"),
@@ -153,10 +162,64 @@ fn encode_openai_chat(request: &ModelRequest) -> Value {
     openai_chat::encode(request, &ProviderId(PROVIDER.to_owned()), &Dialect::default())
 }
 
+fn encode_openai_responses(request: &ModelRequest) -> Value {
+    openai_responses::encode(request, &ProviderId(PROVIDER.to_owned()), &Dialect::default())
+}
+
+fn encode_bedrock(request: &ModelRequest) -> Value {
+    bedrock::encode(request, &ProviderId(PROVIDER.to_owned()))
+}
+
+const MARKED: Dialect = Dialect { markers: Markers::CacheControl, ..COMMON };
+const BROKEN: Dialect = Dialect { breakpoints: Breakpoints::Explicit, ..COMMON };
+const COMMON: Dialect = Dialect {
+    output_limit: OutputLimit::MaxTokens,
+    padding: ReasoningPadding::Following,
+    unsigned: UnsignedReasoning::Keep,
+    key_headers: KeyHeaders::ApiKey,
+    cache_key: CacheKey::Unsent,
+    markers: Markers::Unknown,
+    breakpoints: Breakpoints::Unknown,
+    reasoning_items: ReasoningItems::Encrypted,
+};
+
+type Encode = fn(&ModelRequest) -> Value;
+
+/// Every protocol, in every dialect that changes what messages look like.
+const ENCODERS: [(&str, Encode); 8] = [
+    ("anthropic", encode_anthropic),
+    ("chat", encode_openai_chat),
+    ("chat, padded", |request| chat(request, Dialect { padding: ReasoningPadding::Always, ..COMMON })),
+    ("chat, markers", |request| chat(request, MARKED)),
+    ("chat, breakpoints", |request| chat(request, BROKEN)),
+    ("responses", encode_openai_responses),
+    ("responses, breakpoints", |request| responses(request, BROKEN)),
+    ("bedrock", encode_bedrock),
+];
+
+fn chat(request: &ModelRequest, dialect: Dialect) -> Value {
+    openai_chat::encode(request, &ProviderId(PROVIDER.to_owned()), &dialect)
+}
+
+fn responses(request: &ModelRequest, dialect: Dialect) -> Value {
+    openai_responses::encode(request, &ProviderId(PROVIDER.to_owned()), &dialect)
+}
+
+#[test]
+fn an_openai_responses_request() {
+    insta::assert_json_snapshot!(encode_openai_responses(&request(everything())));
+}
+
+#[test]
+fn a_bedrock_request() {
+    insta::assert_json_snapshot!(encode_bedrock(&request(everything())));
+}
+
 #[test]
 fn nothing_but_content_leaves_the_machine() {
     let request = request(everything());
-    for encoded in [encode_anthropic(&request), encode_openai_chat(&request)] {
+    for (_, encode) in ENCODERS {
+        let encoded = encode(&request);
         let bytes = encoded.to_string();
         for private in ["987654321", "1780000000123", "origin", "secret", "shown"] {
             assert!(!bytes.contains(private), "{private} in {bytes}");
@@ -183,6 +246,8 @@ fn failed_results_are_marked_as_such() {
         ]);
         let block = encode_anthropic(&request)["messages"][2]["content"][0].clone();
         assert_eq!(block["is_error"] == true, marked, "{status:?}");
+        let block = encode_bedrock(&request)["messages"][2]["content"][0]["toolResult"].clone();
+        assert_eq!(block["status"] == "error", marked, "{status:?}");
     }
 }
 
@@ -190,8 +255,8 @@ fn failed_results_are_marked_as_such() {
 fn a_blind_model_is_told_of_pictures() {
     let mut request = request(everything());
     request.vision = false;
-    for encoded in [encode_anthropic(&request), encode_openai_chat(&request)] {
-        let bytes = encoded.to_string();
+    for (_, encode) in ENCODERS {
+        let bytes = encode(&request).to_string();
         assert!(!bytes.contains("UE5H") && !bytes.contains("image_url"), "{bytes}");
         assert!(bytes.contains("this model takes no pictures"), "{bytes}");
     }
@@ -262,6 +327,136 @@ fn there_are_never_more_than_four_markers() {
     assert!(body["messages"][8]["content"][0]["cache_control"].is_object());
 }
 
+/// Two turns, with a call in the first.
+fn two_turns() -> ModelRequest {
+    let mut request = request(vec![
+        user(vec![text("go")]),
+        assistant(vec![text("I look."), call(1, "t1", "write", "{}")]),
+        user(vec![result(1, "t1", CallStatus::Done, "said", &[])]),
+        user(vec![text("queued"), image("here", "image/png")]),
+    ]);
+    request.cache = CachePlan {
+        fixed: Some(Life::Hour),
+        messages: vec![(0, Life::Hour), (2, Life::FiveMinutes), (3, Life::FiveMinutes)],
+        key: Some("conversation-1".to_owned()),
+    };
+    request
+}
+
+#[test]
+fn markers_are_written_as_each_server_takes_them() {
+    let request = two_turns();
+    let (short, long) = (json!({ "type": "ephemeral" }), json!({ "type": "ephemeral", "ttl": "1h" }));
+    let body = chat(&request, MARKED);
+    assert_eq!(body["messages"][0]["content"][0]["cache_control"], long);
+    assert_eq!(body["messages"][1]["content"][0]["cache_control"], long);
+    assert_eq!(
+        body["messages"][3]["content"],
+        json!([{ "type": "text", "text": "said", "cache_control": short }])
+    );
+    // On text alone: the picture behind it takes none.
+    assert_eq!(body["messages"][4]["content"][0]["cache_control"], short);
+    assert_eq!(body["messages"][4]["content"][1]["type"], "image_url");
+    assert!(!chat(&request, COMMON).to_string().contains("cache_control"));
+
+    let point = json!({ "mode": "explicit" });
+    let body = responses(&request, BROKEN);
+    assert_eq!(body.get("instructions"), None);
+    assert_eq!(body["input"][0]["role"], "developer");
+    assert_eq!(body["input"][0]["content"][0]["prompt_cache_breakpoint"], point);
+    assert_eq!(body["input"][4]["output"][0]["prompt_cache_breakpoint"], point);
+    assert_eq!(body["input"][5]["content"][1]["prompt_cache_breakpoint"], point);
+    // Three beside the server's own: the earliest message goes without.
+    assert_eq!(body.to_string().matches("prompt_cache_breakpoint").count(), 3);
+    let body = responses(&request, COMMON);
+    assert!(!body.to_string().contains("prompt_cache_breakpoint"));
+    assert_eq!(body["instructions"], "You are Octo.");
+
+    let (short, long) = (json!({ "type": "default" }), json!({ "type": "default", "ttl": "1h" }));
+    let body = encode_bedrock(&request);
+    assert_eq!(body["system"][1]["cachePoint"], long);
+    assert_eq!(body["messages"][0]["content"][1]["cachePoint"], long);
+    // The last two messages are one; each keeps its own point.
+    let merged = body["messages"][2]["content"].as_array().unwrap();
+    let points: Vec<usize> =
+        (0..merged.len()).filter(|index| merged[*index]["cachePoint"] == short).collect();
+    assert_eq!((points, merged.len()), (vec![1, 4], 5));
+}
+
+#[test]
+fn a_conversations_name_goes_only_under_a_field_the_server_knows() {
+    let request = two_turns();
+    for (cache_key, expected) in [
+        (CacheKey::Unsent, [None, None, Some("prompt_cache_key")]),
+        (CacheKey::PromptCacheKey, [None, Some("prompt_cache_key"), Some("prompt_cache_key")]),
+        (CacheKey::SessionId, [Some("session_id"), Some("session_id"), Some("session_id")]),
+    ] {
+        let dialect = Dialect { cache_key, ..COMMON };
+        let provider = ProviderId(PROVIDER.to_owned());
+        let bodies = [
+            anthropic::encode(&request, &provider, &dialect),
+            chat(&request, dialect),
+            responses(&request, dialect),
+        ];
+        for (body, expected) in bodies.iter().zip(expected) {
+            for field in ["session_id", "prompt_cache_key"] {
+                let found = body.get(field).and_then(Value::as_str);
+                assert_eq!(
+                    found,
+                    (expected == Some(field)).then_some("conversation-1"),
+                    "{cache_key:?} {field}"
+                );
+            }
+        }
+        assert!(!encode_bedrock(&request).to_string().contains("conversation-1"));
+    }
+}
+
+#[test]
+fn effort_is_asked_for_in_each_protocols_words() {
+    let mut request = two_turns();
+    for (_, encode) in ENCODERS {
+        let bytes = encode(&request).to_string();
+        assert!(!bytes.contains("effort") && !bytes.contains("thinking"), "nothing is sent unasked: {bytes}");
+    }
+    for (effort, openai, anthropic) in [
+        (Effort::Off, "none", None),
+        (Effort::Minimal, "minimal", Some("low")),
+        (Effort::Low, "low", Some("low")),
+        (Effort::Medium, "medium", Some("medium")),
+        (Effort::High, "high", Some("high")),
+        (Effort::Xhigh, "xhigh", Some("xhigh")),
+        (Effort::Max, "max", Some("max")),
+    ] {
+        request.effort = Some(effort);
+        assert_eq!(chat(&request, COMMON)["reasoning_effort"], openai);
+        assert_eq!(responses(&request, COMMON)["reasoning"], json!({ "effort": openai }));
+        for fields in
+            [encode_anthropic(&request), encode_bedrock(&request)["additionalModelRequestFields"].clone()]
+        {
+            match anthropic {
+                Some(word) => {
+                    assert_eq!(fields["thinking"], json!({ "type": "adaptive" }));
+                    assert_eq!(fields["output_config"], json!({ "effort": word }));
+                }
+                None => {
+                    assert_eq!(fields["thinking"], json!({ "type": "disabled" }));
+                    assert_eq!(fields.get("output_config"), None);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn reasoning_is_asked_for_encrypted_unless_the_model_has_none() {
+    let request = two_turns();
+    let body = responses(&request, COMMON);
+    assert_eq!((&body["store"], &body["include"]), (&json!(false), &json!(["reasoning.encrypted_content"])));
+    let unasked = Dialect { reasoning_items: ReasoningItems::Unasked, ..COMMON };
+    assert_eq!(responses(&request, unasked).get("include"), None);
+}
+
 #[test]
 fn without_a_system_prompt_the_tools_are_marked() {
     let mut request = request(vec![user(vec![text("x")])]);
@@ -270,6 +465,9 @@ fn without_a_system_prompt_the_tools_are_marked() {
     assert_eq!(body.get("system"), None);
     assert_eq!(body["tools"][0].get("cache_control"), None);
     assert!(body["tools"][1]["cache_control"].is_object());
+    let body = encode_bedrock(&request);
+    assert_eq!(body.get("system"), None);
+    assert!(body["toolConfig"]["tools"][2]["cachePoint"].is_object());
 }
 
 /// Any block a message of that side may hold.
@@ -295,6 +493,14 @@ fn block(role: Role) -> BoxedStrategy<Block> {
             (provider.clone(), words.clone()).prop_map(|(provider, text)| reasoning(
                 provider,
                 json!({ "type": "thinking", "thinking": text, "signature": "s" })
+            )),
+            (provider.clone(), words.clone()).prop_map(|(provider, text)| reasoning(
+                provider,
+                json!({ "type": "reasoning", "id": "rs", "summary": [], "encrypted_content": text })
+            )),
+            (provider.clone(), words.clone()).prop_map(|(provider, text)| reasoning(
+                provider,
+                json!({ "reasoningText": { "text": text, "signature": "s" } })
             )),
             (provider, words.clone(), any::<bool>()).prop_map(|(provider, text, long)| {
                 let field = if long { "reasoning_content" } else { "reasoning" };
@@ -322,25 +528,41 @@ fn strip(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             fields.shift_remove("cache_control");
+            fields.shift_remove("prompt_cache_breakpoint");
             fields.values_mut().for_each(strip);
         }
-        Value::Array(values) => values.iter_mut().for_each(strip),
+        Value::Array(values) => {
+            values.retain(|value| value.get("cachePoint").is_none());
+            values.iter_mut().for_each(strip);
+        }
         _ => {}
     }
 }
 
 /// Everything up to and including the messages, as the provider hashes it, without the list's closing bracket.
+/// Where the server wants messages merged, a message grows: there it is taken apart into its blocks.
 fn prefix(mut body: Value) -> (String, Vec<String>) {
     strip(&mut body);
-    let messages = body["messages"].as_array().unwrap().iter().map(Value::to_string).collect();
-    (format!("{}{}{}", body["model"], body["tools"], body["system"]), messages)
+    let fixed =
+        ["model", "tools", "toolConfig", "instructions", "system"].map(|field| body[field].to_string());
+    let said = body.get("messages").or_else(|| body.get("input")).unwrap().as_array().unwrap();
+    let is_merged = body.get("inferenceConfig").is_some();
+    let pieces = said.iter().flat_map(|message| match message["content"].as_array() {
+        Some(blocks) if is_merged => {
+            blocks.iter().map(|block| format!("{}{block}", message["role"])).collect::<Vec<_>>()
+        }
+        _ => vec![message.to_string()],
+    });
+    (fixed.concat(), pieces.collect())
 }
 
 fn all_text(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
-            if fields.get("type") == Some(&json!("text")) {
-                found.push(fields["text"].as_str().unwrap().to_owned());
+            // A block of text, whatever else it is called; reasoning has its text within.
+            let is_text = fields.keys().all(|key| matches!(key.as_str(), "type" | "text" | "annotations"));
+            if let (true, Some(text)) = (is_text, fields.get("text")) {
+                found.push(text.as_str().unwrap().to_owned());
             }
             fields.values().for_each(|value| all_text(value, found));
         }
@@ -356,30 +578,29 @@ proptest! {
     fn appending_messages_never_changes_earlier_bytes(messages in conversation(), cut in any::<prop::sample::Index>()) {
         let longer = request(messages.clone());
         let shorter = request(messages[..=cut.index(messages.len())].to_vec());
-        for padding in [ReasoningPadding::Following, ReasoningPadding::Always] {
-            let dialect = Dialect { padding, ..Dialect::default() };
-            let provider = ProviderId(PROVIDER.to_owned());
-            let (fixed, before) = prefix(openai_chat::encode(&shorter, &provider, &dialect));
-            let (fixed_later, after) = prefix(openai_chat::encode(&longer, &provider, &dialect));
+        for (name, encode) in ENCODERS {
+            let (fixed, before) = prefix(encode(&shorter));
+            let (fixed_later, after) = prefix(encode(&longer));
             prop_assert_eq!(fixed, fixed_later);
-            prop_assert!(after.starts_with(&before), "{:#?}\n{:#?}", before, after);
+            prop_assert!(after.starts_with(&before), "{}: {:#?}\n{:#?}", name, before, after);
+            if name == "anthropic" {
+                prop_assert_eq!(before.len(), shorter.messages.len(), "one message for one, so that markers hit");
+            }
         }
-        let (fixed, before) = prefix(encode_anthropic(&shorter));
-        let (fixed_later, after) = prefix(encode_anthropic(&longer));
-        prop_assert_eq!(fixed, fixed_later);
-        prop_assert_eq!(before.len(), shorter.messages.len(), "one message for one, so that markers hit");
-        prop_assert!(after.starts_with(&before), "{:#?}\n{:#?}", before, after);
     }
 
     #[test]
     fn no_message_and_no_text_is_empty(messages in conversation()) {
         let request = request(messages);
-        let body = encode_anthropic(&request);
-        let mut texts = Vec::new();
-        all_text(&body, &mut texts);
-        prop_assert!(texts.iter().all(|text| !text.trim().is_empty()), "{:?}", texts);
-        for said in body["messages"].as_array().unwrap() {
-            prop_assert!(said["content"].as_array().is_some_and(|content| !content.is_empty()));
+        for (name, encode) in ENCODERS {
+            let body = encode(&request);
+            let mut texts = Vec::new();
+            all_text(&body, &mut texts);
+            prop_assert!(texts.iter().all(|text| !text.trim().is_empty()), "{}: {:?}", name, texts);
+            let said = body.get("messages").or_else(|| body.get("input")).unwrap().as_array().unwrap();
+            for content in said.iter().filter_map(|said| said.get("content")?.as_array()) {
+                prop_assert!(!content.is_empty(), "{}", name);
+            }
         }
         for said in encode_openai_chat(&request)["messages"].as_array().unwrap() {
             let empty = said["content"].as_str().is_some_and(|text| text.trim().is_empty());
@@ -389,12 +610,18 @@ proptest! {
 
     #[test]
     fn markers_change_nothing_but_themselves(messages in conversation(), marks in proptest::collection::vec(0..10_usize, 0..5)) {
-        let mut request = request(messages);
-        request.cache = CachePlan::default();
-        let plain = prefix(encode_anthropic(&request));
+        let mut plain = request(messages);
+        plain.cache = CachePlan::default();
+        let mut marked = plain.clone();
         let messages = marks.into_iter().map(|index| (index, Life::Hour)).collect();
-        request.cache = CachePlan { fixed: Some(Life::Hour), messages, key: None };
-        prop_assert_eq!(prefix(encode_anthropic(&request)), plain);
+        marked.cache = CachePlan { fixed: Some(Life::Hour), messages, key: Some("k".to_owned()) };
+        for (name, encode) in ENCODERS {
+            let encoded = encode(&marked);
+            let markers = ["\"cache_control\"", "\"prompt_cache_breakpoint\"", "\"cachePoint\""]
+                .map(|marker| encoded.to_string().matches(marker).count());
+            prop_assert!(markers.iter().sum::<usize>() <= 4, "{}", name);
+            prop_assert_eq!(prefix(encoded), prefix(encode(&plain)), "{}", name);
+        }
     }
 
     #[test]

@@ -16,7 +16,8 @@ use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 const KEY: &str = "sk-test-0123456789";
-const PROTOCOLS: [Protocol; 2] = [Protocol::Anthropic, Protocol::OpenaiChat];
+const PROTOCOLS: [Protocol; 4] =
+    [Protocol::Anthropic, Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Bedrock];
 
 fn provider(server: &ModelServer, protocol: Protocol) -> Arc<dyn Provider> {
     connect(Endpoint::new(protocol, server.url(), Some(SecretString::from(KEY)))).unwrap()
@@ -130,10 +131,10 @@ async fn a_conversation_with_reasoning_tools_and_a_growing_cache() {
         assert_eq!(requests.len(), 3);
         assert_eq!(requests[2].answers(), 2);
         assert!(requests[2].results().iter().all(|result| result.text == "result of {\"path\":\"b\"}"));
-        let replayed = if protocol == Protocol::Anthropic {
-            "\"signature\":\"c2lnbmVk\""
-        } else {
-            "\"reasoning_content\":\"hm\""
+        let replayed = match protocol {
+            Protocol::Anthropic | Protocol::Bedrock => "\"signature\":\"c2lnbmVk\"",
+            Protocol::OpenaiChat => "\"reasoning_content\":\"hm\"",
+            Protocol::OpenaiResponses => "\"encrypted_content\":\"c2lnbmVk\"",
         };
         assert!(
             requests[1].body.to_string().contains(replayed)
@@ -141,13 +142,13 @@ async fn a_conversation_with_reasoning_tools_and_a_growing_cache() {
         );
         match protocol {
             // Each call reads exactly what the one before it wrote.
-            Protocol::Anthropic => {
+            Protocol::Anthropic | Protocol::Bedrock => {
                 assert_eq!((input[0].cache_read, input[0].input), (0, 0));
                 assert_eq!(input[1].cache_read, input[0].cache_write);
                 assert_eq!(input[2].cache_read, input[1].cache_read + input[1].cache_write);
                 assert!(input.iter().all(|usage| usage.output > 0));
             }
-            Protocol::OpenaiChat => {
+            Protocol::OpenaiChat | Protocol::OpenaiResponses => {
                 assert_eq!(input[0].cache_read, 0);
                 assert!(
                     input[1].cache_read > 1024 && input[2].cache_read >= input[1].cache_read,
@@ -166,11 +167,17 @@ async fn requests_carry_their_headers() {
         let request = &server.requests()[0];
         assert_eq!(request.header("user-agent"), Some(concat!("octo/", env!("CARGO_PKG_VERSION"))));
         assert_eq!(request.header("content-type"), Some("application/json"));
-        let (path, version, key, bearer) = match protocol {
-            Protocol::Anthropic => ("/v1/messages", Some("2023-06-01"), Some(KEY), None),
-            Protocol::OpenaiChat => ("/v1/chat/completions", None, None, Some(format!("Bearer {KEY}"))),
+        let with_bearer = |path, accept| (path, accept, None, None, Some(format!("Bearer {KEY}")));
+        let (path, accept, version, key, bearer) = match protocol {
+            Protocol::Anthropic => ("/v1/messages", "text/event-stream", Some("2023-06-01"), Some(KEY), None),
+            Protocol::OpenaiChat => with_bearer("/v1/chat/completions", "text/event-stream"),
+            Protocol::OpenaiResponses => with_bearer("/v1/responses", "text/event-stream"),
+            Protocol::Bedrock => {
+                with_bearer("/v1/model/model-1/converse-stream", "application/vnd.amazon.eventstream")
+            }
         };
-        assert_eq!(request.path, path);
+        assert_eq!((request.path.as_str(), request.model()), (path, "model-1"));
+        assert_eq!(request.header("accept"), Some(accept));
         assert_eq!(request.header("anthropic-version"), version);
         assert_eq!(request.header("x-api-key"), key);
         assert_eq!(request.header("authorization"), bearer.as_deref());

@@ -1,13 +1,55 @@
 //! Recorded streams: what they say, in whatever pieces they come, and however they are cut.
 
+use aws_smithy_eventstream::frame::write_message_to;
+use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use octo_llm::{
     Answer, BlockKind, Dialect, ErrorClass, FinishReason, ModelEvent, Progress, ProviderError, ProviderId,
 };
 use octo_protocol::{Block, Protocol, ToolCall};
+use serde_json::Value;
 use std::{fmt::Write, fs, path::Path};
 
-const PROTOCOLS: [(Protocol, &str); 2] =
-    [(Protocol::Anthropic, "anthropic"), (Protocol::OpenaiChat, "openai_chat")];
+const PROTOCOLS: [(Protocol, &str); 4] = [
+    (Protocol::Anthropic, "anthropic"),
+    (Protocol::OpenaiChat, "openai_chat"),
+    (Protocol::OpenaiResponses, "openai_responses"),
+    (Protocol::Bedrock, "bedrock"),
+];
+
+/// A binary stream of what is kept readable: one frame a line, its payload whole.
+fn frames(lines: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for line in lines.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let field = |name: &str| line.get(name).and_then(Value::as_str);
+        let text = |text: &str| HeaderValue::String(text.to_owned().into());
+        let payload = match field("raw") {
+            Some(raw) => raw.to_owned(),
+            None => line.get("payload").map(Value::to_string).unwrap_or_default(),
+        };
+        let kinds = [
+            ("event", "event", ":event-type"),
+            ("exception", "exception", ":exception-type"),
+            ("error", "error", ":error-code"),
+        ];
+        let mut message = Message::new(payload.into_bytes());
+        for (name, kind, header) in kinds {
+            if let Some(value) = field(name) {
+                message = message
+                    .add_header(Header::new(header, text(value)))
+                    .add_header(Header::new(":content-type", text("application/json")))
+                    .add_header(Header::new(":message-type", text(kind)));
+            }
+        }
+        for (name, header) in [("kind", ":message-type"), ("message", ":error-message")] {
+            if let Some(value) = field(name) {
+                message = message.add_header(Header::new(header, text(value)));
+            }
+        }
+        write_message_to(&message, &mut bytes).unwrap();
+    }
+    bytes
+}
 
 /// All recorded streams of a protocol, by name.
 fn recorded(folder: &str) -> Vec<(String, Vec<u8>)> {
@@ -15,7 +57,16 @@ fn recorded(folder: &str) -> Vec<(String, Vec<u8>)> {
     let mut streams: Vec<(String, Vec<u8>)> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap()))
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            let is_readable = path.extension().is_some_and(|extension| extension == "jsonl");
+            let bytes = if is_readable {
+                frames(&fs::read_to_string(path).unwrap())
+            } else {
+                fs::read(path).unwrap()
+            };
+            (name, bytes)
+        })
         .collect();
     streams.sort();
     assert!(streams.len() >= 20, "the recorded streams were found");
@@ -166,59 +217,68 @@ fn blocks_are_numbered_without_gaps_and_their_deltas_add_up() {
     }
 }
 
-#[test]
-fn a_stream_split_at_any_byte_says_the_same() {
-    for (protocol, folder) in PROTOCOLS {
-        for (name, bytes) in recorded(folder) {
-            let expected = read(protocol, [bytes.as_slice()]);
-            for place in 0..=bytes.len() {
-                let (head, tail) = bytes.split_at(place);
-                assert_eq!(read(protocol, [head, tail]), expected, "{folder}/{name} split at {place}");
+fn a_stream_split_at_any_byte_says_the_same((protocol, folder): (Protocol, &str)) {
+    for (name, bytes) in recorded(folder) {
+        let expected = read(protocol, [bytes.as_slice()]);
+        for place in 0..=bytes.len() {
+            let (head, tail) = bytes.split_at(place);
+            assert_eq!(read(protocol, [head, tail]), expected, "{folder}/{name} split at {place}");
+        }
+        assert_eq!(read(protocol, bytes.chunks(1)), expected, "{folder}/{name} byte by byte");
+    }
+}
+
+fn a_stream_cut_at_any_byte_is_whole_or_a_named_error((protocol, folder): (Protocol, &str)) {
+    for (name, bytes) in recorded(folder) {
+        let whole = read(protocol, [bytes.as_slice()]);
+        let expected = result(&whole);
+        let mut succeeded = false;
+        for place in 0..bytes.len() {
+            let cut = read(protocol, [&bytes[..place]]);
+            match result(&cut) {
+                Ok(found) => {
+                    succeeded = true;
+                    assert_eq!(Ok(found), expected, "{folder}/{name} cut at {place}");
+                    // A server without `[DONE]` may be cut between its finish reason and its figures:
+                    // then there are none (or the earlier ones), never other ones.
+                    for event in cut.events.iter().filter(|event| matches!(event, ModelEvent::Usage(_))) {
+                        assert!(whole.events.contains(event), "{folder}/{name} cut at {place}");
+                    }
+                }
+                Err(class) => {
+                    assert!(!succeeded, "{folder}/{name}: more bytes made a whole answer fail at {place}");
+                    // Either the cut shows, or the stream's own error was reached already.
+                    assert!(
+                        class == ErrorClass::CutOff || Err(class) == expected,
+                        "{folder}/{name} cut at {place}: {class:?}"
+                    );
+                }
             }
-            assert_eq!(read(protocol, bytes.chunks(1)), expected, "{folder}/{name} byte by byte");
+            // What was said before the cut is a beginning of what the whole stream says; the end of a
+            // stream may also end blocks.
+            let said: Vec<&ModelEvent> =
+                cut.events.iter().filter(|event| matches!(event, ModelEvent::Delta { .. })).collect();
+            let all: Vec<&ModelEvent> =
+                whole.events.iter().filter(|event| matches!(event, ModelEvent::Delta { .. })).collect();
+            assert!(all.starts_with(&said), "{folder}/{name} cut at {place}");
         }
     }
 }
 
-#[test]
-fn a_stream_cut_at_any_byte_is_whole_or_a_named_error() {
-    for (protocol, folder) in PROTOCOLS {
-        for (name, bytes) in recorded(folder) {
-            let whole = read(protocol, [bytes.as_slice()]);
-            let expected = result(&whole);
-            let mut succeeded = false;
-            for place in 0..bytes.len() {
-                let cut = read(protocol, [&bytes[..place]]);
-                match result(&cut) {
-                    Ok(found) => {
-                        succeeded = true;
-                        assert_eq!(Ok(found), expected, "{folder}/{name} cut at {place}");
-                        // A server without `[DONE]` may be cut between its finish reason and its figures:
-                        // then there are none (or the earlier ones), never other ones.
-                        for event in cut.events.iter().filter(|event| matches!(event, ModelEvent::Usage(_))) {
-                            assert!(whole.events.contains(event), "{folder}/{name} cut at {place}");
-                        }
-                    }
-                    Err(class) => {
-                        assert!(
-                            !succeeded,
-                            "{folder}/{name}: more bytes made a whole answer fail at {place}"
-                        );
-                        // Either the cut shows, or the stream's own error was reached already.
-                        assert!(
-                            class == ErrorClass::CutOff || Err(class) == expected,
-                            "{folder}/{name} cut at {place}: {class:?}"
-                        );
-                    }
-                }
-                // What was said before the cut is a beginning of what the whole stream says; the end of a
-                // stream may also end blocks.
-                let said: Vec<&ModelEvent> =
-                    cut.events.iter().filter(|event| matches!(event, ModelEvent::Delta { .. })).collect();
-                let all: Vec<&ModelEvent> =
-                    whole.events.iter().filter(|event| matches!(event, ModelEvent::Delta { .. })).collect();
-                assert!(all.starts_with(&said), "{folder}/{name} cut at {place}");
+/// The tests of every byte take long: one for each protocol, so that they run beside each other.
+macro_rules! at_any_byte {
+    ($($protocol:ident = $index:literal),*) => {$(
+        mod $protocol {
+            #[test]
+            fn a_stream_split_at_any_byte_says_the_same() {
+                super::a_stream_split_at_any_byte_says_the_same(super::PROTOCOLS[$index]);
+            }
+
+            #[test]
+            fn a_stream_cut_at_any_byte_is_whole_or_a_named_error() {
+                super::a_stream_cut_at_any_byte_is_whole_or_a_named_error(super::PROTOCOLS[$index]);
             }
         }
-    }
+    )*};
 }
+at_any_byte!(anthropic = 0, openai_chat = 1, openai_responses = 2, bedrock = 3);

@@ -7,6 +7,7 @@ use crate::{
 };
 use octo_protocol::{Event, SessionId, Topic, TurnId, TurnView, Usage};
 use rusqlite::{Row, params};
+use std::time::Duration;
 
 /// The columns [`turn`] reads, in its order.
 macro_rules! turn_columns {
@@ -67,6 +68,21 @@ impl Reader<'_> {
             Ok(row.get::<_, bool>(0)?)
         })?;
         Ok(found.unwrap_or(false))
+    }
+
+    /// The last so many pauses between two turns of a session, in all sessions the person worked in, newest
+    /// first. A clock that was set back gives a pause of nothing.
+    pub fn pauses(&self, limit: u32) -> Result<Vec<Duration>, StoreError> {
+        self.rows(
+            "SELECT pause FROM (
+               SELECT turns.key AS key,
+                 started_at - lag(ended_at) OVER (PARTITION BY turns.session ORDER BY turns.key) AS pause
+               FROM turns JOIN sessions ON sessions.key = turns.session
+               WHERE sessions.source = 'window' AND turns.key > (SELECT max(key) FROM turns) - 10 * ?1)
+             WHERE pause IS NOT NULL ORDER BY key DESC LIMIT ?1",
+            [limit],
+            |row| Ok(Duration::from_millis(u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0))),
+        )
     }
 
     /// The session's newest turn.

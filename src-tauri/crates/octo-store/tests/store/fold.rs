@@ -91,7 +91,7 @@ impl Fold {
             Event::CallBilled { call } => self.spending += call,
             Event::ContextCompacted { tokens } => self.context_tokens = *tokens,
             // Says only how the turn will end.
-            Event::TurnStopping { .. } => {}
+            Event::TurnStopping { .. } | Event::CompactionStarted | Event::CompactionFailed { .. } => {}
             Event::CommandAnswered { note } => self.notes.push((self.seq, note.clone())),
             Event::SessionListed { .. } | Event::SessionRemoved { .. } | Event::SettingsChanged { .. } => {
                 panic!("not of a session")

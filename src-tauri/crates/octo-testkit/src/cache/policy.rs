@@ -33,6 +33,8 @@ pub struct CachePolicy {
 pub enum Writing {
     /// They do not.
     Never,
+    /// Behind every segment, for ever: no provider does, it is what the others are measured by.
+    Everywhere,
     /// One entry per marker; found by walking back from each marker.
     Markers {
         /// Markers a request may have. One more is refused.
@@ -196,12 +198,7 @@ impl CachePolicy {
         Self {
             writing: Writing::Steps { step: 128 },
             effort: EffortKey::Ignored,
-            lives: Lives {
-                short: 5 * MINUTE,
-                long: None,
-                most: Some(HOUR),
-                origin: Origin::FirstToken,
-            },
+            lives: Lives { short: 5 * MINUTE, long: None, most: Some(HOUR), origin: Origin::FirstToken },
             routing: Routing::ByKey { per_minute: Some(15) },
             prices: CachePrices::FREE_WRITES,
             ..Self::anthropic()
@@ -240,6 +237,18 @@ impl CachePolicy {
             lives: Lives { short: 5 * MINUTE, long: None, most: None, origin: Origin::FirstToken },
             certainty: Certainty::Chance { probability: 0.8, seed },
             prices: CachePrices::FREE_WRITES,
+            ..Self::anthropic()
+        }
+    }
+
+    /// The best there could be at these prices: each token is written once and read ever after.
+    pub fn ideal(prices: CachePrices) -> Self {
+        let years = 10_000 * HOUR;
+        Self {
+            writing: Writing::Everywhere,
+            minimum: 0,
+            lives: Lives { short: years, long: None, most: None, origin: Origin::RequestStart },
+            prices,
             ..Self::anthropic()
         }
     }

@@ -74,7 +74,8 @@ impl Segments {
         let effort = effort.flatten().map(Value::to_string).collect();
         let manner = ["/tool_choice", "/thinking", "/additionalModelRequestFields/thinking"];
         let manner = manner.iter().filter_map(|path| body.pointer(path)).map(Value::to_string).collect();
-        let key = ["prompt_cache_key", "session_id"].iter().filter_map(|field| body[field].as_str()).collect();
+        let key =
+            ["prompt_cache_key", "session_id"].iter().filter_map(|field| body[field].as_str()).collect();
         let own_breakpoint = body.pointer("/prompt_cache_options/mode") != Some(&Value::from("explicit"));
         Self { effort, key, manner, own_breakpoint, all }
     }

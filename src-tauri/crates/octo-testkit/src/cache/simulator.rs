@@ -81,7 +81,9 @@ struct Write {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WriteKind {
     Plain,
-    Unit { bytes: usize },
+    Unit {
+        bytes: usize,
+    },
     /// The unit that ends with the output.
     Output,
     Beginning,
@@ -161,6 +163,7 @@ impl CacheSimulator {
         });
         let mut served = match self.policy.writing {
             Writing::Never => Served::default(),
+            Writing::Everywhere => self.everywhere(&places),
             Writing::Markers { limit, lookback } => self.markers(&places, limit, lookback)?,
             Writing::Breakpoints { limit, lookback } => {
                 self.breakpoints(&places, limit, lookback, segments.own_breakpoint)?
@@ -173,7 +176,8 @@ impl CacheSimulator {
         let cached = served.usage.cache_read + served.usage.cache_write;
         served.usage.input = total - cached;
         let left = served.writes.iter().map(|write| write.length).max().unwrap_or(0).max(cached);
-        served.miss = self.traces.note(model, &segments, served.usage.cache_read, left, self.now, &self.policy);
+        served.miss =
+            self.traces.note(model, &segments, served.usage.cache_read, left, self.now, &self.policy);
         Ok(served)
     }
 
@@ -279,6 +283,16 @@ impl CacheSimulator {
         let writes = writes.iter().map(|place| place.write(life(place), WriteKind::Plain)).collect();
         let usage = Usage { cache_read: read, cache_write: end - read, ..Usage::default() };
         Ok(Served { usage, written_long: long_end - read, writes, ..Served::default() })
+    }
+
+    fn everywhere(&self, places: &[Place<'_>]) -> Served {
+        let hit = places.iter().rev().find(|place| self.readable(&place.key).is_some());
+        let (read, all) =
+            (hit.map_or(0, |place| place.tokens), places.last().map_or(0, |place| place.tokens));
+        let life = self.policy.lives.short;
+        let writes = places.iter().map(|place| place.write(life, WriteKind::Plain)).collect();
+        let usage = Usage { cache_read: read, cache_write: all - read, ..Usage::default() };
+        Served { usage, writes, ..Served::default() }
     }
 
     fn breakpoints(

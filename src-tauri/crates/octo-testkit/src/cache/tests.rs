@@ -172,7 +172,8 @@ fn mixed_lives_are_billed_by_the_highest_of_each() {
     // A: message 0. B: message 2, for an hour. C: message 4.
     let body = request(2000, 6, &[(0, long()), (2, long()), (4, short())]);
     let served = ask(&mut cache, &body);
-    let sizes: Vec<u64> = (0..6).map(|_| body["messages"][1]["content"][0].to_string().len() as u64).collect();
+    let sizes: Vec<u64> =
+        (0..6).map(|_| body["messages"][1]["content"][0].to_string().len() as u64).collect();
     let Usage { input, cache_read, cache_write, .. } = served.usage;
     assert_eq!(cache_read, read);
     assert!(served.written_long > 0 && served.written_long < cache_write);
@@ -281,7 +282,8 @@ fn a_miss_names_the_first_segment_that_differs() {
     use MissReason::*;
     let base = || marked(2000, 3, &[0, 2]);
     type Change = fn(&mut Value, &mut CacheSimulator);
-    let changes: [(&str, Change, Option<(MissReason, Option<usize>)>); 8] = [
+    type Found = Option<(MissReason, Option<usize>)>;
+    let changes: [(&str, Change, Found); 8] = [
         ("nothing", |_, _| {}, None),
         ("a tool", |body, _| body["tools"][0]["name"] = json!("other"), Some((ToolsChanged, None))),
         ("the system prompt", |body, _| body["system"][0]["text"] = json!("y"), Some((SystemChanged, None))),
@@ -297,11 +299,7 @@ fn a_miss_names_the_first_segment_that_differs() {
             Some((MessagesChanged, Some(1))),
         ),
         ("time", |_, cache| cache.advance(MINUTES_5), Some((PreviousMessageNotFound, None))),
-        (
-            "no marker",
-            |body, _| *body = marked(2000, 3, &[]),
-            Some((Unavailable, None)),
-        ),
+        ("no marker", |body, _| *body = marked(2000, 3, &[]), Some((Unavailable, None))),
     ];
     for (what, change, expected) in changes {
         let mut cache = simulator(CachePolicy::anthropic());
@@ -322,9 +320,9 @@ fn a_miss_names_the_first_segment_that_differs() {
 
 fn chat(system: &str, said: &[&str]) -> Value {
     let mut messages = vec![json!({ "role": "system", "content": system })];
-    messages.extend(said.iter().enumerate().map(|(index, text)| {
-        json!({ "role": if index % 2 == 0 { "user" } else { "assistant" }, "content": text })
-    }));
+    messages.extend(said.iter().enumerate().map(
+        |(index, text)| json!({ "role": if index % 2 == 0 { "user" } else { "assistant" }, "content": text }),
+    ));
     json!({ "model": "m", "messages": messages })
 }
 
@@ -481,6 +479,20 @@ fn geminis_luck_is_the_seeds() {
     assert_ne!(reads(1), reads(2));
     let hits = reads(1).iter().filter(|read| **read > 9_000).count();
     assert!((290..=350).contains(&hits), "{hits} of 400 at 0.8");
+}
+
+#[test]
+fn the_ideal_writes_each_token_once() {
+    let mut cache = simulator(CachePolicy::ideal(CachePrices::SONNET));
+    let mut sent = 0;
+    for blocks in [1, 3, 9, 40] {
+        let usage = ask(&mut cache, &marked(300, blocks, &[])).usage;
+        assert_eq!((usage.input, usage.cache_read), (0, sent));
+        sent = usage.total_input();
+        cache.advance(Duration::from_secs(1_000_000));
+    }
+    let back = ask(&mut cache, &marked(300, 20, &[])).usage;
+    assert_eq!(back.cache_write, 0, "also what was taken back to");
 }
 
 #[test]

@@ -106,7 +106,11 @@ turn: TurnView, } | { "type": "call_billed",
 /**
  * The line.
  */
-call: BilledCall, } | { "type": "context_compacted", 
+call: BilledCall, } | { "type": "compaction_started" } | { "type": "compaction_failed", 
+/**
+ * Why.
+ */
+error: ApiError, } | { "type": "context_compacted", 
 /**
  * What the conversation takes in the model's window now, estimated, in tokens.
  */

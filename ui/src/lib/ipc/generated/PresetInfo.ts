@@ -28,6 +28,10 @@ addresses: Array<PresetAddress>,
  */
 protocol: Protocol, 
 /**
+ * How models whose names begin so are spoken to instead.
+ */
+spoken: Record<string, Protocol>, 
+/**
  * Where a person gets a key; none where none is needed.
  */
 key_page: string | null, 

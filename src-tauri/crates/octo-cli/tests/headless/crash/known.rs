@@ -118,6 +118,11 @@ impl Known {
             | Event::QueueChanged { .. }
             | Event::RetryScheduled { .. }
             | Event::RetryStarted
+            | Event::TurnStopping { .. }
+            | Event::CallBilled { .. }
+            | Event::CompactionStarted
+            | Event::CompactionFailed { .. }
+            | Event::ContextCompacted { .. }
             | Event::CommandAnswered { .. } => {}
             Event::SessionListed { .. } | Event::SessionRemoved { .. } | Event::SettingsChanged { .. } => {
                 panic!("no event of a session: {event:?}")

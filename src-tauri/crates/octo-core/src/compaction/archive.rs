@@ -1,0 +1,65 @@
+//! Summed-up messages as a person and a model can read them, and as a program can.
+
+use super::Summary;
+use octo_protocol::{Block, Message, Origin};
+use std::{fmt::Write as _, path::PathBuf};
+
+/// Where summed-up messages were written out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Archived {
+    /// The file to be read.
+    pub path: PathBuf,
+    /// Those of earlier compactions, newest first.
+    pub earlier: Vec<PathBuf>,
+}
+
+/// Messages written out in Markdown, and in JSON lines. Nothing is shortened; pictures are named.
+pub(crate) fn write_out(title: &str, at: &str, summary: &Summary, messages: &[Message]) -> (String, String) {
+    let mut text = format!(
+        "---\nsession: {}\narchived_at: {at}\nmessages: {}\ntopics: {}\n---\n\n# Archived messages\n",
+        serde_json::Value::from(title),
+        messages.len(),
+        serde_json::Value::from(summary.topics.as_str()),
+    );
+    let mut lines = String::new();
+    for message in messages {
+        if let Ok(line) = serde_json::to_string(message) {
+            lines.push_str(&line);
+            lines.push('\n');
+        }
+        let who = match message.meta.origin {
+            Origin::Person => "Person",
+            Origin::Model => "Model",
+            Origin::Octo => "Octo",
+        };
+        // A string takes whatever is written to it.
+        let _ = write!(text, "\n## {who}\n");
+        message.blocks.iter().for_each(|block| push(&mut text, block));
+    }
+    (text, lines)
+}
+
+fn push(text: &mut String, block: &Block) {
+    let _ = match block {
+        Block::Text { text: said } => writeln!(text, "\n{said}"),
+        Block::Summary { text: said, .. } => {
+            writeln!(text, "\n(summary of still earlier messages)\n\n{said}")
+        }
+        Block::Notice { text: said, .. } => writeln!(text, "\n(notice) {said}"),
+        Block::Reasoning { text: said, .. } if said.is_empty() => Ok(()),
+        Block::Reasoning { text: said, .. } => writeln!(text, "\n(reasoning) {said}"),
+        Block::Image { name, .. } => writeln!(text, "\n(picture) {name}"),
+        Block::File { path } => writeln!(text, "\n(attached file) {path}"),
+        Block::ToolCall(call) => {
+            writeln!(text, "\n### Call: {}\n\n{}", call.name, fenced(&call.arguments, "json"))
+        }
+        Block::ToolResult(result) => writeln!(text, "\n### Result\n\n{}", fenced(&result.text, "")),
+    };
+}
+
+/// Text between fences that nothing in it can close.
+fn fenced(text: &str, language: &str) -> String {
+    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(3.max(longest + 1));
+    format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))
+}

@@ -1,0 +1,109 @@
+//! What to do with a conversation nobody works in: keep the provider's cache alive, compact while it still is, or
+//! let it go. Pure.
+
+use octo_llm::{ModelCard, Warmth, keep_warm};
+use octo_protocol::{Settings, Switch, Usage};
+use std::time::Duration;
+
+/// The share of the limit, in percent, from which a conversation is compacted while nobody waits for it. A shorter
+/// one loses more by it than it costs to read again.
+const WORTH_COMPACTING: u64 = 50;
+/// Tokens a summary is assumed to have.
+const SUMMARY: u64 = 1_500;
+/// Tokens that are written anew after a compaction, tools and system prompt included.
+const AFTERWARDS: u64 = 10_000;
+
+/// What is known when nobody has worked in a session for a while.
+#[derive(Clone, Debug)]
+pub(crate) struct Idle<'a> {
+    /// What the conversation takes, in tokens.
+    pub size: u64,
+    /// The size from which it is compacted anyway.
+    pub limit: u64,
+    /// Refreshes this pause had already.
+    pub refreshes: u32,
+    /// The person's own pauses between turns.
+    pub pauses: &'a [Duration],
+    /// What is known of the model.
+    pub card: &'a ModelCard,
+}
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Refresh the cache so long after the request that last used it began.
+    Refresh(Duration),
+    /// Compact now.
+    Compact,
+    /// Nothing.
+    LetGo,
+}
+
+/// Decides by price. Where no price is known nothing is sent.
+pub(crate) fn choose(idle: &Idle<'_>, settings: &Settings) -> Choice {
+    let Some(prices) = &idle.card.prices else { return Choice::LetGo };
+    let rates = prices.rates_for(idle.size);
+    if settings.keep_warm == Switch::On
+        && idle.size >= idle.card.caching.minimum
+        && let Some(warmth) = Warmth::of(&idle.card.caching, rates)
+        && let Some(after) = keep_warm(idle.pauses, idle.size, &warmth, idle.refreshes)
+    {
+        return Choice::Refresh(after);
+    }
+    let cost = |usage: Usage| prices.cost(usage);
+    // While the cache lives the conversation is read for little; once it is gone, all of it is written again.
+    let compacting = cost(Usage { cache_read: idle.size, output: SUMMARY, ..Usage::default() });
+    let afterwards = cost(Usage { cache_write: AFTERWARDS, ..Usage::default() });
+    let again = cost(Usage { cache_write: idle.size, ..Usage::default() });
+    let (Some(compacting), Some(afterwards), Some(again)) = (compacting, afterwards, again) else {
+        return Choice::LetGo;
+    };
+    let pays = compacting.saturating_add(afterwards) < again;
+    if pays && idle.size >= idle.limit / 100 * WORTH_COMPACTING { Choice::Compact } else { Choice::LetGo }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octo_llm::Presets;
+    use octo_protocol::Protocol;
+
+    fn card(model: &str) -> ModelCard {
+        Presets::built_in().card(Protocol::Anthropic, "https://api.anthropic.com", model)
+    }
+
+    #[test]
+    fn what_is_done_depends_on_price_size_and_habit() {
+        let card = card("claude-sonnet-4-5");
+        let (often, rarely) =
+            ([Duration::from_secs(420)].repeat(40), [Duration::from_secs(40_000)].repeat(40));
+        let (on, off) = (Settings::default(), Settings { keep_warm: Switch::Off, ..Settings::default() });
+        for (size, refreshes, pauses, settings, expected) in [
+            (90_000, 0, &often, &on, "refresh"),
+            (90_000, 0, &often, &off, "compact"),
+            (90_000, 3, &often, &on, "compact"),
+            (90_000, 0, &rarely, &on, "compact"),
+            (60_000, 0, &rarely, &on, "let go"),
+            (900, 0, &often, &on, "let go"),
+        ] {
+            let idle = Idle { size, limit: 160_000, refreshes, pauses, card: &card };
+            let chosen = match choose(&idle, settings) {
+                Choice::Refresh(after) => {
+                    assert!(after < Duration::from_secs(300));
+                    "refresh"
+                }
+                Choice::Compact => "compact",
+                Choice::LetGo => "let go",
+            };
+            assert_eq!(chosen, expected, "{size} {refreshes} {:?}", settings.keep_warm);
+        }
+    }
+
+    #[test]
+    fn without_prices_nothing_is_sent() {
+        let card = ModelCard::unknown(Protocol::Anthropic);
+        let pauses = [Duration::from_secs(420)].repeat(40);
+        let idle = Idle { size: 150_000, limit: 160_000, refreshes: 0, pauses: &pauses, card: &card };
+        assert_eq!(choose(&idle, &Settings::default()), Choice::LetGo);
+    }
+}

@@ -1,0 +1,286 @@
+//! Compacting a session's context: when, and one step after the other, so that everything stays as it was until
+//! all of it is there.
+
+use super::{
+    Report,
+    outgoing::Said,
+    side_call::{Aim, SideAnswer},
+    state::{Change, Session},
+    turns::Step,
+};
+use crate::{
+    compaction::{self, Archived, Cut, HeldBack, NoSummary, Summary},
+    pairing::paired,
+    turn::Input,
+};
+use octo_llm::{ErrorClass, FinishReason, ProviderError};
+use octo_protocol::{
+    ApiError, Block, CompactionLimit, Event, Message, MessageId, NoticeKind, Origin, Role, TurnId,
+};
+use octo_workspace::Archives;
+
+/// The most tokens a summary may have.
+const LONGEST_ANSWER: u64 = 8_000;
+/// After a compaction so many model calls must pass before the next one of the same kind: a conversation that
+/// fills the window again at once does not get smaller by being asked again.
+const CALLS_BETWEEN: u32 = 3;
+/// By how much a conversation must have grown, in percent, before a compaction that failed is tried again.
+const GROWN: u64 = 125;
+/// What is left after a compaction, in percent of what was there, from which it is held for useless.
+const USELESS: u64 = 70;
+
+/// A compaction under way.
+pub(super) struct Compacting {
+    cut: Cut,
+    cause: Cause,
+    held_back: HeldBack,
+    /// The size before, in tokens.
+    size: u64,
+    /// The context had so many messages: if it has others when all is ready, nothing is swapped.
+    messages: usize,
+}
+
+/// Why a conversation is compacted.
+pub(super) enum Cause {
+    /// It reached its limit.
+    Size,
+    /// The provider said that it is too long. The error ends the turn if there is no remedy.
+    Overflow(ApiError),
+    /// Nobody works in it, and it pays.
+    Idle,
+}
+
+/// A compaction whose summary is there and whose archive is being written.
+pub(super) struct Swap {
+    id: MessageId,
+    compacting: Box<Compacting>,
+    summary: Summary,
+}
+
+/// An archive was written, or could not be.
+pub(crate) struct ArchiveReport {
+    id: MessageId,
+    outcome: Result<Archived, String>,
+}
+
+/// When to leave compacting alone.
+#[derive(Default)]
+pub(super) struct Restraint {
+    calls_since: Option<u32>,
+    not_below: u64,
+}
+
+impl Restraint {
+    /// A model's answer came.
+    pub(super) fn answered(&mut self) {
+        self.calls_since = self.calls_since.map(|calls| calls.saturating_add(1));
+    }
+
+    fn forbids(&self, size: u64) -> bool {
+        size < self.not_below || self.calls_since.is_some_and(|calls| calls < CALLS_BETWEEN)
+    }
+}
+
+impl Session {
+    /// Begins a compaction if the conversation reached its limit; whether it did.
+    pub(super) fn compacts_first(&mut self, step: &mut Step) -> bool {
+        if !self.is_counted() {
+            return false;
+        }
+        let size = self.context_size();
+        if size < self.compaction_limit() || self.restraint.forbids(size) {
+            return false;
+        }
+        let Some(cut) = compaction::cut(&self.context, HeldBack::Nothing) else { return false };
+        self.begin_compaction(cut, HeldBack::Nothing, Cause::Size, step);
+        true
+    }
+
+    /// The provider says that the conversation is too long: begins a compaction that can be sent; whether it could.
+    pub(super) fn compacts_overflow(&mut self, error: ApiError, step: &mut Step) -> bool {
+        let Some(cut) = compaction::cut(&self.context, HeldBack::LastStep) else { return false };
+        self.begin_compaction(cut, HeldBack::LastStep, Cause::Overflow(error), step);
+        true
+    }
+
+    /// Compacts between turns, where there is anything to sum up.
+    pub(super) fn compact_idle(&mut self, step: &mut Step) {
+        if let Some(cut) = compaction::cut(&self.context, HeldBack::Nothing) {
+            self.begin_compaction(cut, HeldBack::Nothing, Cause::Idle, step);
+        }
+    }
+
+    /// What the conversation takes in the model's window, in tokens.
+    pub(super) fn context_size(&self) -> u64 {
+        self.size.now(&self.context, self.fixed_size())
+    }
+
+    /// What tools and system prompt take, estimated, in tokens.
+    fn fixed_size(&self) -> u64 {
+        let tools: usize = self
+            .tools
+            .iter()
+            .map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len())
+            .sum();
+        (tools + self.system.len()) as u64 / 4
+    }
+
+    /// The size from which the conversation is compacted.
+    pub(super) fn compaction_limit(&self) -> u64 {
+        let window = self.model().and_then(|model| self.shared.models.window(model));
+        let chosen = match self.shared.preferences().compact_at {
+            CompactionLimit::Usual => None,
+            CompactionLimit::Tokens { tokens } => Some(tokens),
+        };
+        compaction::limit(window.unwrap_or(u64::MAX), chosen)
+    }
+
+    fn begin_compaction(&mut self, cut: Cut, held_back: HeldBack, cause: Cause, step: &mut Step) {
+        let compacting =
+            Compacting { cut, cause, held_back, size: self.context_size(), messages: self.context.len() };
+        let mut messages: Vec<Message> =
+            paired(self.context.get(..cut.sent).unwrap_or(&self.context)).into_owned();
+        let notice = Block::Notice {
+            kind: NoticeKind::Compaction,
+            text: compaction::INSTRUCTION.trim_end().to_owned(),
+        };
+        messages.push(self.message(self.newest_turn(), Role::User, Origin::Octo, vec![notice]));
+        let said = Said { messages, vanishing: 1, max_output: Some(LONGEST_ANSWER) };
+        step.changes.push(Change::Event(Event::CompactionStarted));
+        self.call_beside(Aim::Compaction(Box::new(compacting)), said, step);
+    }
+
+    fn newest_turn(&self) -> TurnId {
+        let running = self.running.as_ref().map(|running| running.view.id);
+        running.or(self.context.last().map(|last| last.turn)).unwrap_or_default()
+    }
+
+    /// The model answered the instruction.
+    pub(super) fn compaction_answered(
+        &mut self,
+        compacting: Box<Compacting>,
+        answer: Result<SideAnswer, ProviderError>,
+        step: &mut Step,
+    ) {
+        let read = answer.map(|answer| match (answer.finish, compaction::read(&answer.text, answer.calls)) {
+            (FinishReason::Stop, read) => read,
+            (FinishReason::Length | FinishReason::Refused, _) => Err(NoSummary::Cut),
+        });
+        match read {
+            Ok(Ok(summary)) => self.write_archive(compacting, summary, step),
+            Ok(Err(why)) => {
+                let key = match why {
+                    NoSummary::Missing => "compaction.no_summary",
+                    NoSummary::Cut => "compaction.cut",
+                    NoSummary::Called => "compaction.called_tools",
+                    NoSummary::Long => "compaction.too_long",
+                };
+                self.compaction_failed(compacting, ApiError::new(key), step);
+            }
+            Err(error) if error.class == ErrorClass::ContextTooLong => {
+                let again = match (&compacting.cause, compacting.held_back) {
+                    // Even without its last step it is too long: the earlier half is.
+                    (_, HeldBack::Nothing) => Some(HeldBack::LastStep),
+                    (Cause::Overflow(_) | Cause::Size, HeldBack::LastStep) => Some(HeldBack::Half),
+                    (_, HeldBack::LastStep | HeldBack::Half) => None,
+                };
+                let cut = again.and_then(|again| Some((again, compaction::cut(&self.context, again)?)));
+                match cut {
+                    Some((again, cut)) => self.begin_compaction(cut, again, compacting.cause, step),
+                    None => self.compaction_failed(compacting, error.to_api(), step),
+                }
+            }
+            Err(error) => self.compaction_failed(compacting, error.to_api(), step),
+        }
+    }
+
+    fn write_archive(&mut self, compacting: Box<Compacting>, summary: Summary, step: &mut Step) {
+        let id = MessageId::new();
+        let messages: Vec<Message> = self.context.iter().take(compacting.cut.summed).cloned().collect();
+        let (title, for_archive) = (self.info.title.clone(), summary.clone());
+        let archives = Archives::new(self.shared.archives(self.id()));
+        let report = self.reporter();
+        self.swap = Some(Swap { id, compacting, summary });
+        step.jobs.push(Box::new(move |_| {
+            tokio::task::spawn_blocking(move || {
+                let earlier = archives.list();
+                let at = jiff::Timestamp::now().to_string();
+                let (text, lines) = compaction::write_out(&title, &at, &for_archive, &messages);
+                let outcome = archives.add(&text, &lines).map(|path| Archived { path, earlier });
+                let outcome = outcome.map_err(|error| error.to_string());
+                report(Report::Archived(ArchiveReport { id, outcome }));
+            });
+        }));
+    }
+
+    /// The archive is written: the context is swapped in one transaction, and the turn goes on.
+    pub(super) async fn archived(&mut self, report: ArchiveReport) -> Result<(), ApiError> {
+        let Some(Swap { compacting, summary, .. }) = self.swap.take_if(|swap| swap.id == report.id) else {
+            return Ok(());
+        };
+        let mut step = Step::default();
+        match report.outcome {
+            Ok(archived) if self.context.len() == compacting.messages => {
+                self.swap_context(&compacting, &summary, &archived, &mut step);
+                if self.running.is_some() {
+                    self.attempt_anew(&mut step);
+                }
+            }
+            Ok(_) => self.compaction_failed(compacting, ApiError::new("compaction.overtaken"), &mut step),
+            Err(detail) => {
+                let error = ApiError::new("compaction.not_archived").detail(detail);
+                self.compaction_failed(compacting, error, &mut step);
+            }
+        }
+        self.finish(step).await
+    }
+
+    fn swap_context(
+        &mut self,
+        compacting: &Compacting,
+        summary: &Summary,
+        archived: &Archived,
+        step: &mut Step,
+    ) {
+        let summed = compacting.cut.summed;
+        let blocks = vec![self.surroundings_notice(), compaction::block(summary, summed, archived)];
+        let message = self.message(self.newest_turn(), Role::User, Origin::Octo, blocks);
+        step.changes.push(Change::Event(Event::MessageAdded { message: message.clone() }));
+        let kept = self.context.split_off(summed.min(self.context.len()));
+        self.context = std::iter::once(message).chain(kept).collect();
+        let ids = self.context.iter().map(|message| message.id).collect();
+        step.changes.push(Change::NewContext(ids));
+        let tokens = self.fixed_size() + self.context.iter().map(compaction::estimate).sum::<u64>();
+        self.size.estimated(tokens, self.context.len());
+        self.restraint = Restraint { calls_since: Some(0), not_below: 0 };
+        if tokens > compacting.size / 100 * USELESS {
+            tracing::warn!(session = %self.id(), before = compacting.size, tokens, "a compaction did not shrink");
+            self.restraint.not_below = tokens / 100 * GROWN;
+        }
+        step.changes.push(Change::Event(Event::ContextCompacted { tokens }));
+    }
+
+    /// Nothing was swapped. The turn goes on with what there is, where it can.
+    fn compaction_failed(&mut self, compacting: Box<Compacting>, error: ApiError, step: &mut Step) {
+        tracing::warn!(session = %self.id(), %error, "not compacted");
+        self.restraint.not_below = compacting.size / 100 * GROWN;
+        step.changes.push(Change::Event(Event::CompactionFailed { error }));
+        match compacting.cause {
+            Cause::Size => self.attempt_anew(step),
+            Cause::Overflow(original) => {
+                if let Some(running) = &mut self.running {
+                    running.failure = Some(original);
+                }
+                self.feed_step(Input::ModelFailed { calls: Vec::new() }, step);
+            }
+            Cause::Idle => {}
+        }
+    }
+
+    /// Stop while the turn waits for a compaction; whether it did.
+    pub(super) fn cancel_compaction(&mut self, step: &mut Step) -> bool {
+        let beside = self.end_side_call(step).is_some();
+        let swapping = self.swap.take().is_some();
+        beside || swapping
+    }
+}

@@ -1,0 +1,106 @@
+//! A session nobody works in: after a while it is decided whether to keep the provider's cache alive, to compact, or
+//! to let go. Any new work ends it.
+
+use super::{Report, outgoing::Said, side_call::Aim, state::Session, turns::Step};
+use crate::{
+    idle::{self, Choice},
+    pairing::paired,
+};
+use octo_protocol::{ApiError, Block, Message, Origin, Role};
+use std::time::{Duration, Instant};
+
+/// The most tokens of an answer nobody reads. Some servers take no less.
+const UNREAD: u64 = 16;
+/// The person's last so many pauses are looked at.
+const PAUSES: u32 = 200;
+
+/// A pause of the person's.
+#[derive(Default)]
+pub(super) struct Pause {
+    /// Tells the present pause from earlier ones.
+    number: u64,
+    refreshes: u32,
+    /// When the last request that used the cache began.
+    used_at: Option<Instant>,
+}
+
+impl Pause {
+    /// The person is back, or something else goes on.
+    pub(super) fn end(&mut self) {
+        self.number += 1;
+        self.refreshes = 0;
+    }
+
+    /// A request that uses the cache begins.
+    pub(super) fn cache_used(&mut self) {
+        self.used_at = Some(Instant::now());
+    }
+}
+
+impl Session {
+    /// A turn ended: decides what to do once nobody has worked here for a while.
+    pub(super) fn begin_pause(&mut self) {
+        self.pause.end();
+        if self.is_counted() {
+            self.wake_after(self.shared.config.idle_after);
+        }
+    }
+
+    fn wake_after(&self, time: Duration) {
+        let (number, report, ending) = (self.pause.number, self.reporter(), self.ending.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(time) => report(Report::Idle(number)),
+                () = ending.cancelled() => {}
+            }
+        });
+    }
+
+    /// Nobody has worked here for a while.
+    pub(super) async fn idle(&mut self, number: u64) -> Result<(), ApiError> {
+        if number != self.pause.number || self.running.is_some() || self.swap.is_some() {
+            return Ok(());
+        }
+        let (Some(card), Some(used_at)) = (self.card.clone(), self.pause.used_at) else { return Ok(()) };
+        let pauses = self.shared.store.read(|reader| reader.pauses(PAUSES)).await.map_err(ApiError::from)?;
+        let idle = idle::Idle {
+            size: self.context_size(),
+            limit: self.compaction_limit(),
+            refreshes: self.pause.refreshes,
+            pauses: &pauses,
+            card: &card,
+        };
+        let mut step = Step::default();
+        match idle::choose(&idle, &self.shared.preferences()) {
+            Choice::Refresh(after) => {
+                let left = after.saturating_sub(used_at.elapsed());
+                if left.is_zero() {
+                    self.refresh(&mut step);
+                } else {
+                    self.wake_after(left);
+                }
+            }
+            Choice::Compact => self.compact_idle(&mut step),
+            Choice::LetGo => {}
+        }
+        self.finish(step).await
+    }
+
+    /// Reads the conversation once more, so that the cache keeps it.
+    fn refresh(&mut self, step: &mut Step) {
+        let Some(turn) = self.context.last().map(|last| last.turn) else { return };
+        let mut messages: Vec<Message> = paired(&self.context).into_owned();
+        let blocks = vec![Block::Text { text: "Answer with OK.".to_owned() }];
+        messages.push(self.message(turn, Role::User, Origin::Octo, blocks));
+        self.pause.refreshes += 1;
+        let said = Said { messages, vanishing: 1, max_output: Some(UNREAD) };
+        self.call_beside(Aim::Warmth, said, step);
+    }
+
+    /// The cache was refreshed, or could not be: then it is let go.
+    pub(super) fn refreshed(&mut self, worked: bool) {
+        if worked {
+            self.wake_after(Duration::ZERO);
+        }
+    }
+}

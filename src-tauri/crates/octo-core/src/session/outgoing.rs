@@ -1,0 +1,91 @@
+//! What a session sends to a model.
+
+use super::state::Session;
+use crate::{models::Connection, shared::Shared};
+use octo_llm::{Layout, MarkerPolicy, ModelRequest, ProviderError, ToolSchema, plan};
+use octo_protocol::{Effort, Message, ModelId, SessionId};
+use std::sync::Arc;
+
+/// What the requests of a session have in common: its frozen prefix, and whom they go to.
+pub(super) struct Outgoing {
+    shared: Arc<Shared>,
+    session: SessionId,
+    model: Option<ModelId>,
+    system: Arc<str>,
+    tools: Arc<[ToolSchema]>,
+    effort: Option<Effort>,
+    speaker: Speaker,
+}
+
+/// Who answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    Model,
+    Demo,
+}
+
+/// A request's conversation.
+pub(super) struct Said {
+    /// The messages, paired.
+    pub(super) messages: Vec<Message>,
+    /// So many of them, at the end, are not in the next request.
+    pub(super) vanishing: usize,
+    /// The most tokens the answer may have; none for what the model can.
+    pub(super) max_output: Option<u64>,
+}
+
+impl Said {
+    /// A conversation that goes on from here.
+    pub(super) fn lasting(messages: Vec<Message>) -> Self {
+        Self { messages, vanishing: 0, max_output: None }
+    }
+}
+
+impl Session {
+    /// Of this session, as it is now.
+    pub(super) fn outgoing(&self) -> Outgoing {
+        Outgoing {
+            shared: self.shared.clone(),
+            session: self.id(),
+            model: self.model(),
+            system: self.system.clone(),
+            tools: self.tools.clone(),
+            effort: self.info.effort,
+            speaker: if self.is_counted() { Speaker::Model } else { Speaker::Demo },
+        }
+    }
+
+    /// The model that is asked now.
+    pub(super) fn model(&self) -> Option<ModelId> {
+        self.info.model
+    }
+}
+
+impl Outgoing {
+    /// Whom it goes to.
+    pub(super) async fn connect(&self) -> Result<Connection, ProviderError> {
+        match self.speaker {
+            Speaker::Demo => Ok(self.shared.models.demo()),
+            Speaker::Model => self.shared.models.connect(self.model).await,
+        }
+    }
+
+    /// The request.
+    pub(super) async fn request(self, connection: &Connection, said: Said) -> ModelRequest {
+        let Said { messages, vanishing, max_output } = said;
+        let images = self.shared.images_of(&messages).await;
+        let layout = Layout::new(&messages).of(self.session).vanishing(vanishing);
+        let layout = self.model.map_or(layout, |model| layout.asked_of(model));
+        ModelRequest {
+            model: connection.model.clone(),
+            system: self.system,
+            tools: self.tools,
+            cache: plan(&layout, &connection.card.caching, &MarkerPolicy::default()),
+            messages,
+            images: Arc::new(images),
+            vision: connection.vision,
+            max_output: max_output.unwrap_or(connection.max_output).min(connection.max_output),
+            effort: self.effort,
+        }
+    }
+}

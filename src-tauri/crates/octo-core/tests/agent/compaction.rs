@@ -1,0 +1,239 @@
+//! Compaction: the conversation gets shorter, and nothing is lost by it, whatever happens on the way.
+
+use super::rig::{Rig, answers};
+use octo_protocol::{
+    BilledCall, Block, CallOutcome, ChangeSettings, CompactionLimit, Event, Mode, NoticeKind, Purpose, Role,
+    SearchSessions, SessionId, SessionSnapshot, SessionStatus, SettingsPatch, TurnEnd,
+};
+use octo_testkit::{Finish, Gate, RecordedRequest, Reply, Script};
+use serde_json::json;
+
+const SUMMARY: &str =
+    "<topics>numbers; files</topics>\n<summary>The person wants the numbers added.</summary>";
+
+fn is_instruction(request: &RecordedRequest) -> bool {
+    request.user_text().contains("Answer with exactly these two parts")
+}
+
+/// A turn that reads a file of about 1,200 tokens at each of its steps, and says "done" after so many.
+fn reader(steps: usize, summing_up: impl Fn(usize) -> Reply + Send + 'static) -> Script {
+    let (mut reads, mut asked) = (0, 0);
+    Script::from_fn(move |request| {
+        if is_instruction(request) {
+            asked += 1;
+            return summing_up(asked);
+        }
+        reads += 1;
+        if reads > steps {
+            return Reply::text("done");
+        }
+        Reply::call("file_reader", json!({ "path": format!("{reads}.txt") }))
+    })
+}
+
+async fn rig(script: Script, files: usize) -> Rig {
+    let rig = Rig::new(script).await;
+    for number in 1..=files {
+        rig.home.write(&format!("{number}.txt"), &format!("The number of file {number}.\n").repeat(200));
+    }
+    let patch = SettingsPatch {
+        compact_at: Some(CompactionLimit::Tokens { tokens: 12_000 }),
+        ..SettingsPatch::default()
+    };
+    rig.octo.call(ChangeSettings { patch }).await.unwrap();
+    rig
+}
+
+fn lines(rig: &Rig, purpose: Purpose) -> Vec<BilledCall> {
+    let billed = rig.seen.iter().filter_map(|envelope| match &envelope.event {
+        Event::CallBilled { call } if call.purpose == purpose => Some(call.clone()),
+        _ => None,
+    });
+    billed.collect()
+}
+
+fn count(rig: &Rig, is: impl Fn(&Event) -> bool) -> usize {
+    rig.seen.iter().filter(|envelope| is(&envelope.event)).count()
+}
+
+fn summaries(snapshot: &SessionSnapshot) -> Vec<(String, u32, String)> {
+    let blocks = snapshot.page.messages.iter().flat_map(|message| &message.blocks);
+    blocks
+        .filter_map(|block| match block {
+            Block::Summary { text, covers, archive } => {
+                Some((text.clone(), *covers, archive.clone().unwrap_or_default()))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+async fn start(rig: &Rig) -> SessionId {
+    rig.start(Mode::Autonomous, "Please add the numbers of all files, beginning with the first.").await
+}
+
+#[tokio::test]
+async fn a_long_turn_is_compacted_reads_the_cache_for_it_and_goes_on() {
+    let mut rig = rig(reader(14, |_| Reply::text(SUMMARY)), 14).await;
+    let session = start(&rig).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let snapshot = rig.snapshot(session).await;
+
+    let compacted = count(&rig, |event| matches!(event, Event::ContextCompacted { .. }));
+    assert!(compacted >= 1, "it was long enough");
+    let found = summaries(&snapshot);
+    assert_eq!(found.len(), compacted);
+    let (text, covers, archive) = &found[0];
+    assert!(text.contains("The person wants the numbers added.") && text.contains(archive.as_str()));
+    // Nothing left the store: every message is in the transcript, and the summed-up ones can be read and found.
+    let read = std::fs::read_to_string(archive).unwrap();
+    assert!(read.contains("beginning with the first") && read.contains("The number of file 1."));
+    assert_eq!(
+        std::fs::read_to_string(archive.replace(".md", ".jsonl")).unwrap().lines().count(),
+        *covers as usize
+    );
+    let hits = rig.octo.call(SearchSessions { query: "beginning with the first".into(), limit: 5 }).await;
+    assert_eq!(hits.unwrap().hits.len(), 1);
+    let first = &snapshot.page.messages[0];
+    assert!(first.text().contains("beginning with the first"));
+
+    // The request of a compaction has the whole conversation before it in the cache.
+    for line in lines(&rig, Purpose::Compaction) {
+        let usage = line.usage.unwrap();
+        assert_eq!(line.outcome, CallOutcome::Answered);
+        assert!(usage.cache_read * 100 >= usage.total_input() * 85, "{usage:?}");
+    }
+    // The first request after it is short, and says what the model must know.
+    let requests = rig.server.requests();
+    let after = requests.iter().position(is_instruction).unwrap() + 1;
+    assert!(requests[after].messages().len() < requests[after - 2].messages().len() / 2);
+    let said = requests[after].messages()[0].to_string();
+    assert!(said.contains("The person wants the numbers added.") && said.contains("Today is"));
+    assert!(snapshot.context_tokens < 12_000);
+    rig.assert_sound();
+
+    // After a restart the model still sees what it saw.
+    rig.restart().await;
+    assert_eq!(rig.snapshot(session).await.page, snapshot.page);
+    rig.send(session, "And now?").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let last = rig.server.requests().last().unwrap().messages()[0].to_string();
+    assert!(last.contains("earlier messages left your view"));
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_compaction_that_fails_changes_nothing_and_is_not_asked_for_again_and_again() {
+    for failing in [
+        Reply::call("grep", json!({ "pattern": "x" })),
+        Reply::text("  "),
+        Reply::text("<summary>half of").finish(Finish::Length),
+        Reply::error(500, "api_error", "broken"),
+    ] {
+        let mut rig = rig(reader(9, move |_| failing.clone()), 9).await;
+        let session = start(&rig).await;
+        assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+        let asked = rig.server.requests().iter().filter(|request| is_instruction(request)).count();
+        assert_eq!(asked, 1, "asked once until it has grown by a quarter");
+        assert_eq!(count(&rig, |event| matches!(event, Event::CompactionFailed { .. })), 1);
+        let snapshot = rig.snapshot(session).await;
+        assert_eq!(summaries(&snapshot), []);
+        let last = rig.server.requests().last().unwrap().clone();
+        assert_eq!(last.all_results().len(), 9, "all of it is still sent");
+        assert!(!rig.home.octo().join("archives").exists());
+        rig.assert_sound();
+    }
+}
+
+#[tokio::test]
+async fn stopped_while_it_is_compacted_everything_is_as_it_was() {
+    let gate = Gate::new();
+    let held = Reply::text(SUMMARY).in_chunks(3).hold_after(1, &gate);
+    let mut rig = rig(reader(9, move |_| held.clone()), 9).await;
+    let session = start(&rig).await;
+    super::rig::reached(&gate).await;
+    rig.stop(session).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!((summaries(&snapshot), snapshot.info.status), (vec![], SessionStatus::Idle));
+    assert_eq!(lines(&rig, Purpose::Compaction)[0].outcome, CallOutcome::Stopped);
+    let told = snapshot.page.messages.iter().flat_map(|message| &message.blocks);
+    let instructed =
+        told.filter(|block| matches!(block, Block::Notice { kind: NoticeKind::Compaction, .. })).count();
+    assert_eq!(instructed, 0, "the instruction is nobody's message");
+    gate.open();
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn closed_while_it_is_compacted_the_next_start_compacts_again() {
+    let gate = Gate::new();
+    let held = Reply::text(SUMMARY).in_chunks(3).hold_after(1, &gate);
+    let script = reader(9, move |asked| if asked == 1 { held.clone() } else { Reply::text(SUMMARY) });
+    let mut rig = rig(script, 9).await;
+    let session = start(&rig).await;
+    super::rig::reached(&gate).await;
+    rig.restart().await;
+    gate.open();
+    while rig.snapshot(session).await.info.status != SessionStatus::Idle {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!(summaries(&snapshot).len(), 1);
+    assert!(answers(&snapshot).contains("done"));
+    rig.assert_sound();
+}
+
+fn too_long() -> Reply {
+    Reply::error(400, "invalid_request_error", "prompt is too long: 218849 tokens > 200000 maximum")
+}
+
+#[tokio::test]
+async fn a_conversation_the_provider_finds_too_long_is_compacted_and_the_call_made_again() {
+    // The server takes no more than four results at once, and says so.
+    let mut reads = 0;
+    let script = Script::from_fn(move |request| {
+        if request.all_results().len() > 4 {
+            return too_long();
+        }
+        if is_instruction(request) {
+            return Reply::text(SUMMARY);
+        }
+        reads += 1;
+        if reads > 7 {
+            Reply::text("done")
+        } else {
+            Reply::call("file_reader", json!({ "path": format!("{reads}.txt") }))
+        }
+    });
+    let mut rig = rig(script, 7).await;
+    let patch = SettingsPatch { compact_at: Some(CompactionLimit::Usual), ..SettingsPatch::default() };
+    rig.octo.call(ChangeSettings { patch }).await.unwrap();
+    let session = start(&rig).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let snapshot = rig.snapshot(session).await;
+    assert!(!summaries(&snapshot).is_empty());
+    assert!(answers(&snapshot).ends_with("done"));
+    // The step that did not fit was held back from the summary, not lost.
+    let results: usize = snapshot
+        .page
+        .messages
+        .iter()
+        .flat_map(|message| &message.blocks)
+        .filter(|block| matches!(block, Block::ToolResult(_)))
+        .count();
+    assert_eq!(results, 7);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn what_cannot_be_made_shorter_fails_with_its_name() {
+    let mut rig = rig(Script::from_fn(|_| too_long()), 0).await;
+    let session = start(&rig).await;
+    let TurnEnd::Failed { error } = rig.turn_end().await else { panic!("it fails") };
+    assert_eq!(error.key, "provider.context_too_long");
+    assert_eq!(rig.server.requests().len(), 1);
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!(snapshot.page.messages.len(), 1);
+    assert_eq!(snapshot.page.messages[0].role, Role::User);
+}

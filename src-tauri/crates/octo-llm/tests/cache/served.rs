@@ -1,0 +1,97 @@
+//! The scripted server bills what its cache does, over HTTP.
+
+use crate::workload::Talk;
+use futures::StreamExt;
+use octo_llm::{Caching, Endpoint, MarkerPolicy, ModelEvent, ModelRequest, Sent, connect, expected, explain};
+use octo_protocol::{CacheMiss, Protocol, Usage};
+use octo_testkit::{CachePolicy, CacheSimulator, MissReason, ModelServer, Reply, Script, ServerOptions};
+use secrecy::SecretString;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+async fn send(server: &ModelServer, request: ModelRequest) -> Usage {
+    let key = SecretString::from("sk-test-0123456789");
+    let provider = connect(Endpoint::new(Protocol::Anthropic, server.url(), Some(key))).unwrap();
+    let mut stream = provider.stream(request, CancellationToken::new());
+    let mut usage = Usage::default();
+    while let Some(event) = stream.next().await {
+        if let ModelEvent::Usage(reported) = event.unwrap() {
+            usage = reported;
+        }
+    }
+    usage
+}
+
+fn server(cache: Option<CachePolicy>) -> ModelServer {
+    let script = Script::from_fn(|_| Reply::text("fine"));
+    ModelServer::start_with(script, ServerOptions { cache, ..ServerOptions::default() })
+}
+
+/// A conversation that is not sent by itself.
+fn talk() -> Talk {
+    let cache = CacheSimulator::new(CachePolicy::none());
+    let mut talk = Talk::new(Protocol::Anthropic, Caching::anthropic(), MarkerPolicy::default(), cache);
+    talk.say(6_000);
+    talk
+}
+
+#[tokio::test]
+async fn the_policy_is_the_tests_choice() {
+    for (what, policy, reads) in [
+        ("the vendor's", None, true),
+        ("Bedrock's", Some(CachePolicy::bedrock()), true),
+        ("none", Some(CachePolicy::none()), false),
+        ("too short", Some(CachePolicy { minimum: 100_000, ..CachePolicy::anthropic() }), false),
+    ] {
+        let server = server(policy);
+        let talk = talk();
+        let first = send(&server, talk.request(0)).await;
+        let second = send(&server, talk.request(0)).await;
+        assert_eq!(second.cache_read, if reads { first.total_input() } else { 0 }, "{what}");
+        assert_eq!(second.total_input(), first.total_input(), "{what}");
+        server.assert_clean();
+    }
+}
+
+#[tokio::test]
+async fn what_the_ledger_expects_is_what_the_provider_reads() {
+    let seconds = Duration::from_secs;
+    for (what, pause, change, miss, reason) in [
+        ("a turn more", seconds(20), None, None, None),
+        (
+            "a long pause",
+            seconds(400),
+            None,
+            Some(CacheMiss::Expired),
+            Some(MissReason::PreviousMessageNotFound),
+        ),
+        (
+            "another system prompt",
+            seconds(20),
+            Some("Another."),
+            Some(CacheMiss::System),
+            Some(MissReason::SystemChanged),
+        ),
+    ] {
+        let options = ServerOptions { prefix: octo_testkit::PrefixRule::Free, ..ServerOptions::default() };
+        let server = ModelServer::start_with(Script::from_fn(|_| Reply::text("fine")), options);
+        let mut talk = talk();
+        let request = talk.request(0);
+        let previous = Sent::new(&request, 0).billed(send(&server, request).await);
+        talk.answer(300);
+        talk.say(300);
+        if let Some(system) = change {
+            talk.system = system.into();
+        }
+        server.advance(pause);
+        let request = talk.request(0);
+        let now = Sent::new(&request, 0);
+        let usage = send(&server, request).await;
+        let expected = expected(&previous, &Caching::anthropic()).unwrap();
+        assert_eq!(explain(&expected, &usage, &previous, &now, pause), miss, "{what}");
+        assert_eq!(usage.cache_read == expected.tokens, miss.is_none(), "{what}: {usage:?}, {expected:?}");
+        let seen: Vec<(usize, MissReason)> =
+            server.cache_misses().into_iter().map(|(request, miss)| (request, miss.reason)).collect();
+        assert_eq!(seen, reason.map(|reason| (1, reason)).into_iter().collect::<Vec<_>>(), "{what}");
+    }
+}

@@ -1,0 +1,180 @@
+//! Nonsense a provider reports as usage: never a panic, never a wrapped number, sums that hold.
+
+use octo_llm::{
+    ModelEvent, ProviderId, UnsignedReasoning, anthropic, bedrock, openai_chat, openai_responses,
+    sse::SseEvent,
+};
+use octo_protocol::Usage;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// What is read from a usage object of a protocol, by its names of input, cached, written and output.
+type Read = fn([Option<Value>; 4]) -> Option<Usage>;
+
+fn last(events: impl IntoIterator<Item = ModelEvent>) -> Option<Usage> {
+    events.into_iter().fold(None, |last, event| match event {
+        ModelEvent::Usage(usage) => Some(usage),
+        _ => last,
+    })
+}
+
+fn event(name: &str, data: &Value) -> SseEvent {
+    SseEvent { event: name.to_owned(), data: data.to_string() }
+}
+
+/// An object of the fields that are there; a path names a field within another.
+fn object(names: [&str; 4], values: [Option<Value>; 4]) -> Value {
+    let mut whole = json!({});
+    for (name, value) in names.into_iter().zip(values) {
+        if let Some(value) = value {
+            match name.split_once('/') {
+                Some((outer, inner)) => whole[outer][inner] = value,
+                None => whole[name] = value,
+            }
+        }
+    }
+    whole
+}
+
+fn provider() -> ProviderId {
+    ProviderId("test@host".to_owned())
+}
+
+const PROTOCOLS: [(&str, Read); 4] = [
+    ("anthropic", |values| {
+        let names =
+            ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
+        let usage = object(names, values);
+        let mut decoder = anthropic::Decoder::new(provider(), UnsignedReasoning::Keep);
+        let start = json!({ "type": "message_start", "message": { "usage": usage } });
+        last(decoder.push(event("", &start)).unwrap())
+    }),
+    ("chat", |values| {
+        let names = [
+            "prompt_tokens",
+            "prompt_tokens_details/cached_tokens",
+            "prompt_tokens_details/cache_write_tokens",
+            "completion_tokens",
+        ];
+        let usage = object(names, values);
+        let mut decoder = openai_chat::Decoder::new(provider());
+        last(decoder.push(event("", &json!({ "choices": [], "usage": usage }))).unwrap())
+    }),
+    ("responses", |values| {
+        let names = [
+            "input_tokens",
+            "input_tokens_details/cached_tokens",
+            "input_tokens_details/cache_write_tokens",
+            "output_tokens",
+        ];
+        let usage = object(names, values);
+        let mut decoder = openai_responses::Decoder::new(provider());
+        let end = json!({ "type": "response.completed", "response": { "usage": usage } });
+        last(decoder.push(event("", &end)).unwrap())
+    }),
+    ("bedrock", |values| {
+        let names = ["inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "outputTokens"];
+        let usage = object(names, values);
+        let mut decoder = bedrock::Decoder::new(provider());
+        last(decoder.push(event("metadata", &json!({ "usage": usage }))).unwrap())
+    }),
+];
+
+/// Whether a protocol counts cached tokens within the input's.
+fn counts_within(name: &str) -> bool {
+    matches!(name, "chat" | "responses")
+}
+
+#[test]
+fn honest_figures_become_disjoint() {
+    for (name, read) in PROTOCOLS {
+        let whole = if counts_within(name) { 1000 } else { 300 };
+        let usage = read([whole, 600, 100, 7].map(|count: u64| Some(json!(count)))).unwrap();
+        assert_eq!(usage, Usage { input: 300, cache_read: 600, cache_write: 100, output: 7 }, "{name}");
+    }
+}
+
+#[test]
+fn nonsense_counts_for_nothing() {
+    let most = 1_000_000_000;
+    for (nonsense, counted) in [
+        (json!(-5), 0),
+        (json!("12"), 0),
+        (json!(null), 0),
+        (json!({}), 0),
+        (json!([1]), 0),
+        (json!(true), 0),
+        (json!(12.0), 12),
+        (json!(12.9), 12),
+        (json!(-0.5), 0),
+        (json!(1e300), most),
+        (json!(u64::MAX), most),
+    ] {
+        for (name, read) in PROTOCOLS {
+            let usage = read([Some(nonsense.clone()), None, None, Some(nonsense.clone())]).unwrap();
+            let expected = Usage { input: counted, output: counted, ..Usage::default() };
+            assert_eq!(usage, expected, "{name}: {nonsense}");
+        }
+    }
+}
+
+#[test]
+fn more_cached_than_sent_is_cut_to_what_was_sent() {
+    for (name, read) in PROTOCOLS.into_iter().filter(|(name, _)| counts_within(name)) {
+        for (input, read_from, written, expected) in [
+            (Some(100), Some(900), None, (0, 100, 0)),
+            (Some(100), Some(60), Some(70), (0, 60, 40)),
+            (Some(0), Some(60), Some(70), (0, 0, 0)),
+            // Where the whole is not said, the parts are believed.
+            (None, Some(60), Some(70), (0, 60, 70)),
+        ] {
+            let usage =
+                read([input, read_from, written, None].map(|count| count.map(|count: u64| json!(count))));
+            let usage = usage.unwrap();
+            assert_eq!((usage.input, usage.cache_read, usage.cache_write), expected, "{name} {input:?}");
+        }
+    }
+}
+
+#[test]
+fn a_usage_that_is_no_object_is_none() {
+    for usage in [json!(null), json!("1"), json!([]), json!(5)] {
+        let mut chat = openai_chat::Decoder::new(provider());
+        let events = chat.push(event("", &json!({ "choices": [], "usage": usage }))).unwrap();
+        assert_eq!(last(events), None);
+        let mut bedrock = bedrock::Decoder::new(provider());
+        assert_eq!(last(bedrock.push(event("metadata", &json!({ "usage": usage }))).unwrap()), None);
+        let mut responses = openai_responses::Decoder::new(provider());
+        let end = json!({ "type": "response.completed", "response": { "usage": usage } });
+        assert_eq!(last(responses.push(event("", &end)).unwrap()), None);
+        let mut anthropic = anthropic::Decoder::new(provider(), UnsignedReasoning::Keep);
+        let start = json!({ "type": "message_start", "message": { "usage": usage } });
+        assert_eq!(last(anthropic.push(event("", &start)).unwrap()), None);
+    }
+}
+
+fn any_figure() -> impl Strategy<Value = Option<Value>> {
+    prop_oneof![
+        Just(None),
+        any::<i64>().prop_map(|number| Some(json!(number))),
+        any::<u64>().prop_map(|number| Some(json!(number))),
+        any::<f64>().prop_map(|number| Some(json!(number))),
+        "[0-9x]{0,4}".prop_map(|text| Some(json!(text))),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn sums_of_many_calls_stay_sums(values in proptest::array::uniform4(any_figure())) {
+        for (name, read) in PROTOCOLS {
+            // `object` cannot place a figure in what is no object: no provider could either.
+            let usage = read(values.clone()).unwrap_or_default();
+            let mut total = Usage::default();
+            for _ in 0..100 {
+                total += usage;
+            }
+            prop_assert_eq!(total.total_input(), 100 * usage.total_input(), "{}", name);
+            prop_assert!(usage.total_input() <= 3_000_000_000 && usage.output <= 1_000_000_000);
+        }
+    }
+}

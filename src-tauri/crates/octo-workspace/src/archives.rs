@@ -1,0 +1,90 @@
+//! Archives: what left a model's view, written out for it to read again.
+
+use std::{
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// The archives of one session, `0001.md`, `0002.md` … in one folder, each with the same in JSON lines beside it:
+/// the first is to be read, the second to be parsed. What was written is never changed.
+#[derive(Clone, Debug)]
+pub struct Archives {
+    folder: PathBuf,
+}
+
+impl Archives {
+    /// The archives in `folder`; it is made with the first one.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// All there are, newest first. None can be listed where the folder is not there.
+    pub fn list(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut found: Vec<PathBuf> =
+            entries.map(|entry| entry.path()).filter(|path| number(path).is_some()).collect();
+        found.sort_unstable_by(|one, other| other.cmp(one));
+        found
+    }
+
+    /// Writes the next archive; where it is. Both files are on the disk when this returns, readable by their
+    /// owner only.
+    ///
+    /// # Errors
+    /// Those of the system. What was written before stays as it was.
+    pub fn add(&self, text: &str, lines: &str) -> io::Result<PathBuf> {
+        crate::private_folder(&self.folder).map_err(io::Error::other)?;
+        // The disk alone says which numbers are taken.
+        let next = self.list().first().and_then(|newest| number(newest)).unwrap_or(0) + 1;
+        let path = self.folder.join(format!("{next:04}.md"));
+        // The Markdown last: an archive is there only once both halves are.
+        self.put(&path.with_extension("jsonl"), lines)?;
+        self.put(&path, text)?;
+        Ok(path)
+    }
+
+    fn put(&self, path: &Path, content: &str) -> io::Result<()> {
+        let mut temporary = tempfile::Builder::new().prefix(".archive-").tempfile_in(&self.folder)?;
+        temporary.write_all(content.as_bytes())?;
+        temporary.as_file().sync_all()?;
+        temporary.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+fn number(path: &Path) -> Option<u32> {
+    if path.extension()? != "md" {
+        return None;
+    }
+    path.file_stem()?.to_str()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn archives_are_numbered_by_what_is_on_the_disk() {
+        let home = tempfile::tempdir().unwrap();
+        let archives = Archives::new(home.path().join("archives/session"));
+        assert_eq!(archives.list(), Vec::<PathBuf>::new());
+        let first = archives.add("# one", "{}\n").unwrap();
+        let second = archives.add("# two", "{}\n{}\n").unwrap();
+        assert!(first.ends_with("0001.md") && second.ends_with("0002.md"));
+        // A hole, a stranger and a half-written one change nothing.
+        fs::remove_file(&first).unwrap();
+        fs::write(second.with_file_name("notes.md"), "mine").unwrap();
+        fs::write(second.with_file_name("0009.jsonl"), "{}").unwrap();
+        let third = archives.add("# three", "").unwrap();
+        assert!(third.ends_with("0003.md"));
+        assert_eq!(archives.list(), [third.clone(), second.clone()]);
+        assert_eq!(fs::read_to_string(second).unwrap(), "# two");
+        assert_eq!(fs::read_to_string(third.with_extension("jsonl")).unwrap(), "");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&third).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What the recorded requests cost with a cache.
+
+use super::harness::{Kind, Sent, Trace};
+use anyhow::{Result, anyhow};
+use octo_llm::{Price, Rates, Warmth, keep_warm};
+use octo_protocol::Usage;
+use octo_testkit::{CachePolicy, CacheSimulator};
+use std::{collections::BTreeMap, ops::AddAssign, time::Duration};
+
+/// From a request's start to its first token, and from there to the next request's start.
+const FIRST_TOKEN: Duration = Duration::from_secs(2);
+const REST: Duration = Duration::from_secs(6);
+/// The middle pause, in seconds, and the spread that puts one in eight above five minutes.
+const MEDIAN: f64 = 40.0;
+const SPREAD: f64 = 1.752;
+/// No pause is longer than this, in seconds: the next day is another session.
+const LONGEST: f64 = 12.0 * 3600.0;
+
+/// Whether the cache is kept warm through pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// As [`keep_warm`] says.
+    Warm,
+    /// No.
+    Left,
+}
+
+/// What a trace cost.
+#[derive(Debug, Default)]
+pub struct Bill {
+    /// Requests of the work itself.
+    pub requests: usize,
+    /// Requests that kept the cache warm.
+    pub refreshes: usize,
+    /// The tokens of all.
+    pub usage: Usage,
+    /// In dollars.
+    pub cost: f64,
+    /// What the ideal pays, in dollars.
+    pub ideal: f64,
+    /// How often less was read than the conversation's last request left, by reason.
+    pub misses: BTreeMap<&'static str, usize>,
+    /// The compactions.
+    pub compactions: Vec<Compaction>,
+}
+
+/// A compaction.
+#[derive(Debug)]
+pub struct Compaction {
+    /// The tokens of its request.
+    pub input: u64,
+    /// The share of them that came from the cache.
+    pub share_read: f64,
+    /// What the request after it did not read.
+    pub written_after: u64,
+}
+
+impl AddAssign for Bill {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.refreshes += other.refreshes;
+        self.usage += other.usage;
+        self.cost += other.cost;
+        self.ideal += other.ideal;
+        for (reason, count) in other.misses {
+            *self.misses.entry(reason).or_default() += count;
+        }
+        self.compactions.extend(other.compactions);
+    }
+}
+
+/// Sends a trace to a cache of its kind, with the pauses of a seed.
+///
+/// # Errors
+/// When the provider would refuse a request.
+pub fn replay(trace: &Trace, kind: &Kind, seed: u64, kept: Kept) -> Result<Bill> {
+    let mut replay = Replay {
+        cache: CacheSimulator::new(kind.policy.clone()),
+        ideal: CacheSimulator::new(CachePolicy::ideal(kind.policy.prices)),
+        warmth: match kept {
+            Kept::Warm => Warmth::of(&kind.caching, &rates(kind)),
+            Kept::Left => None,
+        },
+        pauses: Vec::new(),
+        last: None,
+        bill: Bill::default(),
+    };
+    let mut dice = Dice::new(seed);
+    for sent in &trace.requests {
+        if sent.pause_before {
+            replay.pause(dice.pause())?;
+        }
+        replay.send(sent)?;
+    }
+    Ok(replay.bill)
+}
+
+fn rates(kind: &Kind) -> Rates {
+    let prices = kind.policy.prices;
+    let price = Price::per_million;
+    Rates {
+        input: price(prices.input),
+        output: price(prices.output),
+        read: price(prices.read),
+        write: price(prices.write),
+        write_hour: price(prices.write_long),
+    }
+}
+
+struct Replay<'a> {
+    cache: CacheSimulator,
+    ideal: CacheSimulator,
+    warmth: Option<Warmth>,
+    pauses: Vec<Duration>,
+    last: Option<Last<'a>>,
+    bill: Bill,
+}
+
+/// The last request of the work.
+struct Last<'a> {
+    sent: &'a Sent,
+    began: Duration,
+    /// What the cache holds of it.
+    cached: u64,
+}
+
+impl<'a> Replay<'a> {
+    fn send(&mut self, sent: &'a Sent) -> Result<()> {
+        let began = self.cache.now();
+        let usage = self.ask(sent, sent.output)?;
+        self.cache.advance(REST);
+        let mut served = self.ideal.replay(&sent.request).map_err(|why| anyhow!(why))?;
+        served.usage.output = sent.output;
+        self.bill.ideal += self.ideal.policy().prices.cost(&served.usage, 0);
+        self.bill.requests += 1;
+        if self.last.as_ref().is_some_and(|last| last.sent.compacts)
+            && let Some(compaction) = self.bill.compactions.last_mut()
+        {
+            compaction.written_after = usage.input + usage.cache_write;
+        }
+        if sent.compacts {
+            let input = usage.total_input();
+            #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+            let share_read = usage.cache_read as f64 / input as f64;
+            self.bill.compactions.push(Compaction { input, share_read, written_after: 0 });
+        }
+        let cached = match usage.cache_read + usage.cache_write {
+            // What writes for free reports no writes.
+            cached if usage.cache_write == 0 => cached.max(usage.total_input()),
+            cached => cached,
+        };
+        self.last = Some(Last { sent, began, cached });
+        Ok(())
+    }
+
+    fn ask(&mut self, sent: &Sent, output: u64) -> Result<Usage> {
+        let request = &sent.request;
+        let served = self.cache.serve(request.protocol, request.model(), &request.body);
+        let mut served = served.map_err(|why| anyhow!(why))?;
+        self.cache.advance(FIRST_TOKEN);
+        self.cache.stream(&mut served);
+        let usage = Usage { output, ..served.usage };
+        self.bill.cost += self.cache.policy().prices.cost(&usage, served.written_long);
+        self.bill.usage += usage;
+        if let Some(miss) = served.miss {
+            *self.bill.misses.entry(miss.reason.as_str()).or_default() += 1;
+        }
+        Ok(usage)
+    }
+
+    /// The person is away; the cache is kept warm meanwhile, as far as that pays.
+    fn pause(&mut self, pause: Duration) -> Result<()> {
+        let ends = self.cache.now() + pause;
+        let Some(Last { sent, began, cached }) = self.last else { return Ok(()) };
+        let mut used = began;
+        let mut refreshes = 0;
+        while let Some(delay) =
+            self.warmth.as_ref().and_then(|warmth| keep_warm(&self.pauses, cached, warmth, refreshes))
+        {
+            let due = used + delay;
+            if due >= ends {
+                break;
+            }
+            self.cache.advance(due.saturating_sub(self.cache.now()));
+            // The same request again, for one token.
+            self.ask(sent, 1)?;
+            used = due;
+            refreshes += 1;
+            self.bill.refreshes += 1;
+        }
+        self.cache.advance(ends.saturating_sub(self.cache.now()));
+        self.pauses.push(self.cache.now() - began);
+        Ok(())
+    }
+}
+
+/// Numbers that look random and are the same each time (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+    /// Another series for each seed. Mixed, since seeds in a row would give one series, moved by a throw.
+    fn new(seed: u64) -> Self {
+        Self(Self::mixed(seed))
+    }
+
+    fn mixed(state: u64) -> u64 {
+        let mut mixed = state.wrapping_add(Self::STEP);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From 0 to 1, neither included.
+    fn share(&mut self) -> f64 {
+        let thrown = Self::mixed(self.0);
+        self.0 = self.0.wrapping_add(Self::STEP);
+        #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+        let share = ((thrown >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+        share
+    }
+
+    /// Log-normal.
+    fn pause(&mut self) -> Duration {
+        let normal = (-2.0 * self.share().ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos();
+        Duration::from_secs_f64((MEDIAN * (SPREAD * normal).exp()).min(LONGEST))
+    }
+}

@@ -1,0 +1,110 @@
+//! The work that is done.
+
+/// A workload.
+pub struct Workload {
+    /// Its name.
+    pub name: &'static str,
+    /// What happens in it.
+    pub acts: fn() -> Vec<Act>,
+    /// The ratio to the ideal that is aimed at, where one is.
+    pub aim: Option<f64>,
+    /// Whether its conversation is compacted on the way.
+    pub compacts: bool,
+}
+
+/// Something the person does.
+pub enum Act {
+    /// Has files of these sizes, in bytes.
+    Files { bytes: Vec<usize> },
+    /// Says something, and the model takes these steps.
+    Say { words: usize, steps: Vec<Step> },
+    /// The same, but stops it while it streams its last step, and has it try again.
+    SayAndStop { words: usize, steps: Vec<Step>, again: Vec<Step> },
+    /// Is away.
+    Pause,
+    /// Has another of the models go on.
+    Model(usize),
+}
+
+/// Something the model does.
+pub enum Step {
+    /// Says something and reads so many files at once.
+    Read { files: usize, words: usize },
+    /// Says something, and is done.
+    Say { words: usize },
+    /// The same, but waits in the middle of it.
+    Hold { words: usize },
+}
+
+/// All of them.
+pub const WORKLOADS: &[Workload] = &[
+    Workload { name: "coding", acts: coding, aim: Some(1.02), compacts: false },
+    Workload { name: "chat", acts: chat, aim: Some(1.08), compacts: false },
+    Workload { name: "switch", acts: switch, aim: None, compacts: false },
+    Workload { name: "long", acts: long, aim: Some(1.03), compacts: true },
+];
+
+/// Sizes between 500 bytes and 7 kB, as results of tools have.
+fn sizes(count: usize) -> Vec<usize> {
+    (0..count).map(|number| 500 + number * 1_733 % 6_500).collect()
+}
+
+/// One prompt, 40 tool turns.
+fn coding() -> Vec<Act> {
+    let mut steps: Vec<Step> =
+        (0..40).map(|number| Step::Read { files: 1, words: 10 + number % 30 }).collect();
+    steps.push(Step::Say { words: 150 });
+    vec![Act::Files { bytes: sizes(40) }, Act::Say { words: 80, steps }]
+}
+
+/// The steps of a chat's turn: two or three reads, and an answer.
+fn turn(number: usize) -> Vec<Step> {
+    let mut steps: Vec<Step> = (0..2 + number % 2).map(|_| Step::Read { files: 1, words: 20 }).collect();
+    steps.push(Step::Say { words: 140 });
+    steps
+}
+
+/// Twelve turns with pauses between them; the seventh is stopped and tried again.
+fn chat() -> Vec<Act> {
+    turns(|_| None)
+}
+
+/// The same with another model from the fifth to the eighth turn.
+fn switch() -> Vec<Act> {
+    turns(|number| match number {
+        4 => Some(1),
+        8 => Some(0),
+        _ => None,
+    })
+}
+
+fn turns(model: impl Fn(usize) -> Option<usize>) -> Vec<Act> {
+    let mut acts = vec![Act::Files { bytes: sizes(40) }];
+    for number in 0..12 {
+        if number > 0 {
+            acts.push(Act::Pause);
+        }
+        acts.extend(model(number).map(Act::Model));
+        let words = 15 + number * 7 % 60;
+        let mut steps = turn(number);
+        acts.push(if number == 6 {
+            steps.pop();
+            steps.push(Step::Hold { words: 140 });
+            Act::SayAndStop { words, steps, again: vec![Step::Say { words: 140 }] }
+        } else {
+            Act::Say { words, steps }
+        });
+    }
+    acts
+}
+
+/// 450,000 tokens of tool output, in three turns.
+fn long() -> Vec<Act> {
+    let mut acts = vec![Act::Files { bytes: vec![15_000; 120] }];
+    for _ in 0..3 {
+        let mut steps: Vec<Step> = (0..40).map(|_| Step::Read { files: 1, words: 20 }).collect();
+        steps.push(Step::Say { words: 150 });
+        acts.push(Act::Say { words: 60, steps });
+    }
+    acts
+}

@@ -1,0 +1,183 @@
+// @vitest-environment jsdom
+import { type Transport, useTransport } from "$lib/ipc";
+import { factsOf, fakePresets, fakeServers } from "$lib/ipc/fake-models";
+import type { ModelDraft, ModelEntry, ModelRequest, PresetInfo, Request } from "$lib/ipc/types";
+import { beforeEach, describe, expect, it } from "vitest";
+import { measuring, rate } from "./measuring.svelte";
+import { ModelEdit, protocolOf } from "./model-edit.svelte";
+import { presets } from "./presets.svelte";
+
+let asked: ModelRequest[] = [];
+let answer: (call: ModelRequest) => unknown;
+const transport: Transport = {
+  request: (request: Request) => {
+    if (request.domain !== "models") return Promise.resolve({ settings: {}, models: [], keychain: "available" });
+    asked.push(request.call);
+    const call = request.call;
+    return Promise.resolve().then(() => answer(call));
+  },
+  subscribe: () => Promise.resolve(() => undefined),
+  onFileDrop: () => () => undefined,
+  blobUrl: (hash) => hash,
+};
+
+const preset = (id: string): PresetInfo => {
+  const found = presets.find(id);
+  if (!found) throw new Error(id);
+  return found;
+};
+const draft: ModelDraft = {
+  id: null,
+  protocol: "anthropic",
+  base_url: "https://api.anthropic.com",
+  model: "claude-sonnet-4-5",
+  key: null,
+};
+const entry: ModelEntry = {
+  id: "a".repeat(32),
+  protocol: "anthropic",
+  base_url: draft.base_url,
+  model: draft.model,
+  context_window: 200_000,
+  max_output: 64_000,
+  vision: true,
+  key: { type: "stored", last4: "4f9A" },
+  facts: factsOf(draft),
+  fallback: null,
+};
+const drafts = () => asked.flatMap((call) => ("draft" in call ? [call.draft] : []));
+
+beforeEach(() => {
+  useTransport(transport);
+  asked = [];
+  answer = (call) => {
+    if (call.type === "list_presets") return fakePresets;
+    if (call.type === "find_local_servers") return fakeServers;
+    if (call.type === "test_model") return { type: "works", first_byte_ms: 1 };
+    return {};
+  };
+});
+
+describe("a new model", () => {
+  it("begins with the first provider and looks on this machine", async () => {
+    const edit = new ModelEdit(null);
+    await edit.begin();
+    expect([edit.preset, edit.address, edit.model]).toEqual(["anthropic", draft.base_url, draft.model]);
+    expect(edit.facts?.price?.input).toBe(3e9);
+    expect(edit.local).toEqual(fakeServers.servers);
+  });
+
+  it("takes a provider, and what was typed as a key does not go with it", async () => {
+    const edit = new ModelEdit(null);
+    await edit.begin();
+    edit.key = "sk-of-anthropic";
+    edit.choose(preset("glm"));
+    expect([edit.address, edit.model, edit.protocol, edit.key]).toEqual([
+      "https://api.z.ai/api/paas/v4",
+      "glm-5.3",
+      "openai-chat",
+      "",
+    ]);
+    await edit.test();
+    expect(drafts()).toEqual([{ ...draft, protocol: "openai-chat", base_url: edit.address, model: "glm-5.3" }]);
+  });
+
+  it("takes a server of this machine with one click", async () => {
+    const edit = new ModelEdit(null);
+    await edit.begin();
+    const [server] = fakeServers.servers;
+    if (server) edit.take(server);
+    expect([edit.preset, edit.address, edit.model]).toEqual(["ollama", "http://127.0.0.1:11434/v1", "qwen3:8b"]);
+    expect(edit.complete).toBe(true);
+  });
+
+  it("speaks a router's protocol of the model that is named", async () => {
+    const edit = new ModelEdit(null);
+    await edit.begin();
+    edit.choose(preset("openrouter"));
+    edit.call("openai/gpt-5.5");
+    expect(edit.protocol).toBe("openai-responses");
+    edit.call("Anthropic/claude-sonnet-4.6");
+    expect(edit.protocol).toBe("anthropic");
+    const nested = { ...preset("openrouter"), spoken: { "a/": "bedrock", "a/b": "anthropic" } } as const;
+    expect([protocolOf(nested, "a/bc"), protocolOf(nested, "a/c")]).toEqual(["anthropic", "bedrock"]);
+  });
+
+  it("keeps the protocol the person chose for a server of their own", async () => {
+    const edit = new ModelEdit(null);
+    await edit.begin();
+    edit.choose(preset("custom"));
+    expect([edit.address, edit.model, edit.complete]).toEqual(["", "", false]);
+    edit.speak("openai-chat");
+    edit.address = "https://host.example/v1/";
+    edit.call("mystery");
+    expect([edit.protocol, edit.facts, edit.complete]).toEqual(["openai-chat", null, true]);
+    await edit.test();
+    expect(drafts()[0]?.base_url).toBe("https://host.example/v1");
+  });
+
+  it("asks the provider for its models, and says when that fails", async () => {
+    const edit = new ModelEdit(null);
+    await edit.begin();
+    answer = () => ({ models: ["one", "two"] });
+    await edit.ask();
+    expect([edit.names, edit.busy]).toEqual([["one", "two"], null]);
+    answer = () => Promise.reject({ key: "provider.auth", args: {}, retryable: false });
+    await edit.ask();
+    expect(edit.check).toMatchObject({ type: "fails", error: { key: "provider.auth" } });
+    expect([edit.names, edit.busy]).toEqual([["one", "two"], null]);
+  });
+});
+
+describe("a saved model", () => {
+  it("is shown as it is and changes nothing by being opened", async () => {
+    const edit = new ModelEdit(entry);
+    await edit.begin();
+    expect([edit.preset, edit.changed, edit.facts]).toEqual(["anthropic", false, entry.facts]);
+    expect(asked.some((call) => call.type === "find_local_servers")).toBe(false);
+    edit.address = "https://elsewhere.example";
+    expect(edit.changed).toBe(true);
+  });
+});
+
+describe("timing models", () => {
+  const speed = { first_byte_ms: 500, total_ms: 2_500, output_tokens: 100 };
+
+  it("goes on after one that fails", async () => {
+    const reply = (call: ModelRequest) =>
+      call.type === "measure_model" && call.model === "two"
+        ? Promise.reject({ key: "provider.auth", args: {}, retryable: false })
+        : speed;
+    answer = reply;
+    await measuring.all(["one", "two", "three"]);
+    expect([...measuring.results].map(([model, result]) => [model, result.type])).toEqual([
+      ["one", "speed"],
+      ["two", "failed"],
+      ["three", "speed"],
+    ]);
+    expect(measuring.now).toBeNull();
+  });
+
+  it("stops, and the one that was under way leaves no result", async () => {
+    measuring.results.clear();
+    let end: (error: unknown) => void = () => undefined;
+    answer = (call) => {
+      if (call.type === "measure_model") return new Promise((_, reject) => (end = reject));
+      end({ key: "model.measure_stopped", args: {}, retryable: false });
+      return {};
+    };
+    const all = measuring.all(["one", "two"]);
+    await Promise.resolve();
+    await Promise.resolve();
+    await measuring.stop();
+    await all;
+    expect([measuring.now, measuring.results.size]).toEqual([null, 0]);
+    expect(asked.map((call) => call.type)).toEqual(["measure_model", "stop_measuring"]);
+  });
+
+  it("knows the rate only where the provider counted", () => {
+    expect(rate(speed)).toBe(50);
+    expect(rate({ ...speed, output_tokens: null })).toBeNull();
+    expect(rate({ ...speed, total_ms: 500 })).toBeNull();
+  });
+});

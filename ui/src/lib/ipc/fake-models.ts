@@ -1,0 +1,147 @@
+/** Providers and models for the replay: a few of each kind. */
+import type { LocalServers, ModelDraft, ModelFacts, PresetInfo, PresetList } from "./types";
+
+const unknown: ModelFacts = {
+  preset: null,
+  known: false,
+  context_window: 128_000,
+  max_output: 8_192,
+  vision: true,
+  tools: true,
+  efforts: [],
+  price: null,
+  caching: "unknown",
+};
+
+function facts(preset: string, window: number, dollars: readonly [number, number, number], over = {}): ModelFacts {
+  const [input, cache_read, output] = dollars.map((price) => price * 1e9);
+  const price = {
+    input: input ?? null,
+    output: output ?? null,
+    cache_read: cache_read ?? null,
+    cache_write: null,
+    more_above: null,
+    date: "2026-11-22",
+  };
+  return {
+    ...unknown,
+    preset,
+    known: true,
+    context_window: window,
+    max_output: 64_000,
+    efforts: ["off", "low", "medium", "high"],
+    price,
+    caching: "marked_long",
+    ...over,
+  };
+}
+
+const anthropic: PresetInfo = {
+  id: "anthropic",
+  name: "Anthropic (Claude)",
+  name_zh: "Anthropic (Claude)",
+  addresses: [{ url: "https://api.anthropic.com", label: null }],
+  protocol: "anthropic",
+  spoken: {},
+  key_page: "https://platform.claude.com/settings/keys",
+  local: false,
+  models: [
+    {
+      name: "claude-sonnet-4-5",
+      protocol: "anthropic",
+      light: "claude-haiku-4-5",
+      fallback: "claude-haiku-4-5",
+      facts: facts("anthropic", 200_000, [3, 0.3, 15]),
+    },
+    {
+      name: "claude-haiku-4-5",
+      protocol: "anthropic",
+      light: null,
+      fallback: null,
+      facts: facts("anthropic", 200_000, [1, 0.1, 5]),
+    },
+  ],
+  default_model: "claude-sonnet-4-5",
+};
+
+const glm: PresetInfo = {
+  ...anthropic,
+  id: "glm",
+  name: "GLM (Z.ai)",
+  name_zh: "GLM（智谱）",
+  addresses: [
+    { url: "https://api.z.ai/api/paas/v4", label: "global" },
+    { url: "https://open.bigmodel.cn/api/paas/v4", label: "china" },
+  ],
+  protocol: "openai-chat",
+  key_page: "https://z.ai/manage-apikey/apikey-list",
+  models: [
+    {
+      name: "glm-5.3",
+      protocol: "openai-chat",
+      light: null,
+      fallback: null,
+      facts: facts("glm", 1_000_000, [1.4, 0.26, 4.4], { vision: false, caching: "automatic" }),
+    },
+  ],
+  default_model: "glm-5.3",
+};
+
+const router: PresetInfo = {
+  ...anthropic,
+  id: "openrouter",
+  name: "OpenRouter",
+  name_zh: "OpenRouter",
+  addresses: [{ url: "https://openrouter.ai/api/v1", label: null }],
+  protocol: "openai-responses",
+  spoken: { "anthropic/": "anthropic" },
+  key_page: "https://openrouter.ai/settings/keys",
+  models: [],
+  default_model: null,
+};
+
+const ollama: PresetInfo = {
+  ...router,
+  id: "ollama",
+  name: "Ollama",
+  name_zh: "Ollama",
+  addresses: [{ url: "http://127.0.0.1:11434/v1", label: null }],
+  protocol: "openai-chat",
+  spoken: {},
+  key_page: null,
+  local: true,
+};
+
+const custom: PresetInfo = {
+  ...ollama,
+  id: "custom",
+  name: "Another server",
+  name_zh: "其他服务器",
+  addresses: [],
+  protocol: "anthropic",
+  local: false,
+};
+
+export const fakePresets: PresetList = {
+  presets: [anthropic, router, glm, ollama, custom],
+  date: "2026-11-22",
+  warnings: [],
+};
+
+export const fakeServers: LocalServers = {
+  servers: [
+    {
+      preset: "ollama",
+      base_url: "http://127.0.0.1:11434/v1",
+      protocol: "openai-chat",
+      models: ["qwen3:8b", "gpt-oss:20b"],
+    },
+  ],
+};
+
+/** What is known of a drafted model. */
+export function factsOf({ base_url, model }: ModelDraft): ModelFacts {
+  const preset = fakePresets.presets.find(({ addresses }) => addresses.some(({ url }) => url === base_url));
+  const listed = preset?.models.find(({ name }) => name === model);
+  return listed?.facts ?? { ...unknown, preset: preset?.id ?? null };
+}
