@@ -43,6 +43,7 @@ pub async fn start(home: &TempHome) -> Result<Octo> {
         keys: Keys::Memory,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
+        budget: None,
         secret_variables: Vec::new(),
     };
     Ok(Octo::start(config).await?)

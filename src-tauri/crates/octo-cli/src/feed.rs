@@ -174,6 +174,7 @@ mod tests {
             keys: Keys::Memory,
             host: Arc::new(NoHost),
             idle_after: octo_core::IDLE_AFTER,
+            budget: None,
             secret_variables: Vec::new(),
         };
         let octo = Octo::start(config).await.unwrap();

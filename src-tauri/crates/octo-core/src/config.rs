@@ -1,7 +1,7 @@
 //! What an [`crate::Octo`] is started with.
 
 use futures::future::BoxFuture;
-use octo_protocol::{ApiError, ErrorCode, HostReply, HostRequest, Source};
+use octo_protocol::{ApiError, Cost, ErrorCode, HostReply, HostRequest, Source};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 /// What an [`crate::Octo`] is started with.
@@ -19,6 +19,8 @@ pub struct Config {
     pub host: Arc<dyn Host>,
     /// How long after the last activity a session counts as idle; usually [`IDLE_AFTER`].
     pub idle_after: Duration,
+    /// What a turn of this process may cost before it pauses and asks, whatever the settings say.
+    pub budget: Option<Cost>,
     /// Environment variables that must not reach commands (a key was read from them).
     pub secret_variables: Vec<String>,
 }

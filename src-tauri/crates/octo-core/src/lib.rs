@@ -20,6 +20,7 @@ mod session;
 mod shared;
 mod slash;
 mod subscription;
+mod suggestion;
 mod troubles;
 mod turn;
 

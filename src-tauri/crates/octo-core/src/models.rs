@@ -112,6 +112,20 @@ impl Models {
         self.with(|state| state.entries.iter().find(|entry| entry.id == id).map(|entry| entry.context_window))
     }
 
+    /// The model that takes over while a model's service fails; none where there is none, or it is gone.
+    pub fn fallback_of(&self, id: ModelId) -> Option<ModelId> {
+        self.with(|state| {
+            let other = state.entries.iter().find(|entry| entry.id == id)?.fallback?;
+            (other != id && state.entries.iter().any(|entry| entry.id == other)).then_some(other)
+        })
+    }
+
+    /// What is known of an entry's model; none when there is no such entry.
+    pub fn card_of(&self, id: ModelId) -> Option<ModelCard> {
+        let entry = self.with(|state| state.entries.iter().find(|entry| entry.id == id).cloned())?;
+        Some(self.card(entry.protocol, &entry.base_url, &entry.model))
+    }
+
     /// The vendor's names of all models.
     pub fn names(&self) -> Vec<String> {
         self.with(|state| state.entries.iter().map(|entry| entry.model.clone()).collect())
@@ -228,11 +242,23 @@ impl Models {
         });
     }
 
-    /// Forgets an entry and its key. The entry is gone even where the keychain refuses.
+    /// Sets the model that takes over from another.
+    pub fn fall_back(&self, model: ModelId, fallback: Option<ModelId>) {
+        self.with(|state| {
+            for entry in state.entries.iter_mut().filter(|entry| entry.id == model) {
+                entry.fallback = fallback;
+            }
+        });
+    }
+
+    /// Forgets an entry, its key, and that it took over from others. The entry is gone even where the keychain refuses.
     pub async fn remove(&self, id: ModelId) -> Result<(), ApiError> {
         let removed = self.with(|state| {
             state.connections.remove(&id);
             state.headers.remove(&id);
+            for entry in state.entries.iter_mut().filter(|entry| entry.fallback == Some(id)) {
+                entry.fallback = None;
+            }
             let at = state.entries.iter().position(|entry| entry.id == id)?;
             Some(state.entries.remove(at))
         });

@@ -4,8 +4,10 @@
 //! [`model_call`] and [`calls`] perform its actions, [`questions`] takes answers, [`inbox`] takes requests
 //! and [`restore`] goes on after a restart.
 
+mod budget;
 mod calls;
 mod compacting;
+mod fallback;
 mod idle;
 mod inbox;
 mod meter;
@@ -85,6 +87,8 @@ pub(crate) enum Report {
     LookedAgain(questions::SecondLook),
     /// A call ended.
     CallEnded(calls::EndedReport),
+    /// What was spent before a model call.
+    Budget(budget::BudgetReport),
     /// Of a call beside the conversation.
     Beside(side_call::SideProgress),
     /// Summed-up messages were written out.
@@ -189,6 +193,7 @@ impl Session {
             Report::Prepared(report) => self.call_prepared(report).await,
             Report::LookedAgain(look) => self.looked_again(look).await,
             Report::CallEnded(report) => self.call_ended(report).await,
+            Report::Budget(report) => self.budget_checked(report).await,
             Report::Beside(progress) => self.side_progressed(progress).await,
             Report::Archived(report) => self.archived(report).await,
             Report::Idle(pause) => self.idle(pause).await,

@@ -6,7 +6,9 @@
 
 mod agent {
     mod attachments;
+    mod budget;
     mod compaction;
+    mod fallback;
     mod faults;
     mod idle;
     mod ledger;

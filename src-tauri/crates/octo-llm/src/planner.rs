@@ -2,9 +2,10 @@
 //!
 //! # The policy
 //!
-//! Measured with the simulated Anthropic cache at 3 / 15 / 3.75 / 6 / 0.3 $ per million tokens, a fixed prefix of
-//! 3,000 tokens (`tests/cache/policies.rs`, with 40 seeds for the chat): dollars, and their ratio to a harness
-//! that writes each token once and reads it afterwards.
+//! Measured with the simulated Anthropic cache at 3 / 15 / 3.75 / 6 / 0.3 $ per million tokens and a fixed prefix of
+//! 3,000 tokens: dollars, and their ratio to a harness that writes each token once and reads it afterwards. The chats
+//! have 11 pauses each, log-normal with a median of 40 s and one in eight over five minutes. `tests/cache/policies.rs`
+//! holds the decision with fewer chats.
 //!
 //! | | 40 tool turns | 40 chats | the same, kept warm | 8 sessions, 4 min apart | 15 min apart |
 //! |-|-|-|-|-|-|

@@ -1,9 +1,9 @@
 //! What happened: durable, numbered events, and the unnumbered text that streams between them.
 
 use crate::{
-    Answer, ApiError, BilledCall, Block, CallView, Message, MessageEnd, MessageId, Millis, Question,
-    QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Todo,
-    Trouble, TurnId, TurnView, Usage,
+    Answer, ApiError, BilledCall, Block, BudgetStop, CallView, Message, MessageEnd, MessageId, Millis,
+    Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot,
+    StreamKind, Suggestion, Todo, Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -155,6 +155,18 @@ pub enum Event {
         /// The line.
         call: BilledCall,
     },
+    /// (session) The person's next message was guessed.
+    Suggested {
+        /// The guess.
+        suggestion: Suggestion,
+    },
+    /// (session) The turn pauses because a budget is used up; nothing more is sent until the person answers.
+    BudgetReached {
+        /// Which, and how much.
+        stop: BudgetStop,
+    },
+    /// (session) The person answered, or the turn ended.
+    BudgetAnswered,
     /// (session) A summary of earlier messages is being made.
     CompactionStarted,
     /// (session) None was made; everything is as it was.

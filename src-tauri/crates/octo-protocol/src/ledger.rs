@@ -148,6 +148,60 @@ pub struct SpendingLine {
     pub spending: Spending,
 }
 
+/// A turn pauses because a budget is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct BudgetStop {
+    /// Which budget.
+    pub scope: BudgetScope,
+    /// What was spent, as far as it is known.
+    pub spent: Cost,
+    /// What may be spent.
+    pub limit: Cost,
+    /// Calls in it that cost something unknown.
+    #[ts(type = "number")]
+    pub unpriced: u64,
+}
+
+/// What a budget is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum BudgetScope {
+    /// The turn.
+    Task,
+    /// The session.
+    Session,
+    /// The day.
+    Day,
+}
+
+/// What the person says to a used-up budget. No answer is never a yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum BudgetAnswer {
+    /// Go on until as much again is spent.
+    More,
+    /// Go on; for this session the budget counts no more.
+    NoLimit,
+    /// Stop the turn.
+    Stop,
+}
+
+/// What the next call would cost if the model was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SwitchCost {
+    /// Tokens the new model reads for the first time.
+    #[ts(type = "number")]
+    pub tokens: u64,
+    /// What that costs; none where its price is not known.
+    pub cost: Option<Cost>,
+    /// What the present model would have read from its cache instead, if that is likely to be still there.
+    pub instead: Option<Cost>,
+}
+
 /// How much may be spent before Octo pauses and asks. None for no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]

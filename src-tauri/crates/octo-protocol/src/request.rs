@@ -2,10 +2,10 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    Answer, ApiError, BilledCall, BlobHash, Block, Draft, Effort, HostReply, HostRequest, LocalServers, MessageId,
-    Millis, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed, PresetList, Profile, QuestionId,
-    QueuedId, RemoteModels, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch,
-    SettingsSnapshot, SpendingLine, TranscriptPage, TurnId,
+    Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, Draft, Effort, HostReply, HostRequest,
+    LocalServers, MessageId, Millis, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed,
+    PresetList, Profile, QuestionId, QueuedId, RemoteModels, SessionHit, SessionId, SessionInfo,
+    SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost, TranscriptPage, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;
@@ -153,6 +153,27 @@ domain! {
             /// Which session.
             session: SessionId,
         } -> Done;
+        /// Answer a turn that waits because a budget is used up.
+        AnswerBudget {
+            /// Which session.
+            session: SessionId,
+            /// The answer.
+            answer: BudgetAnswer,
+        } -> Done;
+        /// How much the model is asked to reason from the next call on; none for what it does by itself.
+        SetEffort {
+            /// Which session.
+            session: SessionId,
+            /// How much.
+            effort: Option<Effort>,
+        } -> Done;
+        /// What a change of the model would cost at the next call.
+        EstimateSwitch {
+            /// Which session.
+            session: SessionId,
+            /// The other model.
+            model: ModelId,
+        } -> SwitchCost;
         /// Run the failed or stopped turn's last step again, without a new message.
         RetryTurn {
             /// Which session.

@@ -1,8 +1,8 @@
 //! Sessions as clients see them.
 
 use crate::{
-    ApiError, Block, CallId, CallStatus, Effort, Message, MessageId, Millis, ModelId, Question, QueuedId,
-    SessionId, Spending, Todo, ToolView, TurnId, Usage,
+    ApiError, Block, BudgetStop, CallId, CallStatus, Effort, Message, MessageId, Millis, ModelId, Question,
+    QueuedId, SessionId, Spending, Todo, ToolView, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -287,6 +287,20 @@ pub struct SessionSnapshot {
     pub context_tokens: u64,
     /// What the session spent.
     pub spending: Spending,
+    /// A guess at the person's next message; none while a turn runs.
+    pub suggestion: Option<Suggestion>,
+    /// Set while the turn waits because a budget is used up.
+    pub budget: Option<BudgetStop>,
+}
+
+/// A guess at the person's next message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Suggestion {
+    /// The turn it follows; after another one it is stale.
+    pub turn: TurnId,
+    /// The guess: one short line.
+    pub text: String,
 }
 
 /// A run of consecutive messages with the turns and calls they mention.

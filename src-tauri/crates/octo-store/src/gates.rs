@@ -143,7 +143,7 @@ async fn a_turn_with_one_call_costs_so_many_statements() {
         statements.extend(more);
     }
     assert_eq!(transactions, 13);
-    assert_eq!(statements.len(), 83, "{statements:#?}");
+    assert_eq!(statements.len(), 84, "{statements:#?}");
 }
 
 /// Runs a read and says how SQLite carried its statements out.

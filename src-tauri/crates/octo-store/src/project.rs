@@ -22,7 +22,13 @@ pub(crate) fn project(
     }
     match event {
         Event::SessionChanged { info } => tx.project_head(number, info),
-        Event::TurnStarted { turn } => tx.project_turn_started(number, turn),
+        Event::TurnStarted { turn } => {
+            tx.project_turn_started(number, turn)?;
+            tx.project_suggestion(number, None)
+        }
+        Event::Suggested { suggestion } => tx.project_suggestion(number, Some(suggestion)),
+        Event::BudgetReached { stop } => tx.project_budget(number, Some(stop)),
+        Event::BudgetAnswered => tx.project_budget(number, None),
         Event::MessageAdded { message } => tx.project_message(number, message, MessageState::Whole),
         Event::MessageStarted { message } => tx.project_message(number, message, MessageState::Open),
         Event::BlockAdded { message, index, block } => tx.project_block(number, *message, *index, block),
@@ -86,6 +92,9 @@ fn domain(event: &Event) -> Domain {
         | Event::TurnStopping { .. }
         | Event::TurnEnded { .. }
         | Event::CallBilled { .. }
+        | Event::Suggested { .. }
+        | Event::BudgetReached { .. }
+        | Event::BudgetAnswered
         | Event::CompactionStarted
         | Event::CompactionFailed { .. }
         | Event::ContextCompacted { .. }

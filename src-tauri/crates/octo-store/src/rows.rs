@@ -1,8 +1,8 @@
 //! What goes in and comes out of the store beyond the protocol's own types.
 
 use octo_protocol::{
-    CallView, Draft, Message, MessageId, ModelEntry, Question, Queued, Retry, SessionInfo, Settings, Todo,
-    ToolResult, TurnView,
+    BudgetStop, CallView, Draft, Message, MessageId, ModelEntry, Question, Queued, Retry, SessionInfo,
+    Settings, Todo, ToolResult, TurnView,
 };
 
 /// A session to be created.
@@ -74,6 +74,8 @@ pub struct StoredSession {
     pub todos: Vec<Todo>,
     /// The highest number a plan item ever had, 0 when there never was one.
     pub todo_last_id: u32,
+    /// Set while the turn waits because a budget is used up.
+    pub budget: Option<BudgetStop>,
     /// Set while a failed model call waits for its next try.
     pub retry: Option<Retry>,
     /// What the person had typed and attached but not sent.

@@ -8,6 +8,7 @@ pub(crate) const STEPS: &[M<'static>] = &[
     M::up(include_str!("../migrations/0002_stop.sql")),
     M::up(include_str!("../migrations/0003_notes_and_drafts.sql")),
     M::up(include_str!("../migrations/0004_ledger.sql")),
+    M::up(include_str!("../migrations/0005_pauses.sql")),
 ];
 
 /// Marks the file as ours in its header: "Octo".

@@ -1,12 +1,15 @@
 /** What answers requests in a replay: enough of the core to use every part of the page by hand. */
 import { apply as applyList, type ListState } from "$lib/state/list";
 import { type SessionState, apply as applySession } from "$lib/state/session";
+import { nothing } from "$lib/state/spending";
+import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
 import { factsOf, fakePresets, fakeServers } from "./fake-models";
 import type {
   ApiError,
   AppRequest,
   Event,
   HostRequest,
+  LedgerRequest,
   Message,
   ModelEntry,
   ModelRequest,
@@ -142,10 +145,20 @@ export class FakeCore {
   }
 
   #change(id: string, change: Partial<SessionInfo>): void {
-    const info = this.#info(id);
-    const next = { ...info, ...change };
-    this.#emit({ type: "session", id }, { type: "session_changed", info: next });
-    this.#emit({ type: "sessions" }, { type: "session_listed", info: next });
+    this.#replace({ ...this.#info(id), ...change });
+  }
+
+  #replace(info: SessionInfo): void {
+    this.#emit({ type: "session", id: info.id }, { type: "session_changed", info });
+    this.#emit({ type: "sessions" }, { type: "session_listed", info });
+  }
+
+  #ledger(call: LedgerRequest): unknown {
+    if (call.type === "report_spending") return fakeReport(call.from, call.to);
+    const state = this.#state(call.session);
+    const turn = state.turns.find((known) => known.id === call.turn);
+    const entry = this.#settings.models.find((model) => model.id === state.info.model);
+    return { calls: turn ? fakeCalls(turn, entry ?? null) : [] };
   }
 
   #info(id: string): SessionInfo {
@@ -168,8 +181,7 @@ export class FakeCore {
       if (request.domain === "sessions") return Promise.resolve(this.#sessions(request.call));
       if (request.domain === "models") return this.#models(request.call);
       if (request.domain === "app") return Promise.resolve(this.#app(request.call));
-      if (request.domain === "ledger")
-        return Promise.resolve(request.call.type === "calls_of_turn" ? { calls: [] } : { lines: [] });
+      if (request.domain === "ledger") return Promise.resolve(this.#ledger(request.call));
       return Promise.resolve(this.#host(request.call));
     } catch (error) {
       return Promise.reject(error);
@@ -212,6 +224,18 @@ export class FakeCore {
         });
         this.#emit({ type: "session", id: call.session }, { type: "queue_changed", queue });
         return {};
+      }
+      case "answer_budget":
+        this.#emit({ type: "session", id: call.session }, { type: "budget_answered" });
+        return (this.#change(call.session, { status: call.answer === "stop" ? "idle" : "running" }), {});
+      case "set_effort": {
+        const { effort: _, ...info } = this.#info(call.session);
+        return (this.#replace(call.effort === null ? info : { ...info, effort: call.effort }), {});
+      }
+      case "estimate_switch": {
+        const entry = (id: string | null) => this.#settings.models.find((model) => model.id === id) ?? null;
+        const state = this.#state(call.session);
+        return fakeSwitch(state.contextTokens, entry(call.model), entry(state.info.model));
       }
       case "set_mode":
         return (this.#change(call.session, { mode: call.mode }), {});
@@ -277,6 +301,7 @@ export class FakeCore {
       status: "idle",
       created_at: Date.now(),
       updated_at: Date.now(),
+      ...(!demo && call.effort !== undefined ? { effort: call.effort } : {}),
       usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
     };
     this.#emit({ type: "sessions" }, { type: "session_listed", info });
@@ -437,8 +462,11 @@ function emptyState(info: SessionInfo): SessionState {
     draft: { text: "", attachments: [] },
     contextTokens: 0,
     notes: [],
-    spending: { calls: 0, usage: info.usage, cost: 0, unpriced: 0 },
+    spending: { ...nothing, usage: info.usage },
     compacting: false,
+    notCompacted: null,
+    suggestion: null,
+    budget: null,
     stopping: false,
     trouble: null,
   };
@@ -463,5 +491,7 @@ function snapshotOf(state: SessionState) {
     notes: [...state.notes],
     spending: state.spending,
     context_tokens: state.contextTokens,
+    suggestion: state.suggestion,
+    budget: state.budget,
   };
 }

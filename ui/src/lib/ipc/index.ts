@@ -8,6 +8,8 @@ import type {
   AppRequest,
   HostReply,
   HostRequest,
+  LedgerReplies,
+  LedgerRequest,
   ModelReplies,
   ModelRequest,
   Request,
@@ -35,11 +37,13 @@ export type FileDrop = { type: "over" } | { type: "leave" } | { type: "drop"; pa
 interface Requests {
   sessions: SessionRequest;
   models: ModelRequest;
+  ledger: LedgerRequest;
   app: AppRequest;
 }
 interface Replies {
   sessions: SessionReplies;
   models: ModelReplies;
+  ledger: LedgerReplies;
   app: AppReplies;
 }
 type Domain = keyof Requests;

@@ -1,6 +1,7 @@
 /** What the transcript shows, one row each, from a session's state. Pure; texts that stream are read by the rows. */
 import type { ApiError, Block, CallView, Message, Question, TurnView } from "$lib/ipc/types";
-import { type SessionState, totalInput } from "./session";
+import type { SessionState } from "./session";
+import { hitRate, totalInput } from "./spending";
 import type { Stream } from "./stream";
 
 /** A tool call as a line of a card: its call, or the arguments that still stream. */
@@ -42,7 +43,7 @@ export type Row = Common &
     | { kind: "text"; id: string; index: number; streaming: boolean; text: string }
     | { kind: "reasoning"; id: string; index: number; streaming: boolean; text: string }
     | { kind: "steps"; steps: readonly Step[] }
-    | { kind: "summary"; text: string }
+    | { kind: "summary"; text: string; covers: number; archive: string | null }
     | { kind: "cut"; why: "truncated" | "cut" }
     | { kind: "end"; turn: TurnView; figures: TurnFigures; how: "finished" | "stopped" }
     | { kind: "error"; turn: string; error: ApiError; canRetry: boolean }
@@ -165,7 +166,7 @@ function addBlocks(
         result: null,
       });
     } else if (block?.type === "summary") {
-      add({ kind: "summary", ...at, text: block.text });
+      add({ kind: "summary", ...at, text: block.text, covers: block.covers, archive: block.archive ?? null });
     }
   }
   const end = message.meta.end;
@@ -200,7 +201,7 @@ function addEnd(turn: TurnView, newest: boolean, steps: number, add: (row: Draft
     steps,
     milliseconds: Math.max(0, (turn.ended_at ?? turn.started_at) - turn.started_at),
     tokens: input + turn.usage.output,
-    cached: input === 0 ? null : turn.usage.cache_read / input,
+    cached: hitRate(turn.usage),
   };
   add({ kind: "end", ...at, turn, figures, how: end?.type === "stopped" ? "stopped" : "finished" });
 }

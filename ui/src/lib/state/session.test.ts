@@ -41,6 +41,8 @@ const empty: SessionSnapshot = {
   notes: [],
   context_tokens: 0,
   spending: { calls: 0, usage: info.usage, cost: 0, unpriced: 0 },
+  suggestion: null,
+  budget: null,
 };
 const started = (name: string): Message => ({
   id: name,
@@ -100,12 +102,14 @@ function snapshotOf(state: SessionState): Update {
       notes: [...state.notes],
       context_tokens: state.contextTokens,
       spending: state.spending,
+      suggestion: state.suggestion,
+      budget: state.budget,
     },
   };
 }
 
 /** What is compared. That Stop was taken is no part of snapshots: it is over before anyone looks again. */
-const drawn = ({ stopping: _, compacting: __, ...state }: SessionState) => ({ ...state, calls: [...state.calls] });
+const drawn = ({ stopping: _, compacting: __, notCompacted: ___, ...state }: SessionState) => ({ ...state, calls: [...state.calls] });
 
 describe("events", () => {
   it("are applied once and in order; a hole asks for a snapshot", () => {

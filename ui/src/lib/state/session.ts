@@ -1,6 +1,7 @@
 /** An open session: its snapshot, kept current by events and streamed text. Pure. */
 import type {
-  BilledCall,
+  ApiError,
+  BudgetStop,
   CallView,
   Delta,
   Draft,
@@ -14,14 +15,15 @@ import type {
   SessionInfo,
   SessionSnapshot,
   Spending,
+  Suggestion,
   Todo,
   TranscriptPage,
   Trouble,
   TurnView,
   Update,
-  Usage,
 } from "$lib/ipc/types";
 import { type Outcome, unreachable } from "./outcome";
+import { totalInput, withCall } from "./spending";
 import { type Stream, append, begin, sameStream } from "./stream";
 
 /** Everything that is drawn of a session. */
@@ -45,6 +47,12 @@ export interface SessionState {
   readonly spending: Spending;
   /** Set while a summary of earlier messages is being made. */
   readonly compacting: boolean;
+  /** Why the last summary was not made; null once another one is tried or the next turn begins. */
+  readonly notCompacted: ApiError | null;
+  /** A guess at the person's next message; it may follow a turn that is not the newest any more. */
+  readonly suggestion: Suggestion | null;
+  /** Set while the turn waits because a budget is used up. */
+  readonly budget: BudgetStop | null;
   /** Set from the moment Stop was taken until the turn ends. */
   readonly stopping: boolean;
   /** Set while the session cannot be stored. */
@@ -70,6 +78,9 @@ export function open(snapshot: SessionSnapshot): SessionState {
     notes: snapshot.notes,
     spending: snapshot.spending,
     compacting: false,
+    notCompacted: null,
+    suggestion: snapshot.suggestion,
+    budget: snapshot.budget,
     stopping: false,
     trouble: null,
   };
@@ -138,7 +149,13 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
     case "session_changed":
       return { ...state, info: event.info };
     case "turn_started":
-      return { ...state, turns: upsert(state.turns, event.turn), stopping: false };
+      return {
+        ...state,
+        turns: upsert(state.turns, event.turn),
+        stopping: false,
+        suggestion: null,
+        notCompacted: null,
+      };
     case "turn_stopping":
       return { ...state, stopping: true };
     case "turn_ended":
@@ -149,15 +166,22 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
         retry: null,
         stopping: false,
         compacting: false,
+        budget: null,
       };
     case "call_billed":
-      return { ...state, spending: spent(state.spending, event.call) };
+      return { ...state, spending: withCall(state.spending, event.call) };
+    case "suggested":
+      return { ...state, suggestion: event.suggestion };
+    case "budget_reached":
+      return { ...state, budget: event.stop };
+    case "budget_answered":
+      return { ...state, budget: null };
     case "compaction_started":
-      return { ...state, compacting: true };
+      return { ...state, compacting: true, notCompacted: null };
     case "compaction_failed":
-      return { ...state, compacting: false };
+      return { ...state, compacting: false, notCompacted: event.error };
     case "context_compacted":
-      return { ...state, compacting: false, contextTokens: event.tokens };
+      return { ...state, compacting: false, notCompacted: null, contextTokens: event.tokens };
     case "message_added":
     case "message_started":
       return { ...state, messages: upsert(state.messages, event.message) };
@@ -179,7 +203,7 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
           meta: { ...message.meta, end: event.end, ...(event.usage ? { usage: event.usage } : {}) },
         })),
         streaming: withoutBlocksOf(state.streaming, event.message),
-        contextTokens: event.usage ? totalInput(event.usage) : state.contextTokens,
+        contextTokens: event.usage ? totalInput(event.usage) + event.usage.output : state.contextTokens,
       };
     case "message_discarded":
       return {
@@ -250,29 +274,16 @@ function applyDelta(state: SessionState, delta: Delta): Outcome<SessionState> {
   }
 }
 
-/** All input tokens, however they were billed. */
-export function totalInput(usage: Usage): number {
-  return usage.input + usage.cache_read + usage.cache_write;
+/** The guess at the next message, while it follows the newest turn and nothing runs. */
+export function freshSuggestion(state: SessionState): string | null {
+  const { suggestion, info, turns } = state;
+  if (!suggestion || info.status !== "idle" || turns.at(-1)?.id !== suggestion.turn) return null;
+  return suggestion.text.trim() === "" ? null : suggestion.text;
 }
 
 function upsert<T extends { id: string }>(items: readonly T[], item: T): readonly T[] {
   const at = items.findLastIndex((known) => known.id === item.id);
   return at < 0 ? [...items, item] : items.with(at, item);
-}
-
-function spent(before: Spending, call: BilledCall): Spending {
-  const { usage } = before;
-  return {
-    calls: before.calls + 1,
-    usage: {
-      input: usage.input + (call.usage?.input ?? 0),
-      cache_read: usage.cache_read + (call.usage?.cache_read ?? 0),
-      cache_write: usage.cache_write + (call.usage?.cache_write ?? 0),
-      output: usage.output + (call.usage?.output ?? 0),
-    },
-    cost: before.cost + (call.cost ?? 0),
-    unpriced: before.unpriced + (call.cost === null ? 1 : 0),
-  };
 }
 
 function withMessage(state: SessionState, id: string, change: (message: Message) => Message): SessionState {

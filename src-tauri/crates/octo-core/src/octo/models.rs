@@ -70,31 +70,29 @@ impl Octo {
             Ok(())
         })
         .await?;
-        for entry in self.shared.models.entries() {
-            if entry.fallback == Some(model) {
-                self.shared.models.put(ModelEntry { fallback: None, ..entry });
-            }
-        }
         self.shared.models.remove(model).await
     }
 
     async fn choose_fallback(&self, model: ModelId, fallback: Option<ModelId>) -> Result<(), ApiError> {
-        let mut entry = self.known_model(Some(model))?.ok_or_else(|| ApiError::new("model.unknown"))?;
+        self.known_model(Some(model))?;
         self.known_model(fallback)?;
         if fallback == Some(model) {
             return Err(ApiError::new("model.fallback_itself"));
         }
-        entry.fallback = fallback;
-        let stored = entry.clone();
-        self.change_settings(move |tx, _| tx.put_model(&stored)).await?;
-        self.shared.models.put(entry);
+        self.change_settings(move |tx, _| match tx.models()?.into_iter().find(|entry| entry.id == model) {
+            Some(entry) => tx.put_model(&ModelEntry { fallback, ..entry }),
+            None => Ok(()),
+        })
+        .await?;
+        self.shared.models.fall_back(model, fallback);
         Ok(())
     }
 
-    /// The entry of a model that is named at all.
-    fn known_model(&self, model: Option<ModelId>) -> Result<Option<ModelEntry>, ApiError> {
-        let Some(id) = model else { return Ok(None) };
-        let entry = self.shared.models.entries().into_iter().find(|entry| entry.id == id);
-        entry.map(Some).ok_or_else(|| ApiError::new("model.unknown"))
+    /// Whether a model that is named at all is there.
+    fn known_model(&self, model: Option<ModelId>) -> Result<(), ApiError> {
+        match model {
+            Some(id) if self.shared.models.vendor_name(id).is_none() => Err(ApiError::new("model.unknown")),
+            Some(_) | None => Ok(()),
+        }
     }
 }

@@ -57,6 +57,18 @@ impl Octo {
                     .ask(|reply| Ask::Answer(call.question, call.answer, reply))
                     .await,
             ),
+            SessionRequest::AnswerBudget(call) => {
+                let session = self.session(call.session).await?;
+                done(session.ask(|reply| Ask::AnswerBudget(call.answer, reply)).await)
+            }
+            SessionRequest::SetEffort(call) => {
+                let session = self.session(call.session).await?;
+                done(session.ask(|reply| Ask::SetEffort(call.effort, reply)).await)
+            }
+            SessionRequest::EstimateSwitch(call) => {
+                let session = self.session(call.session).await?;
+                json(session.ask(|reply| Ask::EstimateSwitch(call.model, reply)).await?)
+            }
             SessionRequest::EditQueued(call) => done(
                 self.session(call.session)
                     .await?

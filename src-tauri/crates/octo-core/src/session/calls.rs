@@ -452,6 +452,13 @@ impl Ready {
     }
 }
 
+impl Session {
+    /// The plan as it is.
+    pub(super) fn todos(&self) -> Vec<Todo> {
+        items(&self.todos)
+    }
+}
+
 fn items(todos: &TodoList) -> Vec<Todo> {
     todos.0.lock().unwrap_or_else(PoisonError::into_inner).items.clone()
 }

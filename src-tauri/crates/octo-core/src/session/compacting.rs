@@ -3,7 +3,7 @@
 
 use super::{
     Report,
-    outgoing::Said,
+    outgoing::{Said, To},
     side_call::{Aim, SideAnswer},
     state::{Change, Session},
     turns::Step,
@@ -145,7 +145,7 @@ impl Session {
             text: compaction::INSTRUCTION.trim_end().to_owned(),
         };
         messages.push(self.message(self.newest_turn(), Role::User, Origin::Octo, vec![notice]));
-        let said = Said { messages, vanishing: 1, max_output: Some(LONGEST_ANSWER) };
+        let said = Said { messages, vanishing: 1, max_output: Some(LONGEST_ANSWER), to: To::Session };
         step.changes.push(Change::Event(Event::CompactionStarted));
         self.call_beside(Aim::Compaction(Box::new(compacting)), said, step);
     }

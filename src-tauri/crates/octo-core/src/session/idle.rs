@@ -1,11 +1,18 @@
 //! A session nobody works in: after a while it is decided whether to keep the provider's cache alive, to compact, or
 //! to let go. Any new work ends it.
 
-use super::{Report, outgoing::Said, side_call::Aim, state::Session, turns::Step};
+use super::{
+    Report,
+    outgoing::{Said, To},
+    side_call::Aim,
+    state::Session,
+    turns::Step,
+};
 use crate::{
     idle::{self, Choice},
     pairing::paired,
 };
+use octo_llm::ModelCard;
 use octo_protocol::{ApiError, Block, Message, Origin, Role};
 use std::time::{Duration, Instant};
 
@@ -29,6 +36,12 @@ impl Pause {
     pub(super) fn end(&mut self) {
         self.number += 1;
         self.refreshes = 0;
+    }
+
+    /// Whether the model's cache still holds the conversation, as far as the clock tells.
+    pub(super) fn is_warm(&self, card: &ModelCard) -> bool {
+        let life = card.caching.life();
+        self.used_at.is_some_and(|used| life.is_some_and(|life| used.elapsed() < life))
     }
 
     /// A request that uses the cache begins.
@@ -70,6 +83,9 @@ impl Session {
             pauses: &pauses,
             card: &card,
         };
+        if self.is_over_budget().await? {
+            return Ok(());
+        }
         let mut step = Step::default();
         match idle::choose(&idle, &self.shared.preferences()) {
             Choice::Refresh(after) => {
@@ -93,7 +109,7 @@ impl Session {
         let blocks = vec![Block::Text { text: "Answer with OK.".to_owned() }];
         messages.push(self.message(turn, Role::User, Origin::Octo, blocks));
         self.pause.refreshes += 1;
-        let said = Said { messages, vanishing: 1, max_output: Some(UNREAD) };
+        let said = Said { messages, vanishing: 1, max_output: Some(UNREAD), to: To::Session };
         self.call_beside(Aim::Warmth, said, step);
     }
 

@@ -5,8 +5,10 @@ use crate::{
     naming,
     slash::{self, Command, Parsed},
 };
+use octo_llm::{CacheKind, ModelCard};
 use octo_protocol::{
-    Answer, ApiError, Block, ErrorCode, Event, Mode, ModelId, QuestionId, Queued, QueuedId, Sent, SessionInfo,
+    Answer, ApiError, Block, BudgetAnswer, Effort, ErrorCode, Event, Mode, ModelId, QuestionId, Queued,
+    QueuedId, Sent, SessionInfo, SwitchCost, Usage,
 };
 use std::path::Path;
 use tokio::sync::oneshot;
@@ -27,6 +29,12 @@ pub(crate) enum Ask {
     Retry(Reply<()>),
     /// Answer a question.
     Answer(QuestionId, Answer, Reply<()>),
+    /// Answer a used-up budget.
+    AnswerBudget(BudgetAnswer, Reply<()>),
+    /// Change how much the model is asked to reason.
+    SetEffort(Option<Effort>, Reply<()>),
+    /// What a change of the model would cost.
+    EstimateSwitch(ModelId, Reply<SwitchCost>),
     /// Change a waiting message.
     EditQueued(QueuedId, Vec<Block>, Reply<()>),
     /// Remove a waiting message.
@@ -64,6 +72,19 @@ impl Session {
             Ask::Answer(question, answer, reply) => {
                 let answered = self.answer(question, answer).await;
                 respond(reply, answered)
+            }
+            Ask::AnswerBudget(answer, reply) => {
+                let answered = self.answer_budget(answer).await;
+                respond(reply, answered)
+            }
+            Ask::SetEffort(effort, reply) => {
+                self.info.effort = effort;
+                let stored = self.store_head().await;
+                respond(reply, stored)
+            }
+            Ask::EstimateSwitch(model, reply) => {
+                let estimate = self.estimate_switch(model);
+                respond(reply, estimate)
             }
             Ask::EditQueued(queued, blocks, reply) => {
                 let edited = self.edit_queued(queued, blocks).await;
@@ -229,7 +250,30 @@ impl Session {
             return Err(ApiError::new("model.unknown").code(ErrorCode::ModelNeeded));
         }
         self.info.model = Some(model);
+        self.reset_fallback();
         self.store_head().await
+    }
+
+    /// The other model reads everything anew; the present one might have read it from its cache.
+    fn estimate_switch(&self, model: ModelId) -> Result<SwitchCost, ApiError> {
+        let unknown = || ApiError::new("model.unknown").code(ErrorCode::ModelNeeded);
+        let card = self.shared.models.card_of(model).ok_or_else(unknown)?;
+        let tokens = self.context_size();
+        let cost =
+            |card: &ModelCard, usage: Usage| card.prices.as_ref().and_then(|prices| prices.cost(usage));
+        let anew = match card.caching.kind {
+            CacheKind::Markers { .. } | CacheKind::Breakpoints { .. } => {
+                Usage { cache_write: tokens, ..Usage::default() }
+            }
+            CacheKind::None
+            | CacheKind::Prefix { .. }
+            | CacheKind::Units { .. }
+            | CacheKind::Chance { .. } => Usage { input: tokens, ..Usage::default() },
+        };
+        let present = self.card.as_ref().filter(|card| self.pause.is_warm(card));
+        let read = Usage { cache_read: tokens, ..Usage::default() };
+        let instead = present.and_then(|card| cost(card, read));
+        Ok(SwitchCost { tokens, cost: cost(&card, anew), instead })
     }
 
     async fn set_folder(&mut self, folder: &str) -> Result<(), ApiError> {

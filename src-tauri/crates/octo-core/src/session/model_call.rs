@@ -70,8 +70,15 @@ enum What {
 }
 
 impl Session {
-    /// A new model call. A conversation that reached its limit is compacted before.
+    /// A new model call, if no budget is used up.
     pub(super) fn call_model(&mut self, step: &mut Step) {
+        self.forget_lost_fallback();
+        self.probe_if_due();
+        self.call_within_budget(step);
+    }
+
+    /// A new model call. A conversation that reached its limit is compacted before.
+    pub(super) fn call_now(&mut self, step: &mut Step) {
         if !self.compacts_first(step) {
             self.attempt_anew(step);
         }
@@ -85,7 +92,7 @@ impl Session {
     }
 
     fn attempt_model(&mut self, attempt: Attempt, step: &mut Step) {
-        let model = self.info.model;
+        let model = self.model();
         let mut message = self.message(attempt.turn, Role::Assistant, Origin::Model, Vec::new());
         message.meta.model = model;
         step.changes.push(Change::Event(Event::MessageStarted { message: message.clone() }));
@@ -174,6 +181,7 @@ impl Session {
         if let Some(running) = &mut self.running {
             running.overflows = 0;
         }
+        self.service_works(&mut step);
         let (end, finish) = match reason {
             FinishReason::Stop => (MessageEnd::Complete, Finish::Complete),
             FinishReason::Length => (MessageEnd::Truncated, Finish::Truncated),
@@ -233,6 +241,11 @@ impl Session {
         tracing::warn!(session = %self.id(), class = ?error.class, attempt = attempt.number, "model call failed");
         let mut step = Step::default();
         if error.class == ErrorClass::ContextTooLong && self.recovers_from_overflow(&error, &mut step) {
+            return self.finish(step).await;
+        }
+        if self.falls_back(&error, &mut step) {
+            self.discard_message(CallOutcome::Failed, &mut step);
+            self.attempt_model(Attempt { call: MessageId::new(), number: 1, ..attempt }, &mut step);
             return self.finish(step).await;
         }
         let policy = RetryPolicy::default();
@@ -377,7 +390,7 @@ impl Session {
 
     /// Stop while the model is called, or while a failed call waits for its next try.
     pub(super) fn cancel_model(&mut self, step: &mut Step) {
-        if self.cancel_compaction(step) {
+        if self.cancel_budget(step) || self.cancel_compaction(step) {
             return self.feed_step(Input::ModelStopped { calls: Vec::new() }, step);
         }
         let Some(running) = &mut self.running else { return };

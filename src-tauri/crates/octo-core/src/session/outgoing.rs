@@ -32,12 +32,27 @@ pub(super) struct Said {
     pub(super) vanishing: usize,
     /// The most tokens the answer may have; none for what the model can.
     pub(super) max_output: Option<u64>,
+    /// Whom it goes to, and with what before it.
+    pub(super) to: To,
+}
+
+/// Whom a request goes to, and with what before it.
+pub(super) enum To {
+    /// The session's model, with the session's tools and system prompt.
+    Session,
+    /// A model of its own, with a system prompt of its own and no tools: nothing the session's cache knows.
+    Aside {
+        /// The model.
+        model: ModelId,
+        /// The system prompt.
+        system: &'static str,
+    },
 }
 
 impl Said {
     /// A conversation that goes on from here.
     pub(super) fn lasting(messages: Vec<Message>) -> Self {
-        Self { messages, vanishing: 0, max_output: None }
+        Self { messages, vanishing: 0, max_output: None, to: To::Session }
     }
 }
 
@@ -54,14 +69,23 @@ impl Session {
             speaker: if self.is_counted() { Speaker::Model } else { Speaker::Demo },
         }
     }
-
-    /// The model that is asked now.
-    pub(super) fn model(&self) -> Option<ModelId> {
-        self.info.model
-    }
 }
 
 impl Outgoing {
+    /// As the request wants it.
+    pub(super) fn to(self, to: &To) -> Self {
+        match to {
+            To::Session => self,
+            To::Aside { model, system } => Self {
+                model: Some(*model),
+                system: Arc::from(*system),
+                tools: Arc::from([]),
+                effort: None,
+                ..self
+            },
+        }
+    }
+
     /// Whom it goes to.
     pub(super) async fn connect(&self) -> Result<Connection, ProviderError> {
         match self.speaker {
@@ -72,7 +96,7 @@ impl Outgoing {
 
     /// The request.
     pub(super) async fn request(self, connection: &Connection, said: Said) -> ModelRequest {
-        let Said { messages, vanishing, max_output } = said;
+        let Said { messages, vanishing, max_output, to: _ } = said;
         let images = self.shared.images_of(&messages).await;
         let layout = Layout::new(&messages).of(self.session).vanishing(vanishing);
         let layout = self.model.map_or(layout, |model| layout.asked_of(model));

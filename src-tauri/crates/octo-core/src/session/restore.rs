@@ -2,8 +2,10 @@
 
 use super::{
     Calls, Inbox,
+    budget::Allowance,
     calls::OpenCall,
     compacting::Restraint,
+    fallback::Fallback,
     idle::Pause,
     meter::Seen,
     state::{Change, Patience, Running, Session},
@@ -84,12 +86,16 @@ impl Session {
             restraint: Restraint::default(),
             card: None,
             pause: Pause::default(),
+            allowance: Allowance::default(),
+            fallback: Fallback::default(),
             calls,
             patience: Patience::None,
             waiting_for_idle: Vec::new(),
         };
         if let Some(turn) = unfinished {
-            session.go_on_with(turn, stored.questions, stored.retry.is_some()).await?;
+            session
+                .go_on_with(turn, stored.questions, stored.retry.is_some(), stored.budget.is_some())
+                .await?;
         }
         Ok(session)
     }
@@ -100,10 +106,15 @@ impl Session {
         stored: StoredTurn,
         questions: Vec<octo_protocol::Question>,
         was_pausing: bool,
+        was_over_budget: bool,
     ) -> Result<(), ApiError> {
         let mut step = Step::default();
         if was_pausing {
             step.changes.push(Change::Event(Event::RetryStarted));
+        }
+        if was_over_budget {
+            // It is looked at again before anything is sent.
+            step.changes.push(Change::Event(Event::BudgetAnswered));
         }
         if let Some(open) = stored.open_message {
             self.close_cut_message(open, &mut step);
@@ -161,6 +172,8 @@ impl Session {
             calls,
             questions,
             answered: HashSet::new(),
+            checking: None,
+            budget: None,
             overflows: 0,
             failure: None,
         });

@@ -4,13 +4,17 @@ use super::{
     Report,
     compacting::Compacting,
     meter::{Asked, Meter, millis},
-    outgoing::Said,
-    state::{Session, now},
+    outgoing::{Said, To},
+    state::{Change, Session, now},
     turns::Step,
 };
+use crate::suggestion;
 use futures::StreamExt;
 use octo_llm::{ErrorClass, FinishReason, ModelEvent, ProviderError, Sent};
-use octo_protocol::{ApiError, Block, CallOutcome, MessageId, Purpose, Usage};
+use octo_protocol::{
+    ApiError, Block, CallOutcome, Event, Message, MessageId, Origin, Purpose, Role, Source, Suggestion,
+    Switch, TurnId, Usage,
+};
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +33,8 @@ pub(super) enum Aim {
     Compaction(Box<Compacting>),
     /// Keeping the cache alive.
     Warmth,
+    /// Guessing what the person says after this turn.
+    Suggestion(TurnId),
 }
 
 /// A side call's job reports.
@@ -61,17 +67,37 @@ impl Session {
         let purpose = match &aim {
             Aim::Compaction(_) => Purpose::Compaction,
             Aim::Warmth => Purpose::Warmth,
+            Aim::Suggestion(_) => Purpose::Suggestion,
         };
         let turn = self.running.as_ref().map(|running| running.view.id);
         let parent = self.running.as_ref().map_or(&self.ending, |running| &running.cancel);
         let (id, cancel) = (MessageId::new(), parent.child_token());
-        let meter = Some(Meter::begin(purpose, turn, None, self.model()));
+        let model = match said.to {
+            To::Session => self.model(),
+            To::Aside { model, .. } => Some(model),
+        };
+        let meter = Some(Meter::begin(purpose, turn, None, model));
         self.side = Some(SideCall { id, cancel: cancel.clone(), meter, aim });
         step.jobs.push(Box::new(move |session| session.spawn_beside(id, said, cancel)));
     }
 
+    /// Guesses the person's next message after a turn. Only a light model is asked: the guess is not worth the price
+    /// of another.
+    pub(super) fn suggest(&mut self, turn: TurnId, step: &mut Step) {
+        let settings = self.shared.preferences();
+        let wanted = settings.suggestions == Switch::On && self.info.source == Source::Window;
+        let (true, Some(model)) = (wanted, settings.light_model) else { return };
+        let todos = self.todos();
+        let Some(question) = suggestion::question(&self.context, &todos) else { return };
+        let blocks = vec![Block::Text { text: question }];
+        let messages: Vec<Message> = vec![self.message(turn, Role::User, Origin::Octo, blocks)];
+        let to = To::Aside { model, system: suggestion::SYSTEM };
+        let max_output = Some(suggestion::LONGEST_ANSWER);
+        self.call_beside(Aim::Suggestion(turn), Said { messages, vanishing: 0, max_output, to }, step);
+    }
+
     fn spawn_beside(&self, id: MessageId, said: Said, cancel: CancellationToken) {
-        let (outgoing, report) = (self.outgoing(), self.reporter());
+        let (outgoing, report) = (self.outgoing().to(&said.to), self.reporter());
         let broken = report.clone();
         let call = tokio::spawn(async move {
             let send = |what| report(Report::Beside(SideProgress { id, what }));
@@ -126,7 +152,10 @@ impl Session {
         let answer = match progress.what {
             What::Asked(asked) => {
                 meter.asked(*asked);
-                self.pause.cache_used();
+                match side.aim {
+                    Aim::Compaction(_) | Aim::Warmth => self.pause.cache_used(),
+                    Aim::Suggestion(_) => {}
+                }
                 return Ok(());
             }
             What::FirstByte(after_ms) => {
@@ -147,6 +176,14 @@ impl Session {
         match self.side.take().map(|side| side.aim) {
             Some(Aim::Compaction(compacting)) => self.compaction_answered(compacting, answer, &mut step),
             Some(Aim::Warmth) => self.refreshed(answer.is_ok()),
+            // A guess that fails is no loss.
+            Some(Aim::Suggestion(turn)) => {
+                let guess = answer.ok().and_then(|answer| suggestion::read(&answer.text));
+                if let Some(text) = guess {
+                    let suggestion = Suggestion { turn, text };
+                    step.changes.push(Change::Event(Event::Suggested { suggestion }));
+                }
+            }
             None => {}
         }
         self.finish(step).await

@@ -2,8 +2,10 @@
 
 use super::{
     Calls, Inbox, Report,
+    budget::Allowance,
     calls::OpenCall,
     compacting::{Restraint, Swap},
+    fallback::Fallback,
     idle::Pause,
     meter::Seen,
     model_call::{Attempt, ModelCall},
@@ -12,9 +14,9 @@ use super::{
 use crate::{compaction::Size, live::Live, shared::Shared, turn::Turn};
 use octo_llm::ModelCard;
 use octo_protocol::{
-    ApiError, Block, CallId, Event, Message, MessageId, Meta, Millis, Origin, Question, QuestionId, Queued,
-    Role, Rule, SessionId, SessionInfo, SessionStatus, Source, ToolResult, Topic, TroubleStage, TurnId,
-    TurnView, Usage,
+    ApiError, Block, BudgetStop, CallId, Event, Message, MessageId, Meta, Millis, Origin, Question,
+    QuestionId, Queued, Role, Rule, SessionId, SessionInfo, SessionStatus, Source, ToolResult, Topic,
+    TroubleStage, TurnId, TurnView, Usage,
 };
 use octo_shell::Shell;
 use octo_store::{StoreError, Tx};
@@ -61,6 +63,8 @@ pub(crate) struct Session {
     /// What is known of the model that was asked last.
     pub(super) card: Option<Arc<ModelCard>>,
     pub(super) pause: Pause,
+    pub(super) allowance: Allowance,
+    pub(super) fallback: Fallback,
     /// What is asked of it while it cannot listen.
     pub(super) calls: Calls,
     pub(super) patience: Patience,
@@ -90,6 +94,10 @@ pub(crate) struct Running {
     pub(super) questions: Vec<Question>,
     /// Questions the person said yes to whose calls are being read again; see `super::questions`.
     pub(super) answered: HashSet<QuestionId>,
+    /// What was spent is being looked up; a model call follows.
+    pub(super) checking: Option<MessageId>,
+    /// A budget is used up and the person is asked.
+    pub(super) budget: Option<BudgetStop>,
     /// How often the provider said that the conversation is too long.
     pub(super) overflows: u32,
     /// Why the last model call failed for good, for the turn's end.
@@ -189,7 +197,9 @@ impl Session {
 
     fn status(&self) -> SessionStatus {
         match &self.running {
-            Some(running) if running.questions.is_empty() => SessionStatus::Running,
+            Some(running) if running.questions.is_empty() && running.budget.is_none() => {
+                SessionStatus::Running
+            }
             Some(_) => SessionStatus::Waiting,
             None if self.info.status == SessionStatus::Failed => SessionStatus::Failed,
             None => SessionStatus::Idle,

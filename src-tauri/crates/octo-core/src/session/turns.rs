@@ -78,6 +78,7 @@ impl Session {
         self.end_side_call(step);
         self.swap = None;
         self.pause.end();
+        self.reset_task_budget();
         let view =
             TurnView { id: turn, started_at: now(), ended_at: None, end: None, usage: Usage::default() };
         step.changes.push(Change::Event(Event::TurnStarted { turn: view.clone() }));
@@ -91,6 +92,8 @@ impl Session {
             calls: Vec::new(),
             questions: Vec::new(),
             answered: HashSet::new(),
+            checking: None,
+            budget: None,
             overflows: 0,
             failure: None,
         });
@@ -220,9 +223,13 @@ impl Session {
         };
         self.info.updated_at = at;
         self.info.usage += running.view.usage;
+        let (finished, ended) = (end == TurnEnd::Finished, running.view.id);
         let turn = TurnView { ended_at: Some(at), end: Some(end), ..running.view };
         step.changes.push(Change::Event(Event::TurnEnded { turn }));
         step.jobs.push(Box::new(Session::begin_pause));
+        if finished && self.queue.is_empty() {
+            self.suggest(ended, step);
+        }
         self.push_head(&mut step.changes);
     }
 

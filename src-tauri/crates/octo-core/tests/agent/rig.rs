@@ -19,6 +19,7 @@ pub struct Rig {
     pub octo: Octo,
     events: broadcast::Receiver<Arc<Envelope>>,
     pub seen: Vec<Arc<Envelope>>,
+    models: Vec<octo_protocol::ModelId>,
 }
 
 pub fn config(home: &TempHome) -> Config {
@@ -29,6 +30,7 @@ pub fn config(home: &TempHome) -> Config {
         keys: Keys::Memory,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
+        budget: None,
         secret_variables: vec!["OCTO_API_KEY".into()],
     }
 }
@@ -66,9 +68,14 @@ impl Rig {
             key: Some(octo_protocol::Secret::new("sk-test-0123456789")),
             headers: Vec::new(),
         };
-        octo.call(SaveModel { draft }).await.expect("the model is saved");
+        let model = octo.call(SaveModel { draft }).await.expect("the model is saved").id;
         let events = octo.events();
-        Self { home, server, octo, events, seen: Vec::new() }
+        Self { home, server, octo, events, seen: Vec::new(), models: vec![model] }
+    }
+
+    /// The models, as settings tell of them, in the order they were added.
+    pub fn seen_models(&self) -> Vec<octo_protocol::ModelId> {
+        self.models.clone()
     }
 
     /// Ends the application and starts it again on the same home.

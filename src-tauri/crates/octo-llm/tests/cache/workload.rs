@@ -46,9 +46,23 @@ impl Disorder {
     }
 
     /// A pause of a person: log-normal with a median of 40 s, and one in eight over five minutes.
-    pub fn pause(&mut self) -> Duration {
+    fn pause(&mut self) -> Duration {
         let normal = (-2.0 * self.share().ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos();
         Duration::from_secs_f64((40.0 * (1.752 * normal).exp()).min(86_400.0))
+    }
+
+    /// So many pauses that are together as the distribution is, in disorder: few of them say what many thrown
+    /// one by one would.
+    pub fn pauses(&mut self, count: usize) -> Vec<Duration> {
+        const EACH: usize = 101;
+        let mut thrown: Vec<Duration> = (0..count * EACH).map(|_| self.pause()).collect();
+        thrown.sort();
+        let mut chosen: Vec<Duration> = thrown.chunks(EACH).map(|chunk| chunk[EACH / 2]).collect();
+        for left in (1..count).rev() {
+            let other = self.between(0, left);
+            chosen.swap(left, other);
+        }
+        chosen
     }
 }
 
@@ -295,12 +309,12 @@ impl Talk {
         self.answer(1600);
     }
 
-    /// Twelve turns of two or three calls, with pauses between them.
-    pub fn chat(&mut self, seed: u64, warm: Warm) {
-        let mut disorder = Disorder::new(seed);
-        for turn in 0..12 {
-            if turn > 0 {
-                self.pause(disorder.pause(), warm);
+    /// Turns of two or three calls, one more than there are pauses between them.
+    pub fn chat(&mut self, pauses: &[Duration], warm: Warm) {
+        let mut disorder = Disorder::new(7);
+        for turn in 0..=pauses.len() {
+            if let Some(pause) = turn.checked_sub(1).and_then(|turn| pauses.get(turn)) {
+                self.pause(*pause, warm);
             }
             self.say(disorder.between(80, 600));
             for _ in 0..disorder.between(2, 3) {

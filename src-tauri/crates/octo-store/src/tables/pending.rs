@@ -5,7 +5,7 @@ use crate::{
     column::{count, from_json, from_json_or_null, json, read_count},
     key::SessionKey,
 };
-use octo_protocol::{Question, QuestionId, Queued, Retry, Todo};
+use octo_protocol::{BudgetStop, Question, QuestionId, Queued, Retry, Suggestion, Todo};
 use rusqlite::params;
 
 impl Reader<'_> {
@@ -35,6 +35,19 @@ impl Reader<'_> {
         let last =
             self.row("SELECT todo_last_id FROM sessions WHERE key = ?1", [session.0], |row| Ok(row.get(0)?))?;
         Ok(last.unwrap_or(0))
+    }
+
+    /// A guess at the next message, and a used-up budget.
+    pub(crate) fn suggestion_and_budget(
+        &self,
+        session: SessionKey,
+    ) -> Result<(Option<Suggestion>, Option<BudgetStop>), StoreError> {
+        let found = self.row(
+            "SELECT suggestion_json, budget_json FROM sessions WHERE key = ?1",
+            [session.0],
+            |row| Ok((from_json_or_null(row, 0)?, from_json_or_null(row, 1)?)),
+        )?;
+        Ok(found.unwrap_or_default())
     }
 
     /// The retry that is scheduled, and the input tokens of the last model call.
@@ -107,6 +120,30 @@ impl Tx<'_> {
         self.change(
             "UPDATE sessions SET retry_json = ?2 WHERE key = ?1 AND retry_json IS NOT ?2",
             params![session.0, retry.map(json).transpose()?],
+        )?;
+        Ok(())
+    }
+
+    pub(crate) fn project_suggestion(
+        &self,
+        session: SessionKey,
+        suggestion: Option<&Suggestion>,
+    ) -> Result<(), StoreError> {
+        self.change(
+            "UPDATE sessions SET suggestion_json = ?2 WHERE key = ?1 AND suggestion_json IS NOT ?2",
+            params![session.0, suggestion.map(json).transpose()?],
+        )?;
+        Ok(())
+    }
+
+    pub(crate) fn project_budget(
+        &self,
+        session: SessionKey,
+        stop: Option<&BudgetStop>,
+    ) -> Result<(), StoreError> {
+        self.change(
+            "UPDATE sessions SET budget_json = ?2 WHERE key = ?1 AND budget_json IS NOT ?2",
+            params![session.0, stop.map(json).transpose()?],
         )?;
         Ok(())
     }

@@ -23,6 +23,7 @@ impl Reader<'_> {
             queue: self.queue(key)?,
             todos: self.todos(key)?,
             todo_last_id: self.todo_last_id(key)?,
+            budget: self.suggestion_and_budget(key)?.1,
             retry,
             draft: self.draft(key)?,
             context_tokens,

@@ -117,6 +117,7 @@ impl Reader<'_> {
         let Some(info) = self.session(session)? else { return Ok(None) };
         let key = self.key(session)?;
         let (retry, context_tokens) = self.retry_and_context_tokens(key)?;
+        let (suggestion, budget) = self.suggestion_and_budget(key)?;
         Ok(Some(SessionSnapshot {
             seq: self.topic_seq(&Topic::Session { id: session })?,
             info,
@@ -130,6 +131,8 @@ impl Reader<'_> {
             notes: self.notes(key)?,
             context_tokens,
             spending: self.spending_of(key)?,
+            suggestion,
+            budget,
         }))
     }
 }

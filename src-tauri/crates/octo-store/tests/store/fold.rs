@@ -22,6 +22,8 @@ pub struct Fold {
     pub retry: Option<Retry>,
     pub context_tokens: u64,
     pub spending: Spending,
+    pub suggestion: Option<Suggestion>,
+    pub budget: Option<BudgetStop>,
     /// Without the times, which the store gives.
     pub notes: Vec<(u64, ApiError)>,
 }
@@ -42,6 +44,8 @@ impl Fold {
             retry: None,
             context_tokens: 0,
             spending: Spending::default(),
+            suggestion: None,
+            budget: None,
             notes: Vec::new(),
         }
     }
@@ -54,7 +58,13 @@ impl Fold {
         self.seq += 1;
         match event {
             Event::SessionChanged { info } => self.info = Some(info.clone()),
-            Event::TurnStarted { turn } => self.turns.push(turn.clone()),
+            Event::TurnStarted { turn } => {
+                self.turns.push(turn.clone());
+                self.suggestion = None;
+            }
+            Event::Suggested { suggestion } => self.suggestion = Some(suggestion.clone()),
+            Event::BudgetReached { stop } => self.budget = Some(*stop),
+            Event::BudgetAnswered => self.budget = None,
             Event::MessageAdded { message } => self.messages.push(message.clone()),
             Event::MessageStarted { message } => {
                 self.messages.push(message.clone());
@@ -126,6 +136,8 @@ impl Fold {
                 .collect(),
             context_tokens: self.context_tokens,
             spending: self.spending,
+            suggestion: self.suggestion.clone(),
+            budget: self.budget,
         }
     }
 }

@@ -3,6 +3,7 @@ import type { Answer } from "./Answer";
 import type { ApiError } from "./ApiError";
 import type { BilledCall } from "./BilledCall";
 import type { Block } from "./Block";
+import type { BudgetStop } from "./BudgetStop";
 import type { CallView } from "./CallView";
 import type { Message } from "./Message";
 import type { MessageEnd } from "./MessageEnd";
@@ -14,6 +15,7 @@ import type { Retry } from "./Retry";
 import type { SessionId } from "./SessionId";
 import type { SessionInfo } from "./SessionInfo";
 import type { SettingsSnapshot } from "./SettingsSnapshot";
+import type { Suggestion } from "./Suggestion";
 import type { Todo } from "./Todo";
 import type { TurnId } from "./TurnId";
 import type { TurnView } from "./TurnView";
@@ -106,7 +108,15 @@ turn: TurnView, } | { "type": "call_billed",
 /**
  * The line.
  */
-call: BilledCall, } | { "type": "compaction_started" } | { "type": "compaction_failed", 
+call: BilledCall, } | { "type": "suggested", 
+/**
+ * The guess.
+ */
+suggestion: Suggestion, } | { "type": "budget_reached", 
+/**
+ * Which, and how much.
+ */
+stop: BudgetStop, } | { "type": "budget_answered" } | { "type": "compaction_started" } | { "type": "compaction_failed", 
 /**
  * Why.
  */

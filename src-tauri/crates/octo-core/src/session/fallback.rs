@@ -1,0 +1,116 @@
+//! Another model takes over while a model's service fails, and the first is tried again after a while.
+
+use super::{
+    state::{Change, Session},
+    turns::Step,
+};
+use octo_llm::{ErrorClass, ProviderError};
+use octo_protocol::{ApiError, Event, ModelId};
+use std::time::{Duration, Instant};
+
+/// So many failures of the service in a row, and the other model takes over.
+const FAILURES: u32 = 3;
+/// For so long the other model is asked before the first is tried again.
+const COOLING: Duration = Duration::from_secs(30 * 60);
+
+/// Who answers for whom.
+#[derive(Default)]
+pub(super) struct Fallback {
+    /// Failures of the service in a row. Those of the network do not count: another model is behind the same one.
+    failures: u32,
+    active: Option<Active>,
+}
+
+struct Active {
+    /// The session's own model.
+    own: ModelId,
+    other: ModelId,
+    since: Instant,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The other model is asked.
+    Other,
+    /// The own one is tried again.
+    Probing,
+}
+
+impl Session {
+    /// The model that is asked now.
+    pub(super) fn model(&self) -> Option<ModelId> {
+        match &self.fallback.active {
+            Some(Active { other, stage: Stage::Other, .. }) => Some(*other),
+            Some(Active { stage: Stage::Probing, .. }) | None => self.info.model,
+        }
+    }
+
+    /// The person chose a model: whatever was asked in its place counts no more.
+    pub(super) fn reset_fallback(&mut self) {
+        self.fallback = Fallback::default();
+    }
+
+    /// A new model call begins: the own model is tried again if enough time has passed.
+    pub(super) fn probe_if_due(&mut self) {
+        if let Some(active) = &mut self.fallback.active
+            && active.since.elapsed() >= COOLING
+        {
+            active.stage = Stage::Probing;
+        }
+    }
+
+    /// The model answered.
+    pub(super) fn service_works(&mut self, step: &mut Step) {
+        self.fallback.failures = 0;
+        if self.fallback.active.as_ref().is_some_and(|active| active.stage == Stage::Probing) {
+            let own = self.info.model.and_then(|id| self.shared.models.vendor_name(id)).unwrap_or_default();
+            self.fallback.active = None;
+            let note = ApiError::new("fallback.over").arg("model", own);
+            step.changes.push(Change::Event(Event::CommandAnswered { note }));
+        }
+    }
+
+    /// A call failed: whether another model is to be asked at once.
+    pub(super) fn falls_back(&mut self, error: &ProviderError, step: &mut Step) -> bool {
+        if !error.class.is_retryable() {
+            return false;
+        }
+        if let Some(active) = &mut self.fallback.active {
+            // The own model still fails: the other one goes on, for the same request.
+            let was_probing = active.stage == Stage::Probing;
+            if was_probing {
+                active.stage = Stage::Other;
+                active.since = Instant::now();
+            }
+            return was_probing;
+        }
+        match error.class {
+            ErrorClass::RateLimited | ErrorClass::Overloaded | ErrorClass::CutOff | ErrorClass::Malformed => {
+                self.fallback.failures += 1;
+            }
+            _ => {}
+        }
+        let (Some(own), true) = (self.info.model, self.fallback.failures >= FAILURES) else { return false };
+        let Some(other) = self.shared.models.fallback_of(own) else { return false };
+        self.fallback.failures = 0;
+        self.fallback.active = Some(Active { own, other, since: Instant::now(), stage: Stage::Other });
+        let name = |id| self.shared.models.vendor_name(id).unwrap_or_default();
+        let note = ApiError::new("fallback.began")
+            .arg("model", name(own))
+            .arg("fallback", name(other))
+            .arg("reason", &error.message);
+        step.changes.push(Change::Event(Event::CommandAnswered { note }));
+        true
+    }
+
+    /// The model that answers in place of the own one was removed or the own one changed elsewhere.
+    pub(super) fn forget_lost_fallback(&mut self) {
+        let lost = self.fallback.active.as_ref().is_some_and(|active| {
+            Some(active.own) != self.info.model || self.shared.models.vendor_name(active.other).is_none()
+        });
+        if lost {
+            self.reset_fallback();
+        }
+    }
+}

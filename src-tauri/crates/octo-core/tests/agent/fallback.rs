@@ -1,0 +1,129 @@
+//! Another model takes over; switches; guesses.
+
+use super::rig::{Rig, answers};
+use octo_protocol::{
+    ChooseFallback, ChooseLightModel, Effort, EstimateSwitch, Event, Mode, ModelDraft, ModelId, Protocol,
+    Purpose, SaveModel, SetEffort, SetModel, Suggestion, TurnEnd,
+};
+use octo_testkit::{ModelServer, Reply, Script};
+
+async fn second_model(rig: &Rig, server: &ModelServer) -> ModelId {
+    let draft = ModelDraft {
+        id: None,
+        protocol: Protocol::OpenaiChat,
+        base_url: server.url(),
+        model: "other".into(),
+        key: None,
+        headers: Vec::new(),
+    };
+    rig.octo.call(SaveModel { draft }).await.expect("the model is saved").id
+}
+
+fn own_model(rig: &Rig) -> ModelId {
+    rig.seen_models()[0]
+}
+
+fn notes(rig: &Rig) -> Vec<String> {
+    let said = rig.seen.iter().filter_map(|envelope| match &envelope.event {
+        Event::CommandAnswered { note } => Some(note.key.clone()),
+        _ => None,
+    });
+    said.collect()
+}
+
+#[tokio::test]
+async fn after_three_failures_of_the_service_the_other_model_takes_over_and_the_prefix_stays() {
+    let busy = Reply::error(529, "overloaded_error", "busy").header("retry-after", "0");
+    let mut rig = Rig::new(Script::new().times(3, &busy)).await;
+    let other = ModelServer::start(Script::new().text("I stand in").text("and again"));
+    let second = second_model(&rig, &other).await;
+    let own = own_model(&rig);
+    rig.octo.call(ChooseFallback { model: own, fallback: Some(second) }).await.unwrap();
+    let session = rig.start(Mode::Ask, "hello").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(notes(&rig), ["fallback.began"]);
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!(answers(&snapshot), "I stand in");
+    assert_eq!(snapshot.info.model, Some(own), "the session's model is what the person chose");
+    assert_eq!(snapshot.page.messages.last().unwrap().meta.model, Some(second));
+    // It stays until the first one is due for another try.
+    rig.send(session, "more").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!((rig.server.requests().len(), other.requests().len()), (3, 2));
+    // Choosing a model ends it.
+    rig.octo.call(SetModel { session, model: own }).await.unwrap();
+    rig.server.push(Reply::text("back"));
+    rig.send(session, "and you?").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(answers(&rig.snapshot(session).await).ends_with("back"));
+    rig.assert_sound();
+    other.assert_clean();
+}
+
+#[tokio::test]
+async fn without_another_model_the_own_one_is_tried_on() {
+    let busy = Reply::error(529, "overloaded_error", "busy").header("retry-after", "0");
+    let mut rig = Rig::new(Script::new().times(4, &busy).text("at last")).await;
+    let session = rig.start(Mode::Ask, "hello").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(answers(&rig.snapshot(session).await), "at last");
+    assert_eq!(notes(&rig), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_light_model_guesses_the_next_message_and_nothing_else_does() {
+    let mut rig = Rig::new(Script::new().text("The tests are green.").text("Merged.")).await;
+    let light = ModelServer::start(Script::new().text("\"Merge it\"\n").text("NONE"));
+    let second = second_model(&rig, &light).await;
+    rig.octo.call(ChooseLightModel { model: Some(second) }).await.unwrap();
+    let session = rig.start(Mode::Ask, "Run the tests").await;
+    let guess = rig
+        .event("guess", |event| match event {
+            Event::Suggested { suggestion } => Some(suggestion.clone()),
+            _ => None,
+        })
+        .await;
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!(snapshot.suggestion, Some(guess.clone()));
+    let turn = snapshot.page.turns[0].id;
+    assert_eq!(guess, Suggestion { turn, text: "Merge it".into() });
+    let asked = light.requests()[0].clone();
+    assert!(asked.tools().is_empty() && asked.user_text().contains("Person: Run the tests"));
+
+    rig.send(session, "Merge it").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(rig.snapshot(session).await.suggestion, None, "a stale guess is gone");
+    let billed = |event: &Event| match event {
+        Event::CallBilled { call } if call.purpose == Purpose::Suggestion => Some(call.name.clone()),
+        _ => None,
+    };
+    assert_eq!(rig.event("second guess", billed).await, "other");
+    assert_eq!(rig.server.requests().len(), 2, "the session's own model is not asked");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn effort_and_a_switch_apply_at_the_next_call_and_their_cost_is_told_before() {
+    let mut rig =
+        Rig::priced(Script::new().text("one").text("two"), std::time::Duration::from_secs(90)).await;
+    let other = ModelServer::start(Script::new().text("three"));
+    let second = second_model(&rig, &other).await;
+    let session = rig.start(Mode::Ask, &"A long beginning. ".repeat(3_000)).await;
+    rig.turn_end().await;
+    rig.octo.call(SetEffort { session, effort: Some(Effort::High) }).await.unwrap();
+    rig.send(session, "again").await;
+    rig.turn_end().await;
+    let body = rig.server.requests()[1].body["output_config"]["effort"].clone();
+    assert_eq!(body, "high");
+    assert_eq!(rig.snapshot(session).await.info.effort, Some(Effort::High));
+
+    let cost = rig.octo.call(EstimateSwitch { session, model: second }).await.unwrap();
+    assert!(cost.tokens > 10_000 && cost.cost.is_none(), "nobody knows what the other one costs: {cost:?}");
+    assert!(cost.instead.is_some(), "the present one has it in its cache");
+    rig.octo.call(SetModel { session, model: second }).await.unwrap();
+    rig.send(session, "and you?").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(other.requests().len(), 1);
+    rig.server.assert_clean();
+    other.assert_clean();
+}

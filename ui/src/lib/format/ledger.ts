@@ -1,0 +1,33 @@
+/** Lines of the ledger in words. */
+import type { BilledCall, Spending } from "$lib/ipc/types";
+import { t, tn } from "$lib/words/words.svelte";
+import { tokens } from "./figures";
+import { dollars } from "./models";
+
+/** What was spent: an amount, "price unknown" where no call has one, and how many have none beside those that do. */
+export function costWords(spending: Spending): string {
+  if (spending.unpriced === 0) return dollars(spending.cost);
+  if (spending.unpriced >= spending.calls) return t("model.price_unknown");
+  return t("usage.cost_and_unknown", { cost: dollars(spending.cost), n: spending.unpriced });
+}
+
+/** The same in a word or two, for where there is no room: a plus says that there is more. */
+export function costBriefly(spending: Spending): string {
+  if (spending.unpriced === 0) return dollars(spending.cost);
+  return spending.unpriced >= spending.calls ? "$?" : `${dollars(spending.cost)} +`;
+}
+
+/** Why less came from the cache than should have; null where nothing is missing. */
+export function missWords(call: BilledCall): string | null {
+  const { miss, expected_read: expected, usage } = call;
+  if (!miss) return null;
+  const why = miss.class === "messages" ? t("miss.messages", { n: miss.first + 1 }) : t(`miss.${miss.class}`);
+  if (expected === null) return why;
+  const figures = { expected: tokens(expected), read: tokens(usage?.cache_read ?? 0) };
+  return `${t("miss.figures", figures)} ${why}`;
+}
+
+/** How many calls there were. */
+export function callsWords(n: number): string {
+  return tn("count.calls", n);
+}

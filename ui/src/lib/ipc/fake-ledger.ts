@@ -1,0 +1,138 @@
+/** A ledger for the replay: calls that fit a turn's usage, and a report with quiet and busy days. */
+import { dayOf, nothing, startOf } from "$lib/state/spending";
+import type { BilledCall, ModelEntry, Spending, SpendingLine, SwitchCost, TurnView, Usage } from "./types";
+
+/** What tokens cost, in nano-dollars each: input, written, read, output. */
+const SONNET = [3_000, 3_750, 300, 15_000] as const;
+const HAIKU = [1_000, 1_250, 100, 5_000] as const;
+
+function priceOf(usage: Usage, [input, written, read, output]: readonly [number, number, number, number]): number {
+  return usage.input * input + usage.cache_write * written + usage.cache_read * read + usage.output * output;
+}
+
+function part(usage: Usage, share: number): Usage {
+  const of = (n: number): number => Math.round(n * share);
+  return {
+    input: of(usage.input),
+    cache_read: of(usage.cache_read),
+    cache_write: of(usage.cache_write),
+    output: of(usage.output),
+  };
+}
+
+/** The calls of a turn: two that worked, one that failed between them and, in a long one, a summary that was priced nowhere. */
+export function fakeCalls(turn: TurnView, entry: ModelEntry | null): BilledCall[] {
+  const base = {
+    turn: turn.id,
+    message: null,
+    model: entry?.id ?? null,
+    name: entry?.model ?? "claude-sonnet-4-5",
+    written_for_an_hour: 0,
+    miss: null,
+  } as const;
+  const first = part(turn.usage, 0.4);
+  const rest = part(turn.usage, 0.6);
+  const long = turn.usage.cache_read > 20_000;
+  const at = turn.started_at;
+  return [
+    {
+      ...base,
+      purpose: "turn",
+      at,
+      usage: first,
+      cost: priceOf(first, SONNET),
+      first_byte_ms: 640,
+      total_ms: 4_120,
+      outcome: "answered",
+      expected_read: first.cache_read,
+    },
+    ...(long
+      ? ([
+          {
+            ...base,
+            purpose: "turn",
+            at: at + 5_000,
+            usage: null,
+            cost: 0,
+            first_byte_ms: null,
+            total_ms: 310,
+            outcome: "failed",
+            expected_read: null,
+          },
+          {
+            ...base,
+            name: "qwen3-30b",
+            purpose: "compaction",
+            at: at + 6_000,
+            usage: { input: 8_200, cache_read: 0, cache_write: 0, output: 940 },
+            cost: null,
+            first_byte_ms: 1_210,
+            total_ms: 9_800,
+            outcome: "answered",
+            expected_read: null,
+          },
+        ] as const)
+      : []),
+    {
+      ...base,
+      purpose: "turn",
+      at: at + 9_000,
+      usage: rest,
+      cost: priceOf(rest, SONNET),
+      first_byte_ms: 810,
+      total_ms: 6_400,
+      outcome: turn.end?.type === "stopped" ? "stopped" : "answered",
+      expected_read: rest.cache_read + (long ? 41_000 : 0),
+      miss: long ? { class: "expired" } : null,
+    },
+  ];
+}
+
+/** What was spent in a period: the same every time it is asked for. */
+export function fakeReport(from: number, to: number): { lines: SpendingLine[] } {
+  const lines: SpendingLine[] = [];
+  const end = dayOf(to - 1);
+  for (let day = dayOf(from), n = 0; day <= end; n += 1) {
+    const seed = [...day].reduce((sum, digit) => (sum * 31 + digit.charCodeAt(0)) % 997, 7) / 997;
+    if (seed > 0.12) {
+      const work: Usage = {
+        input: Math.round(9_000 + 42_000 * seed * seed),
+        cache_read: Math.round(2_400_000 * seed),
+        cache_write: Math.round(52_000 * seed),
+        output: Math.round(38_000 * seed),
+      };
+      const line = (name: string, purpose: SpendingLine["purpose"], spending: Spending): void =>
+        void lines.push({ day, name, purpose, spending });
+      const spent = (usage: Usage, calls: number, price: readonly [number, number, number, number]): Spending => ({
+        calls,
+        usage,
+        cost: priceOf(usage, price),
+        unpriced: 0,
+      });
+      line("claude-sonnet-4-5", "turn", spent(work, Math.ceil(90 * seed), SONNET));
+      line("claude-sonnet-4-5", "compaction", spent(part(work, 0.09), 1, SONNET));
+      line("claude-sonnet-4-5", "warmth", spent(part({ ...work, output: 40 }, 0.06), 3, SONNET));
+      line("claude-haiku-4-5", "suggestion", spent(part(work, 0.12), Math.ceil(30 * seed), HAIKU));
+      if (n % 4 === 1) {
+        line("qwen3-30b", "turn", {
+          ...nothing,
+          calls: 6,
+          usage: { ...nothing.usage, input: 31_000, output: 4_200 },
+          unpriced: 6,
+        });
+      }
+    }
+    const next = new Date(startOf(day));
+    day = dayOf(next.setDate(next.getDate() + 1));
+  }
+  return { lines };
+}
+
+/** What going on with another model costs: all of it is read anew. */
+export function fakeSwitch(tokens: number, next: ModelEntry | null, present: ModelEntry | null): SwitchCost {
+  const price = next?.facts.price?.input ?? null;
+  const cached = present?.facts.price?.cache_read ?? null;
+  const of = (perMillion: number | null): number | null =>
+    perMillion === null ? null : Math.round((tokens * perMillion) / 1_000_000);
+  return { tokens, cost: of(price), instead: of(cached) };
+}
