@@ -1,11 +1,14 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use octo_protocol::{Effort, Mode, Profile, SessionId};
+use octo_protocol::{Cost, Effort, Mode, Profile, SessionId};
 use std::{path::PathBuf, str::FromStr};
 
 /// The variable a key is read from when none is named.
 pub(crate) const KEY_VARIABLE: &str = "OCTO_API_KEY";
+
+/// The digits behind the point of an amount in dollars: [`Cost`] counts billionths.
+const NANO_DIGITS: usize = 9;
 
 /// Octo without a window.
 #[derive(Debug, Parser)]
@@ -53,6 +56,10 @@ pub(crate) struct ExecArguments {
     /// How much the model is asked to reason, for a new session; what it does by itself when left out.
     #[arg(long)]
     pub effort: Option<EffortChoice>,
+    /// What the turn may cost, in US dollars as in 0.50: once that is spent it is stopped before the next call of
+    /// the model, and the exit status is 1. Calls whose cost is not known do not count.
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub budget: Option<Cost>,
     /// What may run without asking; nobody is there to ask, so what would ask is answered no.
     #[arg(long)]
     pub mode: Option<ModeChoice>,
@@ -85,6 +92,20 @@ impl FromStr for SessionChoice {
         text.parse()
             .map(Self::Id)
             .map_err(|_| "a session's id is 32 hex digits; \"last\" is the newest one".to_owned())
+    }
+}
+
+/// Reads an amount of dollars: digits, and a point with up to nine more of them. Nothing is rounded.
+fn dollars(text: &str) -> Result<Cost, String> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(part) || part.len() > NANO_DIGITS {
+        return Err("an amount of US dollars is written like 2 or 0.50".to_owned());
+    }
+    let nano = format!("{whole}{part:0<NANO_DIGITS$}").parse().map_err(|_| "that is too much".to_owned())?;
+    match Cost::nano_dollars(nano) {
+        Cost::ZERO => Err("a budget is more than nothing".to_owned()),
+        budget => Ok(budget),
     }
 }
 
@@ -197,6 +218,8 @@ mod tests {
             "x-two=a=b",
             "--effort",
             "high",
+            "--budget",
+            "0.50",
             "--mode",
             "ask-risky",
             "--profile",
@@ -210,10 +233,30 @@ mod tests {
         assert_eq!(exec.protocol, Some(ProtocolChoice::OpenaiChat));
         assert_eq!(exec.headers, ["X-One=1", "x-two=a=b"]);
         assert_eq!(exec.effort.map(Effort::from), Some(Effort::High));
+        assert_eq!(exec.budget, Some(Cost::nano_dollars(500_000_000)));
         assert_eq!(exec.mode.map(Mode::from), Some(Mode::AskRisky));
         assert_eq!(exec.profile.map(Profile::from), Some(Profile::Coding));
         assert!(exec.json);
         assert_eq!(exec.prompt, "-");
+    }
+
+    #[test]
+    fn dollars_are_read_to_the_billionth_and_nothing_else_is() {
+        for (text, nano) in [
+            ("2", 2_000_000_000),
+            ("0.50", 500_000_000),
+            ("007.1", 7_100_000_000),
+            ("0.000000001", 1),
+            ("18446744073.709551615", u64::MAX),
+        ] {
+            assert_eq!(dollars(text), Ok(Cost::nano_dollars(nano)), "{text}");
+        }
+        for wrong in [
+            "", "0", "0.0", "-1", "+1", "1.", ".5", ".", "1e3", "$1", "1 ", "1,5", "1_000", "1.2.3", "inf",
+            "NaN", "0.0000000001", "18446744073.709551616", "99999999999999999999999", "١",
+        ] {
+            assert!(dollars(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
@@ -225,6 +268,10 @@ mod tests {
             &["octo", "exec", "--mode", "yolo", "x"],
             &["octo", "exec", "--protocol", "smtp", "x"],
             &["octo", "exec", "--effort", "huge", "x"],
+            &["octo", "exec", "--budget", "0", "x"],
+            &["octo", "exec", "--budget", "-1", "x"],
+            &["octo", "exec", "--budget=-1", "x"],
+            &["octo", "exec", "--budget", "a dollar", "x"],
             &["octo", "exec", "two", "prompts"],
             &["octo", "serve", "x"],
         ] {

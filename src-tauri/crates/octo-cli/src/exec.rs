@@ -52,7 +52,7 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
         keys: choice.keys(),
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
-        budget: None,
+        budget: arguments.budget,
         secret_variables: vec![key_variable(&arguments).to_owned()],
     };
     let octo = tokio::select! {
@@ -85,7 +85,8 @@ async fn turn(
     let Begun { session, seen } = begun;
     say_error(&format!("session: {session}"));
     let shown = if arguments.json { Shown::Events } else { Shown::FinalText };
-    Follower::new(octo, session, seen, settings.language, shown, Lines::stdout()).follow(feed, signals).await
+    let follower = Follower::new(octo, session, seen, settings.language, shown, Lines::stdout());
+    follower.with_budget(arguments.budget).follow(feed, signals).await
 }
 
 /// The prompt: the argument, or standard input for `-`.

@@ -52,10 +52,12 @@ impl ModelChoice {
                     || arguments.model.is_some()
                     || arguments.key_env.is_some()
                     || !arguments.headers.is_empty()
-                    || arguments.effort.is_some();
+                    || arguments.effort.is_some()
+                    || arguments.budget.is_some();
                 return match (extra, arguments.session) {
                     (true, _) => wrong(
-                        "--protocol demo takes no --base-url, --model, --key-env, --header or --effort: it is no model",
+                        "--protocol demo takes no --base-url, --model, --key-env, --header, --effort or --budget: it is \
+                         no model, and free",
                     ),
                     (false, Some(_)) => wrong("--protocol demo starts its own session: leave --session out"),
                     (false, None) => Ok(Self::Demo),
@@ -318,6 +320,7 @@ mod tests {
             &["--protocol", "demo", "--session", &id],
             &["--protocol", "demo", "--header", "a=b"],
             &["--protocol", "demo", "--effort", "low"],
+            &["--protocol", "demo", "--budget", "1"],
             &["--header", "a=b", "--model", "m"],
             &["--protocol", "anthropic", "--model", "m", "--base-url", "ftp://localhost"],
             &["--protocol", "anthropic", "--model", "m", "--base-url", "localhost"],

@@ -3,7 +3,7 @@
 use crate::{Config, models::Models, troubles::Troubles};
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};
 use octo_shell::LoginEnvironment;
-use octo_store::{Holder, Store};
+use octo_store::{Holder, Store, ToolsetRow};
 use octo_tools::Toolset;
 use octo_workspace::Blobs;
 use std::{
@@ -39,6 +39,13 @@ impl Shared {
     /// Takes stored settings into use.
     pub fn prefer(&self, settings: Settings) {
         *self.preferences.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// The tools as they are now.
+    pub fn toolset_row(&self) -> Result<ToolsetRow, ApiError> {
+        let tools_json = serde_json::to_string(&self.toolset.definitions())
+            .map_err(|error| ApiError::new("internal").detail(error))?;
+        Ok(ToolsetRow { hash: self.toolset.hash(), version: self.toolset.version(), tools_json })
     }
 
     /// Where a session's summed-up messages are written out.

@@ -1,4 +1,4 @@
-//! Following a turn to its end: events out, questions answered no, a signal heard.
+//! Following a turn to its end: events out, questions answered no, a used-up budget ended, a signal heard.
 
 use crate::{
     exit::{Exit, Failure},
@@ -8,9 +8,9 @@ use crate::{
 };
 use octo_core::{Octo, Subscription};
 use octo_protocol::{
-    Answer, AnswerQuestion, ApiError, Ask, Envelope, ErrorCode, Event, Language, OpenSession, Question,
-    QuestionId, Role, SessionId, SessionSnapshot, SessionStatus, Stop, Topic, Trouble, TroubleStage, TurnEnd, Update,
-    words,
+    Answer, AnswerBudget, AnswerQuestion, ApiError, Ask, BilledCall, BudgetAnswer, BudgetScope, BudgetStop,
+    CallOutcome, Cost, Envelope, ErrorCode, Event, Language, OpenSession, Question, QuestionId, Role,
+    SessionId, SessionSnapshot, SessionStatus, Stop, Topic, Trouble, TroubleStage, TurnEnd, Update, words,
 };
 use std::{collections::HashSet, io::Write, time::Duration};
 use tokio::time::{Instant, timeout_at};
@@ -40,6 +40,12 @@ pub(super) struct Follower<'a, W> {
     shown: Shown,
     out: Lines<W>,
     answered: HashSet<QuestionId>,
+    /// What this run was told the turn may cost.
+    budget: Option<Cost>,
+    /// The models whose calls were said not to count.
+    unpriced: HashSet<String>,
+    /// The budget that was used up, which ended the turn.
+    used_up: Option<BudgetStop>,
     /// When the run ends at the latest; set once it was interrupted.
     deadline: Option<Instant>,
 }
@@ -62,7 +68,24 @@ impl<'a, W: Write> Follower<'a, W> {
         shown: Shown,
         out: Lines<W>,
     ) -> Self {
-        Self { octo, session, seen, language, shown, out, answered: HashSet::new(), deadline: None }
+        Self {
+            octo,
+            session,
+            seen,
+            language,
+            shown,
+            out,
+            answered: HashSet::new(),
+            budget: None,
+            unpriced: HashSet::new(),
+            used_up: None,
+            deadline: None,
+        }
+    }
+
+    /// With what the turn may cost.
+    pub fn with_budget(self, budget: Option<Cost>) -> Self {
+        Self { budget, ..self }
     }
 
     /// Follows until the session rests.
@@ -73,6 +96,9 @@ impl<'a, W: Write> Follower<'a, W> {
             let snapshot = self.octo.call(OpenSession { session: self.session }).await?;
             for question in &snapshot.questions {
                 self.answer(question).await?;
+            }
+            if let Some(stop) = &snapshot.budget {
+                self.stop_for(stop).await?;
             }
             if self.rests(&snapshot) {
                 self.drain(&mut feed, snapshot.seq).await;
@@ -123,7 +149,12 @@ impl<'a, W: Write> Follower<'a, W> {
                 Ok(Sign::Wait)
             }
             Event::CommandAnswered { note } if self.shown == Shown::FinalText => {
-                self.out.text(&words::explain(self.language, note));
+                // The answer to a slash command is what was asked for; other notes only accompany the work.
+                if note.key.starts_with("command.") {
+                    self.out.text(&words::explain(self.language, note));
+                } else {
+                    explain(self.language, note);
+                }
                 Ok(Sign::Look)
             }
             Event::RetryScheduled { retry } => {
@@ -135,6 +166,14 @@ impl<'a, W: Write> Follower<'a, W> {
                         words::say(self.language, &format!("error.{}", retry.error.key), &retry.error.args),
                     );
                 explain(self.language, &again);
+                Ok(Sign::Wait)
+            }
+            Event::BudgetReached { stop } => {
+                self.stop_for(stop).await?;
+                Ok(Sign::Wait)
+            }
+            Event::CallBilled { call } => {
+                self.tell_unpriced(call);
                 Ok(Sign::Wait)
             }
             Event::CommandAnswered { .. }
@@ -152,7 +191,8 @@ impl<'a, W: Write> Follower<'a, W> {
             | Event::TodosChanged { .. }
             | Event::RetryStarted
             | Event::TurnStopping { .. }
-            | Event::CallBilled { .. }
+            | Event::Suggested { .. }
+            | Event::BudgetAnswered
             | Event::CompactionStarted
             | Event::CompactionFailed { .. }
             | Event::ContextCompacted { .. }
@@ -178,13 +218,35 @@ impl<'a, W: Write> Follower<'a, W> {
         }
     }
 
+    /// Nobody is here to allow more: a used-up budget ends the turn.
+    async fn stop_for(&mut self, stop: &BudgetStop) -> Result<(), ApiError> {
+        if self.used_up.replace(*stop).is_some() {
+            return Ok(());
+        }
+        let call = AnswerBudget { session: self.session, answer: BudgetAnswer::Stop };
+        match self.octo.call(call).await {
+            Err(error) if error.code != Some(ErrorCode::Gone) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says, once a model, that a budget cannot hold what costs nobody knows how much.
+    fn tell_unpriced(&mut self, call: &BilledCall) {
+        let counts = self.budget.is_none() || call.cost.is_some() || call.outcome != CallOutcome::Answered;
+        if !counts && self.unpriced.insert(call.name.clone()) {
+            explain(self.language, &ApiError::new("exec.budget_unpriced").arg("model", &call.name));
+        }
+    }
+
     /// Whether nothing more comes by itself. A message that still waits in the queue is taken up by a turn,
     /// except after a failure or a stop.
     fn rests(&self, snapshot: &SessionSnapshot) -> bool {
         match snapshot.info.status {
             SessionStatus::Running | SessionStatus::Waiting => false,
             SessionStatus::Failed => true,
-            SessionStatus::Idle => snapshot.queue.is_empty() || self.deadline.is_some(),
+            SessionStatus::Idle => {
+                snapshot.queue.is_empty() || self.deadline.is_some() || self.used_up.is_some()
+            }
         }
     }
 
@@ -206,10 +268,16 @@ impl<'a, W: Write> Follower<'a, W> {
                 explain(self.language, error);
                 Exit::Failed
             }
-            Some(TurnEnd::Stopped) => {
-                say_error(&say(self.language, "exec.stopped"));
-                Exit::Interrupted
-            }
+            Some(TurnEnd::Stopped) => match &self.used_up {
+                Some(stop) if self.deadline.is_none() => {
+                    explain(self.language, &used_up(stop));
+                    Exit::Failed
+                }
+                _ => {
+                    say_error(&say(self.language, "exec.stopped"));
+                    Exit::Interrupted
+                }
+            },
             Some(TurnEnd::Finished) | None => {
                 let last = snapshot.page.messages.iter().rev().find(|message| {
                     message.turn == turn.id && message.role == Role::Assistant && !message.text().is_empty()
@@ -221,6 +289,23 @@ impl<'a, W: Write> Follower<'a, W> {
             }
         }
     }
+}
+
+/// What a used-up budget is called, with what was spent and what the limit was.
+fn used_up(stop: &BudgetStop) -> ApiError {
+    let key = match stop.scope {
+        BudgetScope::Task => "exec.budget_task",
+        BudgetScope::Session => "exec.budget_session",
+        BudgetScope::Day => "exec.budget_day",
+    };
+    ApiError::new(key).arg("spent", dollars(stop.spent)).arg("limit", dollars(stop.limit))
+}
+
+/// An amount as a person writes it: exact, without needless zeros, with cents at least.
+fn dollars(amount: Cost) -> String {
+    let exact = amount.to_string();
+    let (whole, part) = exact.split_once('.').unwrap_or((&exact, ""));
+    format!("{whole}.{:0<2}", part.trim_end_matches('0'))
 }
 
 async fn until(deadline: Option<Instant>) {

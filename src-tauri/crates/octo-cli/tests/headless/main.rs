@@ -6,10 +6,12 @@
     reason = "tests report by failing; what supports them does too"
 )]
 
+mod budget;
 mod crash;
 mod exec;
 mod exec_errors;
 mod exec_stop;
+mod killed;
 mod secrets;
 mod serve;
 mod support;

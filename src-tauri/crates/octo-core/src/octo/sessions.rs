@@ -13,7 +13,7 @@ use octo_protocol::{
     Profile, Role, SessionHits, SessionId, SessionInfo, SessionList, SessionRequest, SessionSnapshot,
     SessionStatus, Source, Topic, TroubleStage, TurnId, TurnView, Usage,
 };
-use octo_store::{NewSession, ToolsetRow};
+use octo_store::NewSession;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -214,7 +214,7 @@ impl Octo {
         all.extend(blocks);
         let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None };
         let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
-        let new = NewSession { info: info.clone(), system, toolset: self.toolset_row()? };
+        let new = NewSession { info: info.clone(), system, toolset: self.shared.toolset_row()? };
         self.shared.scratch(info.id)?;
         let holder = self.shared.lease.clone();
         let created = self.shared.store.write(move |tx| {
@@ -234,13 +234,6 @@ impl Octo {
             self.shared.troubles.begin(info.id, error, TroubleStage::Ended);
         }
         Ok(info)
-    }
-
-    fn toolset_row(&self) -> Result<ToolsetRow, ApiError> {
-        let toolset = &self.shared.toolset;
-        let tools_json = serde_json::to_string(&toolset.definitions())
-            .map_err(|error| ApiError::new("internal").detail(error))?;
-        Ok(ToolsetRow { hash: toolset.hash(), version: toolset.version(), tools_json })
     }
 }
 

@@ -175,7 +175,7 @@ impl Session {
                     NoSummary::Called => "compaction.called_tools",
                     NoSummary::Long => "compaction.too_long",
                 };
-                self.compaction_failed(compacting, ApiError::new(key), step);
+                self.compaction_failed(*compacting, ApiError::new(key), step);
             }
             Err(error) if error.class == ErrorClass::ContextTooLong => {
                 let again = match (&compacting.cause, compacting.held_back) {
@@ -187,10 +187,10 @@ impl Session {
                 let cut = again.and_then(|again| Some((again, compaction::cut(&self.context, again)?)));
                 match cut {
                     Some((again, cut)) => self.begin_compaction(cut, again, compacting.cause, step),
-                    None => self.compaction_failed(compacting, error.to_api(), step),
+                    None => self.compaction_failed(*compacting, error.to_api(), step),
                 }
             }
-            Err(error) => self.compaction_failed(compacting, error.to_api(), step),
+            Err(error) => self.compaction_failed(*compacting, error.to_api(), step),
         }
     }
 
@@ -226,10 +226,10 @@ impl Session {
                     self.attempt_anew(&mut step);
                 }
             }
-            Ok(_) => self.compaction_failed(compacting, ApiError::new("compaction.overtaken"), &mut step),
+            Ok(_) => self.compaction_failed(*compacting, ApiError::new("compaction.overtaken"), &mut step),
             Err(detail) => {
                 let error = ApiError::new("compaction.not_archived").detail(detail);
-                self.compaction_failed(compacting, error, &mut step);
+                self.compaction_failed(*compacting, error, &mut step);
             }
         }
         self.finish(step).await
@@ -261,7 +261,7 @@ impl Session {
     }
 
     /// Nothing was swapped. The turn goes on with what there is, where it can.
-    fn compaction_failed(&mut self, compacting: Box<Compacting>, error: ApiError, step: &mut Step) {
+    fn compaction_failed(&mut self, compacting: Compacting, error: ApiError, step: &mut Step) {
         tracing::warn!(session = %self.id(), %error, "not compacted");
         self.restraint.not_below = compacting.size / 100 * GROWN;
         step.changes.push(Change::Event(Event::CompactionFailed { error }));

@@ -2,13 +2,25 @@
 
 use super::state::now;
 use octo_llm::{ModelCard, Sent, expected, explain};
-use octo_protocol::{BilledCall, CallOutcome, MessageId, Millis, ModelId, Purpose, TurnId, Usage};
+use octo_protocol::{BilledCall, CacheMiss, CallOutcome, MessageId, Millis, ModelId, Purpose, TurnId, Usage};
 use std::{collections::HashMap, sync::Arc, time::Duration, time::Instant};
 
 /// What each model last saw of this conversation, by the vendor's name of it. Says what it should find in its
 /// cache. Not kept over a restart: the first call after one expects nothing.
 #[derive(Default)]
-pub(crate) struct Seen(HashMap<String, Sent>);
+pub(crate) struct Seen {
+    sent: HashMap<String, Sent>,
+    /// Tools and system prompt were frozen anew, and so many tokens might have been read otherwise. Told with the next
+    /// call, once.
+    refrozen: Option<u64>,
+}
+
+impl Seen {
+    /// Of a session whose frozen prefix was made anew by an update of Octo.
+    pub(super) fn refrozen(tokens: u64) -> Self {
+        Self { sent: HashMap::new(), refrozen: Some(tokens) }
+    }
+}
 
 /// A call being measured.
 pub(crate) struct Meter {
@@ -64,7 +76,7 @@ impl Meter {
     /// The call's line in the ledger; none where nothing was sent.
     pub(super) fn end(self, outcome: CallOutcome, seen: &mut Seen) -> Option<BilledCall> {
         let Asked { card, sent } = self.asked?;
-        let before = seen.0.get(&sent.model);
+        let before = seen.sent.get(&sent.model);
         let should = before.and_then(|before| expected(before, &card.caching));
         let miss = match (before, &should, &self.usage) {
             (Some(before), Some(should), Some(usage)) => {
@@ -73,6 +85,8 @@ impl Meter {
             }
             _ => None,
         };
+        let refrozen = seen.refrozen.take().filter(|_| before.is_none());
+        let miss = miss.or(refrozen.map(|_| CacheMiss::Tools));
         let cost = match (&card.prices, self.usage) {
             (Some(prices), Some(usage)) => prices.cost(usage),
             (None, _) | (_, None) => None,
@@ -80,9 +94,9 @@ impl Meter {
         let name = sent.model.clone();
         // Only a request whose answer began is known to have reached the cache.
         if let (Some(usage), true) = (self.usage, self.first_byte_ms.is_some()) {
-            seen.0.insert(name.clone(), sent.billed(usage));
+            seen.sent.insert(name.clone(), sent.billed(usage));
         } else if outcome == CallOutcome::Answered {
-            seen.0.insert(name.clone(), sent);
+            seen.sent.insert(name.clone(), sent);
         }
         Some(BilledCall {
             turn: self.turn,
@@ -97,7 +111,7 @@ impl Meter {
             first_byte_ms: self.first_byte_ms,
             total_ms: millis(self.began.elapsed()),
             outcome,
-            expected_read: should.map(|should| should.tokens),
+            expected_read: should.map(|should| should.tokens).or(refrozen),
             miss,
         })
     }

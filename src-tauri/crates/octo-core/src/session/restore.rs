@@ -14,6 +14,7 @@ use super::{
 use crate::{
     compaction::Size,
     live::Live,
+    prompt,
     shared::Shared,
     turn::{CallKey, Known, Limits, Restored, Stop, Turn},
 };
@@ -54,7 +55,7 @@ impl Session {
         let rules = shared.rules(stored.info.folder.clone(), scope).await?;
         let (scratch, shell_place) = (shared.scratch(id)?, shared.shell_place(id)?);
         let folder = PathBuf::from(&stored.info.folder);
-        let tools = frozen_tools(&stored)?;
+        let frozen = Frozen::of(&shared, &stored).await?;
         let unfinished = stored.unfinished.clone();
         let todos = TodoList(Arc::new(Mutex::new(TodoState {
             items: stored.todos.clone(),
@@ -68,8 +69,8 @@ impl Session {
             inbox,
             live,
             info: stored.info,
-            system: stored.system.into(),
-            tools,
+            system: frozen.system,
+            tools: frozen.tools,
             context: stored.context,
             queue: stored.queue,
             todos,
@@ -79,7 +80,7 @@ impl Session {
             shell_place,
             ending: CancellationToken::new(),
             running: None,
-            seen: Seen::default(),
+            seen: frozen.seen,
             size,
             side: None,
             swap: None,
@@ -250,10 +251,38 @@ fn key_of(call: &ToolCall) -> CallKey {
     CallKey { tool: call.name.clone(), arguments: call.arguments.clone() }
 }
 
-/// The tools as they were frozen: an update of Octo does not change an old session's prefix.
-fn frozen_tools(stored: &StoredSession) -> Result<Arc<[octo_llm::ToolSchema]>, ApiError> {
-    let definitions: Vec<ToolDefinition> = serde_json::from_str(&stored.toolset.tools_json)
-        .map_err(|error| ApiError::new("session.damaged").detail(error))?;
+/// A session's frozen prefix.
+struct Frozen {
+    system: Arc<str>,
+    tools: Arc<[octo_llm::ToolSchema]>,
+    seen: Seen,
+}
+
+impl Frozen {
+    /// As it was stored. Where an update of Octo changed the tools it is made anew, once, and the ledger says so: what
+    /// the model is told must be what the tools do.
+    async fn of(shared: &Shared, stored: &StoredSession) -> Result<Self, ApiError> {
+        let newest = shared.toolset_row()?;
+        if stored.toolset.hash == newest.hash {
+            let (system, tools) = (stored.system.as_str().into(), schemas(&stored.toolset.tools_json)?);
+            return Ok(Self { system, tools, seen: Seen::default() });
+        }
+        let (profile, folder) = (stored.info.profile, PathBuf::from(&stored.info.folder));
+        let prompt = tokio::task::spawn_blocking(move || prompt::system_prompt(profile, &folder));
+        let system = prompt.await.map_err(|error| ApiError::new("internal").detail(error))?;
+        let tools = schemas(&newest.tools_json)?;
+        let (id, text) = (stored.info.id, system.clone());
+        let refrozen = shared.store.write(move |tx| tx.refreeze(id, &text, &newest)).await;
+        refrozen.map_err(ApiError::from)?;
+        tracing::info!(session = %id, from = stored.toolset.version, "tools and system prompt frozen anew");
+        Ok(Self { system: system.into(), tools, seen: Seen::refrozen(stored.context_tokens) })
+    }
+}
+
+/// Tools as providers are told of them.
+fn schemas(tools_json: &str) -> Result<Arc<[octo_llm::ToolSchema]>, ApiError> {
+    let definitions: Vec<ToolDefinition> =
+        serde_json::from_str(tools_json).map_err(|error| ApiError::new("session.damaged").detail(error))?;
     Ok(definitions
         .into_iter()
         .map(|tool| octo_llm::ToolSchema {

@@ -170,3 +170,37 @@ async fn a_try_that_waited_when_octo_ended_is_made_at_the_next_start() {
     assert_eq!(rig.server.requests().len(), 2);
     rig.assert_sound();
 }
+
+#[tokio::test]
+async fn an_update_of_the_tools_freezes_the_prefix_anew_once_and_the_ledger_says_so() {
+    let mut rig = Rig::new(Script::new().text("one").text("two").text("three")).await;
+    let session = rig.start(Mode::Ask, &"A long beginning. ".repeat(500)).await;
+    rig.turn_end().await;
+    let context = rig.snapshot(session).await.context_tokens;
+    rig.octo.shutdown().await;
+    // As an older Octo would have left it.
+    let store = octo_store::Store::open(&rig.home.octo()).unwrap();
+    let older = octo_store::ToolsetRow {
+        hash: "older".into(),
+        version: 0,
+        tools_json: r#"[{"name":"x","description":"","parameters":{}}]"#.into(),
+    };
+    store.write(move |tx| tx.refreeze(session, "You were Octo.", &older)).await.unwrap();
+    store.close();
+
+    rig.restart().await;
+    let billed = |event: &Event| match event {
+        Event::CallBilled { call } => Some((call.miss, call.expected_read)),
+        _ => None,
+    };
+    rig.send(session, "go on").await;
+    assert_eq!(rig.event("line", billed).await, (Some(octo_protocol::CacheMiss::Tools), Some(context)));
+    rig.turn_end().await;
+    rig.restart().await;
+    rig.send(session, "and on").await;
+    assert_eq!(rig.event("line", billed).await.0, None, "once");
+    rig.turn_end().await;
+    let requests = rig.server.requests();
+    assert_eq!(requests[0].tools(), requests[1].tools(), "today's tools");
+    rig.assert_sound();
+}

@@ -120,6 +120,9 @@ impl Known {
             | Event::RetryStarted
             | Event::TurnStopping { .. }
             | Event::CallBilled { .. }
+            | Event::Suggested { .. }
+            | Event::BudgetReached { .. }
+            | Event::BudgetAnswered
             | Event::CompactionStarted
             | Event::CompactionFailed { .. }
             | Event::ContextCompacted { .. }

@@ -1,0 +1,111 @@
+//! `exec --budget`: the turn ends before the call it cannot pay, in words, and the session goes on later.
+
+use crate::support::{Ran, exec};
+use octo_protocol::{BudgetScope, Cost, Event, TurnEnd};
+use octo_testkit::{ModelServer, Reply, Script, TempHome};
+use serde_json::json;
+
+/// A table of presets in which the scripted model costs a dollar a million tokens, whatever they are.
+fn price(home: &TempHome, server: &ModelServer) {
+    let rates = json!({ "input": 1, "output": 1 });
+    let presets = json!({
+        "version": 1,
+        "providers": [{
+            "id": "scripted",
+            "name": "Scripted",
+            "addresses": [{ "url": server.url() }],
+            "protocol": "anthropic",
+            "rows": [{ "name": "scripted", "prices": { "rates": rates, "date": "2026-11-22", "source": "a test" } }],
+        }],
+    });
+    std::fs::create_dir_all(home.octo()).unwrap();
+    std::fs::write(home.octo().join("presets.json"), presets.to_string()).unwrap();
+}
+
+fn script() -> Script {
+    let list = Reply::call("todo_manager", json!({ "action": "list" })).usage(20_000, 0, 0, 5_000);
+    Script::new().reply(list).text("Done.").text("Gone on.")
+}
+
+fn run(home: &TempHome, server: &ModelServer, language: &str, more: &[&str]) -> Ran {
+    let url = server.url();
+    let model = ["--protocol", "anthropic", "--base-url", &url, "--model", "scripted"];
+    Ran::of(exec(home, &[&model, more].concat()).env("LC_ALL", language).output().unwrap())
+}
+
+#[test]
+fn a_used_up_budget_ends_the_turn_in_words_and_it_goes_on_with_more() {
+    for (language, words) in [
+        ("C.UTF-8", "it has spent $0.025, and its budget is $0.02."),
+        ("zh_CN.UTF-8", "已花费 $0.025，预算为 $0.02。"),
+    ] {
+        let home = TempHome::new();
+        let server = ModelServer::start(script());
+        price(&home, &server);
+        let ran = run(&home, &server, language, &["--budget", "0.02", "list it"]).expect(1);
+        assert!(ran.err.contains(words), "{}", ran.err);
+        assert_eq!(ran.out, "");
+        assert_eq!(server.requests().len(), 1, "the second call was not paid");
+
+        let session = ran.session().to_string();
+        let ran = run(&home, &server, language, &["--session", &session, "--budget", "5", "go on"]).expect(0);
+        assert_eq!(ran.out, "Done.\n");
+        assert_eq!(server.requests()[1].results().len(), 1, "what was done is there");
+        server.assert_clean();
+    }
+}
+
+#[test]
+fn with_json_the_events_tell_it_too_and_the_words_stay_on_standard_error() {
+    let home = TempHome::new();
+    let server = ModelServer::start(script());
+    price(&home, &server);
+    let ran = run(&home, &server, "C.UTF-8", &["--json", "--budget", "0.02", "list it"]).expect(1);
+    assert!(ran.err.contains("$0.025") && ran.err.contains("$0.02."), "{}", ran.err);
+    let (mut stops, mut ends, mut billed) = (Vec::new(), Vec::new(), Vec::new());
+    for envelope in ran.events() {
+        match envelope.event {
+            Event::BudgetReached { stop } => stops.push(stop),
+            Event::TurnEnded { turn } => ends.push(turn.end),
+            Event::CallBilled { call } => billed.push(call.cost),
+            _ => {}
+        }
+    }
+    assert_eq!(stops.len(), 1);
+    assert_eq!(stops[0].scope, BudgetScope::Task);
+    assert_eq!(stops[0].spent, Cost::nano_dollars(25_000_000));
+    assert_eq!(stops[0].limit, Cost::nano_dollars(20_000_000));
+    assert_eq!(ends, [Some(TurnEnd::Stopped)]);
+    assert_eq!(billed, [Some(stops[0].spent)]);
+}
+
+#[test]
+fn what_a_budget_does_not_reach_runs_to_its_end() {
+    let home = TempHome::new();
+    let server = ModelServer::start(script());
+    price(&home, &server);
+    let ran = run(&home, &server, "C.UTF-8", &["--budget", "0.025000001", "list it"]).expect(0);
+    assert_eq!(ran.out, "Done.\n");
+    assert_eq!(ran.err, format!("session: {}\n", ran.session()));
+}
+
+#[test]
+fn calls_of_unknown_price_are_said_not_to_count_once() {
+    let home = TempHome::new();
+    let server = ModelServer::start(script());
+    let ran = run(&home, &server, "C.UTF-8", &["--budget", "0.02", "list it"]).expect(0);
+    assert_eq!(ran.out, "Done.\n");
+    assert_eq!(ran.err.matches("do not count towards the budget").count(), 1, "{}", ran.err);
+    let ran = run(&home, &server, "C.UTF-8", &["no budget, no word"]).expect(0);
+    assert!(!ran.err.contains("budget"), "{}", ran.err);
+}
+
+#[test]
+fn an_amount_that_is_none_is_a_usage_error() {
+    let home = TempHome::new();
+    for wrong in ["0", "-1", "1e3", "$2", "1,5", "inf", "0.0000000001", ""] {
+        let ran = Ran::of(exec(&home, &[&format!("--budget={wrong}"), "x"]).output().unwrap()).expect(2);
+        assert!(ran.err.contains("--budget"), "{wrong}: {}", ran.err);
+    }
+    assert!(!home.octo().join("octo.db").exists(), "nothing was begun");
+}
