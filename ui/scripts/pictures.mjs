@@ -21,6 +21,70 @@ const scenes = {
   new: { fake: "new" },
   "start-failed": { fake: "start-failed" },
   trouble: { fake: "trouble", side: true },
+  compacted: { fake: "compacted" },
+  "summary-open": {
+    fake: "compacted",
+    async act(page) {
+      await page.getByTestId("summary").click();
+      await page.getByTestId("summary-body").scrollIntoViewIfNeeded();
+    },
+  },
+  bill: {
+    fake: "compacted",
+    async act(page) {
+      await page.getByTestId("turn-usage").first().click();
+      await page.waitForSelector('[data-testid="billed-call"]');
+    },
+  },
+  "session-cost": {
+    fake: "compacted",
+    async act(page) {
+      await page.getByTestId("status-cost").click();
+    },
+  },
+  switch: {
+    fake: "compacted",
+    async act(page) {
+      await page.getByTestId("status-model").click();
+      await page.locator(".status .menu-item").nth(1).click();
+      await page.waitForSelector('[data-testid="switch-do"]');
+    },
+  },
+  effort: {
+    fake: "main",
+    async act(page) {
+      await page.getByTestId("status-effort").click();
+    },
+  },
+  budget: { fake: "budget" },
+  usage: {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-usage").click();
+      await page.waitForSelector('svg[data-testid="usage-days"]');
+    },
+  },
+  "usage-table": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-usage").click();
+      await page.getByTestId("usage-split-purpose").click();
+      await page.getByTestId("usage-as-table").click();
+    },
+  },
+  behaviour: {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-settings").click();
+      await page.locator(".side-list .row").nth(2).click();
+      await page.getByTestId("compact-at-tokens").click();
+      await page.getByTestId("compact-tokens").fill("5");
+      await page.getByTestId("compact-tokens").press("Enter");
+    },
+  },
   attach: {
     fake: "new",
     async act(page) {

@@ -185,6 +185,91 @@ await page.keyboard.press("Enter");
 await page.waitForTimeout(250);
 ok("no with reason", (await page.getByTestId("question").count()) === 0);
 await page.close();
+// money: a suggestion, what a turn used, a switch with its price, a used-up budget, the usage page
+page = await open("compacted", "&fast");
+const field = page.getByTestId("composer");
+const status = (id) => page.getByTestId(id).innerText();
+await page.waitForFunction(() =>
+  document.querySelector("[data-testid=composer]").placeholder.startsWith("Ask the shop"),
+);
+ok("the suggestion is said", (await page.getByTestId("suggestion").innerText()).includes("Tab takes it"));
+await field.focus();
+await page.keyboard.type("x");
+ok("typing hides it", !(await page.getByTestId("suggestion-take").isVisible()));
+await page.keyboard.press("Tab");
+ok("Tab in a filled field leaves it", (await field.inputValue()) === "x");
+await field.fill("");
+await page.keyboard.press("Tab");
+ok("Tab takes it", (await field.inputValue()).startsWith("Ask the shop"), await field.inputValue());
+ok("and stays in the field", await field.evaluate((el) => el === document.activeElement));
+await field.fill("");
+await page.keyboard.press("Escape");
+ok("Escape sends it away", !(await field.getAttribute("placeholder")).startsWith("Ask the shop"));
+await page.keyboard.press("Tab");
+ok("then Tab moves on", !(await field.evaluate((el) => el === document.activeElement)));
+await page.getByTestId("turn-usage").first().focus();
+await page.keyboard.press("Enter");
+await page.waitForSelector("[data-testid=billed-call]");
+ok("a turn's calls", (await page.getByTestId("billed-call").count()) === 4);
+ok("a miss is explained", (await status("turn-bill")).includes("were expected from the cache"));
+ok("an unknown price is said", (await status("turn-bill")).includes("price unknown"));
+await page.keyboard.press("Escape");
+ok(
+  "the focus comes back",
+  await page
+    .getByTestId("turn-usage")
+    .first()
+    .evaluate((el) => el === document.activeElement),
+);
+await page.getByTestId("summary").click();
+ok("a summary opens", (await status("summary-body")).includes("0001.md"));
+const choose = async () => {
+  await page.getByTestId("status-model").click();
+  await page.locator(".status .menu-item").nth(1).click();
+  await page.waitForSelector("[data-testid=switch-do]");
+};
+await choose();
+ok("a switch has its price", (await status("switch-cost")).includes("9.2k tokens will be read anew"));
+await page.getByTestId("switch-keep").click();
+ok("kept", (await status("status-model")).includes("claude"));
+await choose();
+await page.keyboard.press("Enter");
+await page.waitForTimeout(150);
+ok("switched", (await status("status-model")).includes("qwen3"), await status("status-model"));
+ok("no effort where a model takes none", (await page.getByTestId("status-effort").count()) === 0);
+await page.close();
+page = await open("budget", "&fast");
+ok("a used-up budget asks", (await status("budget")).includes("$2.04 of $2.00"));
+await page.getByTestId("composer").focus();
+await page.keyboard.press("Enter");
+ok("no key answers it by chance", await page.getByTestId("budget").isVisible());
+await page.getByTestId("budget-more").click();
+await page.waitForTimeout(150);
+ok("answered", (await page.getByTestId("budget").count()) === 0);
+await page.getByTestId("open-usage").click();
+await page.waitForSelector("svg[data-testid=usage-days] rect");
+const thirty = await page.locator("svg[data-testid=usage-days] g").count();
+await page.getByTestId("usage-range").click();
+await page.keyboard.press("Home");
+await page.keyboard.press("Enter");
+await page.waitForTimeout(200);
+const seven = await page.locator("svg[data-testid=usage-days] g").count();
+ok("days of the range", thirty === 30 && seven === 7, `${thirty} ${seven}`);
+await page.getByTestId("usage-as-table").click();
+ok("the chart as a table", (await page.locator("table[data-testid=usage-days] tbody tr").count()) === 7);
+await page.getByTestId("open-settings").click();
+await page.locator(".side-list .row").nth(2).click();
+await page.getByTestId("budget-field-task").fill("nothing");
+await page.keyboard.press("Enter");
+ok("no amount is refused", await page.locator(".amount-hint").isVisible());
+await page.getByTestId("budget-field-task").fill("1,5");
+await page.keyboard.press("Enter");
+await page.waitForTimeout(100);
+ok("an amount is taken", (await page.getByTestId("budget-field-task").inputValue()) === "1.50");
+await page.getByTestId("suggestions").click();
+await page.waitForTimeout(100);
+ok("switched off", (await page.getByTestId("suggestions").getAttribute("aria-checked")) === "false");
+await page.close();
 // 6 first run
 page = await open("first-run");
 ok("a provider is chosen", (await page.getByTestId("model-url").inputValue()).includes("anthropic"));

@@ -9,6 +9,8 @@ export const testids = {
   stop: "stop",
   attach: "attach",
   attachment: "attachment",
+  suggestion: "suggestion",
+  suggestionTake: "suggestion-take",
   // sidebar
   sessionRow: "session-row",
   newSession: "new-session",
@@ -25,6 +27,12 @@ export const testids = {
   retry: "retry",
   toEnd: "to-end",
   trouble: "trouble",
+  turnUsage: "turn-usage",
+  turnBill: "turn-bill",
+  billedCall: "billed-call",
+  summary: "summary",
+  summaryBody: "summary-body",
+  notCompacted: "not-compacted",
   // questions
   question: "question",
   questionOnce: "question-once",
@@ -38,6 +46,11 @@ export const testids = {
   feedbackOption: "feedback-option",
   feedbackText: "feedback-text",
   feedbackSend: "feedback-send",
+  // a used-up budget
+  budget: "budget",
+  budgetMore: "budget-more",
+  budgetNoLimit: "budget-no-limit",
+  budgetStop: "budget-stop",
   // plan and queue
   plan: "plan",
   queue: "queue",
@@ -46,6 +59,11 @@ export const testids = {
   statusMode: "status-mode",
   statusModel: "status-model",
   statusFolder: "status-folder",
+  statusEffort: "status-effort",
+  statusCost: "status-cost",
+  switchCost: "switch-cost",
+  switchDo: "switch-do",
+  switchKeep: "switch-keep",
   // first run and the model form
   welcome: "welcome",
   modelProtocol: "model-protocol", // of a custom server; its parts: model-protocol-anthropic, model-protocol-openai-chat, …
@@ -82,6 +100,21 @@ export const testids = {
   language: "language", // its parts: language-system, language-en, language-zh
   theme: "theme", // its parts: theme-system, theme-light, theme-dark
   defaultMode: "default-mode", // its parts: default-mode-ask, default-mode-ask_risky, default-mode-autonomous
+  compactAt: "compact-at", // its parts: compact-at-usual, compact-at-tokens
+  compactTokens: "compact-tokens",
+  keepWarm: "keep-warm",
+  suggestions: "suggestions",
+  budgetField: "budget-field", // its parts: budget-field-task, budget-field-session, budget-field-day
+  // usage
+  openUsage: "open-usage",
+  usage: "usage",
+  usageRange: "usage-range",
+  usageMeasure: "usage-measure", // its parts: usage-measure-cost, usage-measure-tokens, usage-measure-calls
+  usageSplit: "usage-split", // its parts: usage-split-model, usage-split-purpose
+  usageAsTable: "usage-as-table",
+  usageDays: "usage-days",
+  usageModels: "usage-models",
+  usagePurposes: "usage-purposes",
   // clear screens
   startFailure: "start-failure",
   toast: "toast",

@@ -13,7 +13,7 @@ mod tests;
 pub(crate) use archive::{Archived, write_out};
 pub(crate) use size::{Size, estimate};
 
-use octo_protocol::{Block, Message};
+use octo_protocol::{Block, Message, Origin, Role};
 
 /// What the model is asked for. Part of what is sent.
 pub(crate) const INSTRUCTION: &str = include_str!("compaction/instruction.md");
@@ -79,8 +79,20 @@ pub(crate) fn cut(messages: &[Message], held_back: HeldBack) -> Option<Cut> {
         let Some(left) = room.checked_sub(tokens) else { break };
         (room, summed) = (left, from);
     }
+    // What the person said last and nobody answered yet is not summed up.
+    if let Some(unanswered) = unanswered(messages) {
+        summed = summed.min(unanswered);
+    }
     let replaced: u64 = messages.iter().take(summed).map(estimate).sum();
     (replaced >= LEAST).then_some(Cut { summed, sent })
+}
+
+/// The first message of the person's that no model has answered.
+fn unanswered(messages: &[Message]) -> Option<usize> {
+    let answered =
+        messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |last| last + 1);
+    let said = messages.iter().skip(answered).position(|message| message.meta.origin == Origin::Person)?;
+    Some(answered + said)
 }
 
 /// The places at which the messages may be taken apart, the beginning and the end included: no result may be parted

@@ -34,6 +34,8 @@ pub(crate) struct Models {
 struct State {
     entries: Vec<ModelEntry>,
     connections: HashMap<ModelId, Connection>,
+    /// Raised whenever connections are dropped, so that one made from what was before is not kept.
+    generation: u64,
     /// Headers of the person's, each with the host they were given for. Only here: they are never stored.
     headers: HashMap<ModelId, (String, Headers)>,
     language: Language,
@@ -145,6 +147,7 @@ impl Models {
             if state.proxy != settings.proxy {
                 state.proxy = settings.proxy.clone();
                 state.connections.clear();
+                state.generation += 1;
             }
         });
     }
@@ -165,9 +168,9 @@ impl Models {
         if let Some(connection) = self.with(|state| state.connections.get(&id).cloned()) {
             return Ok(connection);
         }
-        let entry = self
-            .with(|state| state.entries.iter().find(|entry| entry.id == id).cloned())
-            .ok_or_else(missing)?;
+        let (generation, entry) =
+            self.with(|state| (state.generation, state.entries.iter().find(|entry| entry.id == id).cloned()));
+        let entry = entry.ok_or_else(missing)?;
         let host = host_of(&entry.base_url)?;
         let key = self
             .keys
@@ -176,7 +179,12 @@ impl Models {
             .map_err(|error| ProviderError::new(ErrorClass::Auth, error.detail.unwrap_or(error.key)))?;
         let headers = self.headers(id, &host);
         let connection = self.connection(&entry, key, headers)?;
-        self.with(|state| state.connections.insert(id, connection.clone()));
+        self.with(|state| {
+            // The key may have taken a while; what was changed meanwhile is asked for anew at the next call.
+            if state.generation == generation {
+                state.connections.insert(id, connection.clone());
+            }
+        });
         Ok(connection)
     }
 
@@ -235,6 +243,7 @@ impl Models {
     pub fn put(&self, entry: ModelEntry) {
         self.with(|state| {
             state.connections.remove(&entry.id);
+            state.generation += 1;
             match state.entries.iter_mut().find(|known| known.id == entry.id) {
                 Some(known) => *known = entry,
                 None => state.entries.push(entry),
@@ -255,6 +264,7 @@ impl Models {
     pub async fn remove(&self, id: ModelId) -> Result<(), ApiError> {
         let removed = self.with(|state| {
             state.connections.remove(&id);
+            state.generation += 1;
             state.headers.remove(&id);
             for entry in state.entries.iter_mut().filter(|entry| entry.fallback == Some(id)) {
                 entry.fallback = None;

@@ -78,6 +78,7 @@ impl Octo {
             login: LoginEnvironment::capture(),
             lease: Holder::of_this_process(),
             deltas: broadcast::channel(DELTAS).0,
+            changing: tokio::sync::Mutex::default(),
             troubles: Troubles::new(),
             preferences: std::sync::RwLock::new(state.settings.clone()),
             store,

@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     pub deltas: broadcast::Sender<Arc<Delta>>,
     /// The settings as they are stored; see [`Shared::preferences`].
     pub preferences: RwLock<Settings>,
+    /// Held while settings are changed.
+    pub changing: tokio::sync::Mutex<()>,
     /// Sessions that cannot be stored.
     pub troubles: Troubles,
 }

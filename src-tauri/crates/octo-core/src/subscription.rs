@@ -89,7 +89,7 @@ impl Forwarder {
                 () = sender.closed() => return,
                 event = self.events.recv() => self.take_event(event, &mut batch).await,
                 delta = self.deltas.recv() => self.take_delta(delta, &mut batch).await,
-                news = self.troubles.recv() => self.take_news(news, &mut batch),
+                news = self.troubles.recv() => self.take_news(news, &mut batch).await,
             };
             let mut over = matches!(flow, Flow::Over);
             // Text is gathered for a moment; anything else goes at once, with what is there already.
@@ -175,7 +175,7 @@ impl Forwarder {
         }
     }
 
-    fn take_news(&mut self, news: Result<News, RecvError>, batch: &mut Vec<Update>) -> Flow {
+    async fn take_news(&mut self, news: Result<News, RecvError>, batch: &mut Vec<Update>) -> Flow {
         match news {
             Ok((session, trouble)) => {
                 if self.is_told_of(session) {
@@ -183,11 +183,7 @@ impl Forwarder {
                 }
                 Flow::On
             }
-            // Everything that is the matter now is told again.
-            Err(RecvError::Lagged(_)) => {
-                self.push_troubles(batch);
-                Flow::On
-            }
+            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
             Err(RecvError::Closed) => Flow::Over,
         }
     }
@@ -209,6 +205,7 @@ impl Forwarder {
     async fn start_over(&mut self, batch: &mut Vec<Update>) -> Flow {
         self.events = self.events.resubscribe();
         self.deltas = self.deltas.resubscribe();
+        self.troubles = self.troubles.resubscribe();
         batch.clear();
         match self.begin().await {
             Ok(begin) => {

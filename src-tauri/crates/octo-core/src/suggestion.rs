@@ -4,8 +4,8 @@ use octo_protocol::{Block, Message, Origin, Todo, TodoStatus};
 
 /// What the guessing model is told it is. No tools, no rules: the smallest prompt that works.
 pub(crate) const SYSTEM: &str = "You guess what a person will type next in a conversation with an assistant.";
-/// The most tokens a guess may have.
-pub(crate) const LONGEST_ANSWER: u64 = 60;
+/// The most tokens a guess may have, with what a model that reasons by itself spends on it.
+pub(crate) const LONGEST_ANSWER: u64 = 400;
 /// Messages that are looked at.
 const MESSAGES: usize = 8;
 /// Characters of a message that are looked at.

@@ -36,7 +36,12 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ProviderErro
         if status.is_success() {
             read(&body)
         } else {
-            Err(http::refusal(status.as_u16(), &headers, &Secrets::of(&endpoint).hide(body), SystemTime::now()))
+            Err(http::refusal(
+                status.as_u16(),
+                &headers,
+                &Secrets::of(&endpoint).hide(body),
+                SystemTime::now(),
+            ))
         }
     };
     let slow = |_| ProviderError::new(ErrorClass::Network, "The list of models took too long.");

@@ -44,6 +44,17 @@ impl Archives {
         Ok(path)
     }
 
+    /// Takes back an archive nothing refers to. One that stays is only in the way.
+    pub fn take_back(&self, path: &Path) {
+        for half in [path.to_owned(), path.with_extension("jsonl")] {
+            if half.parent() == Some(&self.folder)
+                && let Err(error) = fs::remove_file(&half)
+            {
+                tracing::warn!(%error, "an unused archive stays");
+            }
+        }
+    }
+
     fn put(&self, path: &Path, content: &str) -> io::Result<()> {
         let mut temporary = tempfile::Builder::new().prefix(".archive-").tempfile_in(&self.folder)?;
         temporary.write_all(content.as_bytes())?;
@@ -79,8 +90,13 @@ mod tests {
         let third = archives.add("# three", "").unwrap();
         assert!(third.ends_with("0003.md"));
         assert_eq!(archives.list(), [third.clone(), second.clone()]);
-        assert_eq!(fs::read_to_string(second).unwrap(), "# two");
+        assert_eq!(fs::read_to_string(&second).unwrap(), "# two");
         assert_eq!(fs::read_to_string(third.with_extension("jsonl")).unwrap(), "");
+        archives.take_back(&third);
+        archives.take_back(home.path());
+        assert_eq!(archives.list(), [second.clone()]);
+        let third = archives.add("# three again", "").unwrap();
+        assert!(third.ends_with("0003.md"));
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;

@@ -1,8 +1,20 @@
 /** The session on screen: its state and everything that can be asked of it. */
 import { call } from "$lib/ipc";
-import type { Answer, ApiError, Block, Mode } from "$lib/ipc/types";
+import type {
+  Answer,
+  ApiError,
+  BilledCall,
+  Block,
+  BudgetAnswer,
+  Effort,
+  Mode,
+  Spending,
+  SwitchCost,
+  TurnView,
+} from "$lib/ipc/types";
 import { rowsOf } from "$lib/state/rows";
 import { type SessionState, apply, prepend } from "$lib/state/session";
+import { sumOfCalls } from "$lib/state/spending";
 import { SvelteMap } from "svelte/reactivity";
 import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
@@ -20,6 +32,11 @@ export class Conversation {
   readonly folds = new SvelteMap<string, boolean>();
   /** Words typed into a card and not sent yet, by question. */
   readonly reasons = new SvelteMap<string, string>();
+  /** What turns that ended cost, as far as it was read; see [`readCost`]. */
+  readonly #costs = new SvelteMap<string, Spending>();
+  // Not drawn: what was asked for already.
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity
+  readonly #asked = new Set<string>();
   /** The message to bring into view; a new object for every jump. */
   target = $state.raw<{ message: string } | null>(null);
   #wanted: string | null = null;
@@ -136,6 +153,41 @@ export class Conversation {
     return this.#try(call("sessions", "set_model", { session: this.id, model }));
   }
 
+  setEffort(effort: Effort | null): Promise<boolean> {
+    return this.#try(call("sessions", "set_effort", { session: this.id, effort }));
+  }
+
+  /** What going on with another model would cost; null when that cannot be told. */
+  async estimateSwitch(model: string): Promise<SwitchCost | null> {
+    return call("sessions", "estimate_switch", { session: this.id, model }).catch(() => null);
+  }
+
+  answerBudget(answer: BudgetAnswer): Promise<boolean> {
+    return this.#try(call("sessions", "answer_budget", { session: this.id, answer }));
+  }
+
+  /** The model calls of a turn, oldest first. */
+  async callsOf(turn: string): Promise<readonly BilledCall[]> {
+    return (await call("ledger", "calls_of_turn", { session: this.id, turn })).calls;
+  }
+
+  /** What a turn that ended cost; null before that was read. */
+  costOf(turn: TurnView): Spending | null {
+    return this.#costs.get(costKey(turn)) ?? null;
+  }
+
+  /** Reads what a turn that ended cost, once. Where it cannot be read the line goes without; its details say why. */
+  async readCost(turn: TurnView): Promise<void> {
+    const key = costKey(turn);
+    if (this.#asked.has(key)) return;
+    this.#asked.add(key);
+    try {
+      this.#costs.set(key, sumOfCalls(await this.callsOf(turn.id)));
+    } catch {
+      this.#asked.delete(key);
+    }
+  }
+
   setFolder(folder: string): Promise<boolean> {
     return this.#try(call("sessions", "set_folder", { session: this.id, folder }));
   }
@@ -149,6 +201,11 @@ export class Conversation {
       return false;
     }
   }
+}
+
+/** A turn that was tried again ends anew and costs more. */
+function costKey(turn: TurnView): string {
+  return `${turn.id} ${turn.ended_at ?? ""}`;
 }
 
 function readStream(line: string) {

@@ -3,13 +3,14 @@ import { Conversation } from "./conversation.svelte";
 import { library } from "./library.svelte";
 
 /** The pages of settings. */
-export type SettingsPage = "models" | "general" | "about";
+export type SettingsPage = "models" | "general" | "behaviour" | "about";
 
 /** A place in the window. */
 export type Place =
   | { page: "welcome" }
   | { page: "new" }
   | { page: "session"; conversation: Conversation }
+  | { page: "usage" }
   | { page: "settings"; section: SettingsPage };
 
 /** Where the last place is kept between runs; only a hint, losing it is harmless. */
@@ -49,6 +50,11 @@ class Navigation {
   welcome(): void {
     this.#leave();
     this.place = { page: "welcome" };
+  }
+
+  usage(): void {
+    this.#leave();
+    this.place = { page: "usage" };
   }
 
   settings(section: SettingsPage = "models"): void {

@@ -1,12 +1,12 @@
 /** Numbers, sizes, times and paths as they are written. */
 import type { Spoken } from "$lib/words/words.svelte";
 
-/** A number of tokens: 840, 48.2k, 1.21M. */
+/** A number of tokens: 840, 48.2k, 1.21M, 53.6M. */
 export function tokens(n: number): string {
   if (n < 1000) return String(n);
   if (n < 99_950) return `${(n / 1000).toFixed(1).replace(/\.0$/, "")}k`;
   if (n < 999_500) return `${Math.round(n / 1000)}k`;
-  return `${(n / 1_000_000).toFixed(2)}M`;
+  return `${(n / 1_000_000).toFixed(n < 9_995_000 ? 2 : 1)}M`;
 }
 
 /** A share as a whole percentage. */
@@ -47,6 +47,11 @@ export function clock(at: number, language: Spoken): string {
 export function day(at: number, now: number, language: Spoken): string {
   const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();
   return dateFormat(language, { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) }).format(at);
+}
+
+/** The day without its year. */
+export function dayAndMonth(at: number, language: Spoken): string {
+  return dateFormat(language, { day: "numeric", month: "short" }).format(at);
 }
 
 /** The midnight a moment's day began with. */

@@ -14,6 +14,8 @@ describe("figures", () => {
     [200_000, "200k"],
     [999_600, "1.00M"],
     [1_214_000, "1.21M"],
+    [9_996_000, "10.0M"],
+    [53_620_000, "53.6M"],
   ])("writes %i tokens as %s", (n, words) => expect(tokens(n)).toBe(words));
 
   it.each([

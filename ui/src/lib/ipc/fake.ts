@@ -49,7 +49,11 @@ export async function replay(scene: string): Promise<Transport> {
   ]);
   const others = first
     ? []
-    : (await Promise.all(["main", "permission", "long", "trouble"].filter((name) => name !== scene).map(lines))).flat();
+    : (
+        await Promise.all(
+          ["main", "permission", "long", "trouble", "compacted", "budget"].filter((name) => name !== scene).map(lines),
+        )
+      ).flat();
   const core = new FakeCore(scene, [...settings, ...sessions, ...own, ...others], topicOf);
   // The session of the scene is the one that opens.
   const opened = own.find((update) => update.type === "snapshot");
@@ -71,7 +75,7 @@ export async function replay(scene: string): Promise<Transport> {
       const snapshot = pending[0];
       queueMicrotask(() => {
         if (snapshot) deliver([snapshot]);
-        if (pace === 0) deliver(pending.slice(1));
+        if (pace === 0) for (const update of pending.slice(1)) core.publish(name, update);
       });
       let next = 1;
       const timer = setInterval(

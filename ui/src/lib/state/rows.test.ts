@@ -183,4 +183,14 @@ describe("rowsOf", () => {
       expect(kinds({ notes: [note(1), note(2)] })).toEqual(["n1", "n2"]);
     });
   });
+
+  it("makes a summary one row with what it stands for, and leaves out what only the model reads", () => {
+    const blocks: Block[] = [
+      { type: "notice", kind: "context", text: "Today" },
+      { type: "summary", text: "What was done", covers: 214, archive: "/home/mei/a.md" },
+    ];
+    const [row, ...others] = rowsOf(source({ messages: [message("s", "t1", blocks, "octo")] }));
+    expect(row).toMatchObject({ kind: "summary", text: "What was done", covers: 214, archive: "/home/mei/a.md" });
+    expect(others).toEqual([]);
+  });
 });

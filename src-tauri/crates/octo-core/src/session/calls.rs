@@ -271,7 +271,12 @@ impl Session {
         tokio::spawn(async move {
             let (began, tool) = (Instant::now(), ready.tool);
             // A task of its own, so that a fault in a tool ends the call and not the session.
+            let stopped = cancel.clone();
             let run = tokio::spawn(async move {
+                // Stop was pressed while it waited to be stored that this begins: then it does not.
+                if stopped.is_cancelled() {
+                    return Err(ToolError::new(texts::settled(Settle::Stopped).1));
+                }
                 if ready.was_shown() && !ready.is_still_shown(&looking).await {
                     return Err(ToolError::new(texts::CHANGED));
                 }

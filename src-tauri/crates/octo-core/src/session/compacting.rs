@@ -3,6 +3,7 @@
 
 use super::{
     Report,
+    budget::Next,
     outgoing::{Said, To},
     side_call::{Aim, SideAnswer},
     state::{Change, Session},
@@ -19,8 +20,9 @@ use octo_protocol::{
 };
 use octo_workspace::Archives;
 
-/// The most tokens a summary may have.
-const LONGEST_ANSWER: u64 = 8_000;
+/// The most tokens a summary may have, with what the model reasons before it: the same effort is asked for as for the
+/// work, since another would lose the cache.
+const LONGEST_ANSWER: u64 = 32_000;
 /// After a compaction so many model calls must pass before the next one of the same kind: a conversation that
 /// fills the window again at once does not get smaller by being asked again.
 const CALLS_BETWEEN: u32 = 3;
@@ -105,6 +107,9 @@ impl Session {
 
     /// Compacts between turns, where there is anything to sum up.
     pub(super) fn compact_idle(&mut self, step: &mut Step) {
+        if self.restraint.forbids(self.context_size()) {
+            return;
+        }
         if let Some(cut) = compaction::cut(&self.context, HeldBack::Nothing) {
             self.begin_compaction(cut, HeldBack::Nothing, Cause::Idle, step);
         }
@@ -202,12 +207,17 @@ impl Session {
         let report = self.reporter();
         self.swap = Some(Swap { id, compacting, summary });
         step.jobs.push(Box::new(move |_| {
-            tokio::task::spawn_blocking(move || {
+            let writing = tokio::task::spawn_blocking(move || {
                 let earlier = archives.list();
                 let at = jiff::Timestamp::now().to_string();
                 let (text, lines) = compaction::write_out(&title, &at, &for_archive, &messages);
-                let outcome = archives.add(&text, &lines).map(|path| Archived { path, earlier });
-                let outcome = outcome.map_err(|error| error.to_string());
+                archives.add(&text, &lines).map(|path| Archived { path, earlier })
+            });
+            tokio::spawn(async move {
+                let outcome = match writing.await {
+                    Ok(outcome) => outcome.map_err(|error| error.to_string()),
+                    Err(error) => Err(error.to_string()),
+                };
                 report(Report::Archived(ArchiveReport { id, outcome }));
             });
         }));
@@ -216,6 +226,11 @@ impl Session {
     /// The archive is written: the context is swapped in one transaction, and the turn goes on.
     pub(super) async fn archived(&mut self, report: ArchiveReport) -> Result<(), ApiError> {
         let Some(Swap { compacting, summary, .. }) = self.swap.take_if(|swap| swap.id == report.id) else {
+            // Nothing left the context meanwhile: the next summary must not name it.
+            if let Ok(archived) = report.outcome {
+                let archives = Archives::new(self.shared.archives(self.id()));
+                tokio::task::spawn_blocking(move || archives.take_back(&archived.path));
+            }
             return Ok(());
         };
         let mut step = Step::default();
@@ -223,7 +238,7 @@ impl Session {
             Ok(archived) if self.context.len() == compacting.messages => {
                 self.swap_context(&compacting, &summary, &archived, &mut step);
                 if self.running.is_some() {
-                    self.attempt_anew(&mut step);
+                    self.call_within_budget(Next::Call, &mut step);
                 }
             }
             Ok(_) => self.compaction_failed(*compacting, ApiError::new("compaction.overtaken"), &mut step),
@@ -266,7 +281,7 @@ impl Session {
         self.restraint.not_below = compacting.size / 100 * GROWN;
         step.changes.push(Change::Event(Event::CompactionFailed { error }));
         match compacting.cause {
-            Cause::Size => self.attempt_anew(step),
+            Cause::Size => self.call_within_budget(Next::Call, step),
             Cause::Overflow(original) => {
                 if let Some(running) = &mut self.running {
                     running.failure = Some(original);

@@ -74,7 +74,7 @@ impl Session {
     /// A call failed: whether another model is to be asked at once.
     pub(super) fn falls_back(&mut self, error: &ProviderError, step: &mut Step) -> bool {
         if !error.class.is_retryable() {
-            return false;
+            return self.refused_by(error);
         }
         if let Some(active) = &mut self.fallback.active {
             // The own model still fails: the other one goes on, for the same request.
@@ -102,6 +102,26 @@ impl Session {
             .arg("reason", &error.message);
         step.changes.push(Change::Event(Event::CommandAnswered { note }));
         true
+    }
+
+    /// A failure that trying again does not change: whose it is decides who is asked next.
+    fn refused_by(&mut self, error: &ProviderError) -> bool {
+        if matches!(error.class, ErrorClass::Cancelled | ErrorClass::ContextTooLong) {
+            return false;
+        }
+        match self.fallback.active.as_mut() {
+            // The other model is no use: the next call asks the own one.
+            Some(Active { stage: Stage::Other, .. }) => {
+                self.reset_fallback();
+                false
+            }
+            Some(active) => {
+                active.stage = Stage::Other;
+                active.since = Instant::now();
+                true
+            }
+            None => false,
+        }
     }
 
     /// The model that answers in place of the own one was removed or the own one changed elsewhere.

@@ -5,7 +5,7 @@ use super::{
     Report,
     outgoing::{Said, To},
     side_call::Aim,
-    state::Session,
+    state::{Session, now},
     turns::Step,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     pairing::paired,
 };
 use octo_llm::ModelCard;
-use octo_protocol::{ApiError, Block, Message, Origin, Role};
+use octo_protocol::{ApiError, Block, Message, Millis, Origin, Role};
 use std::time::{Duration, Instant};
 
 /// The most tokens of an answer nobody reads. Some servers take no less.
@@ -27,8 +27,9 @@ pub(super) struct Pause {
     /// Tells the present pause from earlier ones.
     number: u64,
     refreshes: u32,
-    /// When the last request that used the cache began.
-    used_at: Option<Instant>,
+    /// When the last request that used the cache began, by the clock that never jumps and by the one that goes on
+    /// while the machine sleeps.
+    used_at: Option<(Instant, Millis)>,
 }
 
 impl Pause {
@@ -40,13 +41,20 @@ impl Pause {
 
     /// Whether the model's cache still holds the conversation, as far as the clock tells.
     pub(super) fn is_warm(&self, card: &ModelCard) -> bool {
-        let life = card.caching.life();
-        self.used_at.is_some_and(|used| life.is_some_and(|life| used.elapsed() < life))
+        let (Some((instant, at)), Some(life)) = (self.used_at, card.caching.life()) else { return false };
+        let slept = u64::try_from(now() - at).map(Duration::from_millis);
+        instant.elapsed() < life && slept.is_ok_and(|slept| slept < life)
+    }
+
+    /// Another model, or another effort, is asked from now on: what the cache holds is of no use to it.
+    pub(super) fn forget_cache(&mut self) {
+        self.end();
+        self.used_at = None;
     }
 
     /// A request that uses the cache begins.
     pub(super) fn cache_used(&mut self) {
-        self.used_at = Some(Instant::now());
+        self.used_at = Some((Instant::now(), now()));
     }
 }
 
@@ -74,8 +82,21 @@ impl Session {
         if number != self.pause.number || self.running.is_some() || self.swap.is_some() {
             return Ok(());
         }
-        let (Some(card), Some(used_at)) = (self.card.clone(), self.pause.used_at) else { return Ok(()) };
-        let pauses = self.shared.store.read(|reader| reader.pauses(PAUSES)).await.map_err(ApiError::from)?;
+        let (Some(card), Some((used_at, _))) = (self.card.clone(), self.pause.used_at) else { return Ok(()) };
+        // A machine that slept, or that waited for room on the disk: the cache is gone, and reading it is writing it.
+        if !self.pause.is_warm(&card) {
+            return Ok(());
+        }
+        let (pauses, over) =
+            match (self.shared.store.read(|reader| reader.pauses(PAUSES)).await, self.is_over_budget().await)
+            {
+                (Ok(pauses), Ok(over)) => (pauses, over),
+                (Err(error), _) => return Ok(log_unread(&error)),
+                (_, Err(error)) => return Ok(log_unread(&error)),
+            };
+        if over {
+            return Ok(());
+        }
         let idle = idle::Idle {
             size: self.context_size(),
             limit: self.compaction_limit(),
@@ -83,9 +104,6 @@ impl Session {
             pauses: &pauses,
             card: &card,
         };
-        if self.is_over_budget().await? {
-            return Ok(());
-        }
         let mut step = Step::default();
         match idle::choose(&idle, &self.shared.preferences()) {
             Choice::Refresh(after) => {
@@ -119,4 +137,9 @@ impl Session {
             self.wake_after(Duration::ZERO);
         }
     }
+}
+
+/// What cannot be looked up now is not worth ending a session for: nothing is sent.
+fn log_unread(error: &dyn std::error::Error) {
+    tracing::warn!(%error, "nothing is done in a pause");
 }

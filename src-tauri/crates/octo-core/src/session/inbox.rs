@@ -79,6 +79,7 @@ impl Session {
             }
             Ask::SetEffort(effort, reply) => {
                 self.info.effort = effort;
+                self.forget_cache();
                 let stored = self.store_head().await;
                 respond(reply, stored)
             }
@@ -251,7 +252,13 @@ impl Session {
         }
         self.info.model = Some(model);
         self.reset_fallback();
+        self.forget_cache();
         self.store_head().await
+    }
+
+    fn forget_cache(&mut self) {
+        self.pause.forget_cache();
+        self.card = None;
     }
 
     /// The other model reads everything anew; the present one might have read it from its cache.

@@ -85,7 +85,8 @@ impl Meter {
             }
             _ => None,
         };
-        let refrozen = seen.refrozen.take().filter(|_| before.is_none());
+        let paid = self.usage.is_some() || outcome == CallOutcome::Answered;
+        let refrozen = seen.refrozen.take_if(|_| paid).filter(|_| before.is_none());
         let miss = miss.or(refrozen.map(|_| CacheMiss::Tools));
         let cost = match (&card.prices, self.usage) {
             (Some(prices), Some(usage)) => prices.cost(usage),

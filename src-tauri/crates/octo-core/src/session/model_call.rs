@@ -2,6 +2,7 @@
 
 use super::{
     Report,
+    budget::Next,
     calls::OpenCall,
     meter::{Asked, Meter, millis},
     outgoing::Said,
@@ -74,7 +75,7 @@ impl Session {
     pub(super) fn call_model(&mut self, step: &mut Step) {
         self.forget_lost_fallback();
         self.probe_if_due();
-        self.call_within_budget(step);
+        self.call_within_budget(Next::Call, step);
     }
 
     /// A new model call. A conversation that reached its limit is compacted before.
@@ -85,13 +86,13 @@ impl Session {
     }
 
     /// The first try of a model call.
-    pub(super) fn attempt_anew(&mut self, step: &mut Step) {
+    fn attempt_anew(&mut self, step: &mut Step) {
         let Some(running) = &self.running else { return };
         let attempt = Attempt { turn: running.view.id, call: MessageId::new(), number: 1 };
         self.attempt_model(attempt, step);
     }
 
-    fn attempt_model(&mut self, attempt: Attempt, step: &mut Step) {
+    pub(super) fn attempt_model(&mut self, attempt: Attempt, step: &mut Step) {
         let model = self.model();
         let mut message = self.message(attempt.turn, Role::Assistant, Origin::Model, Vec::new());
         message.meta.model = model;
@@ -245,7 +246,8 @@ impl Session {
         }
         if self.falls_back(&error, &mut step) {
             self.discard_message(CallOutcome::Failed, &mut step);
-            self.attempt_model(Attempt { call: MessageId::new(), number: 1, ..attempt }, &mut step);
+            let attempt = Attempt { call: MessageId::new(), number: 1, ..attempt };
+            self.call_within_budget(Next::Attempt(attempt), &mut step);
             return self.finish(step).await;
         }
         let policy = RetryPolicy::default();
@@ -350,6 +352,14 @@ impl Session {
         step.changes.push(Change::Event(Event::MessageDiscarded { message: call.message }));
     }
 
+    /// Puts the call that runs into the ledger as it is: its end will not be heard.
+    pub(super) fn bill_model_call(&mut self, step: &mut Step) {
+        let Some(call) = self.running.as_mut().and_then(|running| running.model.as_mut()) else { return };
+        let nothing = Meter::begin(Purpose::Turn, None, None, None);
+        let meter = std::mem::replace(&mut call.meter, nothing);
+        self.bill(meter, CallOutcome::Stopped, step);
+    }
+
     /// Puts a call into the ledger, and what it used to the turn it belongs to.
     pub(super) fn bill(&mut self, meter: Meter, outcome: CallOutcome, step: &mut Step) {
         if let (Some(usage), Some(running)) = (meter.usage(), &mut self.running) {
@@ -384,7 +394,7 @@ impl Session {
         running.pause = None;
         let mut step = Step::default();
         step.changes.push(Change::Event(Event::RetryStarted));
-        self.attempt_model(attempt, &mut step);
+        self.call_within_budget(Next::Attempt(attempt), &mut step);
         self.finish(step).await
     }
 

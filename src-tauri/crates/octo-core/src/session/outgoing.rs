@@ -2,7 +2,7 @@
 
 use super::state::Session;
 use crate::{models::Connection, shared::Shared};
-use octo_llm::{Layout, MarkerPolicy, ModelRequest, ProviderError, ToolSchema, plan};
+use octo_llm::{Layout, MarkerPolicy, ModelCard, ModelRequest, ProviderError, ToolSchema, plan};
 use octo_protocol::{Effort, Message, ModelId, SessionId};
 use std::sync::Arc;
 
@@ -96,7 +96,12 @@ impl Outgoing {
 
     /// The request.
     pub(super) async fn request(self, connection: &Connection, said: Said) -> ModelRequest {
-        let Said { messages, vanishing, max_output, to: _ } = said;
+        let Said { messages, vanishing, max_output, to } = said;
+        let effort = match to {
+            To::Session => wished(self.effort, &connection.card),
+            // A model that reasons by itself would spend a short answer on it.
+            To::Aside { .. } => connection.card.efforts.first().copied(),
+        };
         let images = self.shared.images_of(&messages).await;
         let layout = Layout::new(&messages).of(self.session).vanishing(vanishing);
         let layout = self.model.map_or(layout, |model| layout.asked_of(model));
@@ -109,7 +114,43 @@ impl Outgoing {
             images: Arc::new(images),
             vision: connection.vision,
             max_output: max_output.unwrap_or(connection.max_output).min(connection.max_output),
-            effort: self.effort,
+            effort,
+        }
+    }
+}
+
+/// What of the person's wish a model takes: the nearest it has that asks for no more, or its least. One that is known
+/// to take none refuses a request with a wish; one that is not known may take it.
+fn wished(effort: Option<Effort>, card: &ModelCard) -> Option<Effort> {
+    let effort = effort?;
+    if !card.known {
+        return Some(effort);
+    }
+    card.efforts.iter().rev().find(|known| **known <= effort).or(card.efforts.first()).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octo_protocol::Protocol;
+
+    #[test]
+    fn a_wish_becomes_what_the_model_has() {
+        let card = |known, efforts: &[Effort]| ModelCard {
+            known,
+            efforts: efforts.to_vec(),
+            ..ModelCard::unknown(Protocol::Anthropic)
+        };
+        let usual = [Effort::Low, Effort::Medium, Effort::High];
+        for (wish, card, expected) in [
+            (None, card(true, &usual), None),
+            (Some(Effort::Max), card(true, &usual), Some(Effort::High)),
+            (Some(Effort::Off), card(true, &usual), Some(Effort::Low)),
+            (Some(Effort::Medium), card(true, &usual), Some(Effort::Medium)),
+            (Some(Effort::High), card(true, &[]), None),
+            (Some(Effort::High), card(false, &[]), Some(Effort::High)),
+        ] {
+            assert_eq!(wished(wish, &card), expected, "{wish:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Calls, Inbox, Report,
-    budget::Allowance,
+    budget::{Allowance, Next},
     calls::OpenCall,
     compacting::{Restraint, Swap},
     fallback::Fallback,
@@ -95,9 +95,9 @@ pub(crate) struct Running {
     /// Questions the person said yes to whose calls are being read again; see `super::questions`.
     pub(super) answered: HashSet<QuestionId>,
     /// What was spent is being looked up; a model call follows.
-    pub(super) checking: Option<MessageId>,
+    pub(super) checking: Option<(MessageId, Next)>,
     /// A budget is used up and the person is asked.
-    pub(super) budget: Option<BudgetStop>,
+    pub(super) budget: Option<(BudgetStop, Next)>,
     /// How often the provider said that the conversation is too long.
     pub(super) overflows: u32,
     /// Why the last model call failed for good, for the turn's end.
@@ -245,6 +245,7 @@ impl Session {
         {
             tracing::warn!(session = %self.id(), %error, "a stopped turn was not ended");
         }
+        self.bill_what_runs().await;
         self.ending.cancel();
         self.shell.shutdown().await;
         let (id, token) = (self.id(), self.shared.lease.token.clone());
@@ -252,6 +253,16 @@ impl Session {
         if let Err(error) = released {
             // A lease that stays is found dead by the next start.
             tracing::warn!(session = %id, %error, "lease not released");
+        }
+    }
+
+    /// What was asked of a model is paid for, also when nobody waits for the answer any more.
+    async fn bill_what_runs(&mut self) {
+        let mut step = super::turns::Step::default();
+        self.end_side_call(&mut step);
+        self.bill_model_call(&mut step);
+        if let Err(error) = self.commit(step.changes).await {
+            tracing::warn!(session = %self.id(), %error, "calls under way are not in the ledger");
         }
     }
 

@@ -127,3 +127,20 @@ async fn effort_and_a_switch_apply_at_the_next_call_and_their_cost_is_told_befor
     rig.server.assert_clean();
     other.assert_clean();
 }
+
+#[tokio::test]
+async fn another_model_that_is_no_use_is_asked_once() {
+    let busy = Reply::error(529, "overloaded_error", "busy").header("retry-after", "0");
+    let mut rig = Rig::new(Script::new().times(3, &busy).text("well again")).await;
+    let refused = Reply::error(401, "authentication_error", "invalid x-api-key");
+    let other = ModelServer::start(Script::new().reply(refused));
+    let second = second_model(&rig, &other).await;
+    rig.octo.call(ChooseFallback { model: own_model(&rig), fallback: Some(second) }).await.unwrap();
+    let session = rig.start(Mode::Ask, "hello").await;
+    let TurnEnd::Failed { error } = rig.turn_end().await else { panic!("nobody could answer") };
+    assert_eq!(error.key, "provider.auth");
+    rig.send(session, "and now?").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(answers(&rig.snapshot(session).await).ends_with("well again"));
+    assert_eq!(other.requests().len(), 1);
+}

@@ -72,3 +72,31 @@ async fn a_pause_longer_than_the_cache_lives_is_named() {
     rig.turn_end().await;
     rig.assert_sound();
 }
+
+#[tokio::test]
+async fn what_was_asked_for_when_octo_ended_is_paid_for_and_counted() {
+    let gate = octo_testkit::Gate::new();
+    let script =
+        Script::new().reply(Reply::text("half of").in_chunks(2).hold_after(1, &gate)).text("the whole");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, &"Work with this long text. ".repeat(400)).await;
+    super::rig::reached(&gate).await;
+    // What the provider says at the beginning of its answer is on its way: wait until the answer is seen.
+    while rig.snapshot(session).await.streaming.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    rig.restart().await;
+    gate.open();
+    while rig.snapshot(session).await.info.status != octo_protocol::SessionStatus::Idle {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let lines = lines(&rig, session).await;
+    let outcomes: Vec<_> = lines.iter().map(|line| line.outcome).collect();
+    assert_eq!(outcomes, [CallOutcome::Stopped, CallOutcome::Answered]);
+    let first = lines[0].usage.expect("it was said at the beginning");
+    assert!(first.total_input() > 2_000);
+    let snapshot = rig.snapshot(session).await;
+    assert!(snapshot.info.usage.total_input() >= first.total_input() + lines[1].usage.unwrap().total_input());
+    assert_eq!(snapshot.info.usage, snapshot.spending.usage);
+    rig.assert_sound();
+}

@@ -79,7 +79,10 @@ impl Access {
 /// [`ErrorClass::Auth`] when there are no credentials, with the places that were looked in;
 /// [`ErrorClass::Address`] when no region is known to sign for.
 pub(crate) fn access(environment: &AwsEnvironment, base: &Url) -> Result<Access, ProviderError> {
-    if let Some(key) = environment.variable(BEARER) {
+    // A signature gives nothing away; a key does, so it goes to AWS alone, or no further than this machine.
+    let is_trusted = base.host_str().is_some_and(|host| region_of_host(host).is_some())
+        || crate::endpoint::reach(base) == crate::endpoint::Reach::Machine;
+    if let Some(key) = environment.variable(BEARER).filter(|_| is_trusted) {
         return Ok(Access::Bearer(SecretString::from(key)));
     }
     let credentials = environment.credentials()?;

@@ -46,7 +46,8 @@ impl Reader<'_> {
             open_message: messages.iter().rev().find(|(_, open)| *open).map(|(id, _)| *id),
             messages: messages.into_iter().map(|(id, _)| id).collect(),
             stopping: self.is_stopping(turn.id)?,
-            turn,
+            // The turn's own sum is written when it ends; until then the ledger has it.
+            turn: TurnView { usage: self.turn_spending(turn.id)?.usage, ..turn },
         })
     }
 }

@@ -1,0 +1,195 @@
+import type { BilledCall, Spending, SpendingLine } from "$lib/ipc/types";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  amount,
+  dayOf,
+  hitRate,
+  labelled,
+  marksTo,
+  nothing,
+  outputRate,
+  partsOf,
+  periodOf,
+  stacksOf,
+  startOf,
+  sumOfCalls,
+  sumOfLines,
+} from "./spending";
+
+const usage = { input: 10, cache_read: 80, cache_write: 10, output: 5 };
+const call: BilledCall = {
+  turn: "t",
+  message: null,
+  purpose: "turn",
+  model: null,
+  name: "m",
+  at: 1,
+  usage,
+  written_for_an_hour: 0,
+  cost: 70,
+  first_byte_ms: 500,
+  total_ms: 1500,
+  outcome: "answered",
+  expected_read: null,
+  miss: null,
+};
+const line = (day: string, name: string, purpose: SpendingLine["purpose"], part: Partial<Spending>): SpendingLine => ({
+  day,
+  name,
+  purpose,
+  spending: { ...nothing, calls: 1, ...part },
+});
+
+describe("sums", () => {
+  it("of calls keep an unknown price apart from a free call", () => {
+    const sum = sumOfCalls([call, { ...call, cost: 0 }, { ...call, usage: null, cost: null }]);
+    expect(sum).toEqual({
+      calls: 3,
+      usage: { input: 20, cache_read: 160, cache_write: 20, output: 10 },
+      cost: 70,
+      unpriced: 1,
+    });
+  });
+
+  it("tell how much came from the cache, and nothing where nothing was read", () => {
+    expect(hitRate(usage)).toBe(0.8);
+    expect(hitRate({ ...nothing.usage, output: 3 })).toBeNull();
+  });
+
+  it("give a speed only where there is one", () => {
+    expect(outputRate({ usage: { ...usage, output: 200 }, first_byte_ms: 500, total_ms: 1500 })).toBe(200);
+    expect(outputRate({ usage: null, first_byte_ms: 500, total_ms: 1500 })).toBeNull();
+    expect(outputRate({ usage, first_byte_ms: null, total_ms: 1500 })).toBeNull();
+    expect(outputRate({ usage, first_byte_ms: 1500, total_ms: 1500 })).toBeNull();
+  });
+});
+
+describe("periods", () => {
+  const now = new Date(2026, 10, 22, 15, 30).getTime();
+
+  it("end with today and have as many days as they say", () => {
+    const week = periodOf("7", now);
+    expect(week.days).toEqual([
+      "2026-11-16",
+      "2026-11-17",
+      "2026-11-18",
+      "2026-11-19",
+      "2026-11-20",
+      "2026-11-21",
+      "2026-11-22",
+    ]);
+    expect([new Date(week.from).getHours(), new Date(week.to).getDate()]).toEqual([0, 23]);
+    expect(periodOf("month", now).days[0]).toBe("2026-11-01");
+    expect(periodOf("month", now).days.length).toBe(22);
+  });
+
+  it("hold every moment of their days and no day twice, whatever the clock does", () => {
+    fc.assert(
+      fc.property(
+        fc.date({ min: new Date(2020, 0, 1), max: new Date(2035, 0, 1), noInvalidDate: true }),
+        fc.constantFrom("7", "30", "90", "month"),
+        (date, range) => {
+          const { from, to, days } = periodOf(range, date.getTime());
+          expect(new Set(days).size).toBe(days.length);
+          expect([dayOf(from), dayOf(to - 1)]).toEqual([days[0], days.at(-1)]);
+          expect(days.map((day) => dayOf(startOf(day)))).toEqual(days);
+        },
+      ),
+    );
+  });
+});
+
+describe("parts of a report", () => {
+  const lines = [
+    line("2026-11-21", "a", "turn", { cost: 5, usage }),
+    line("2026-11-22", "a", "compaction", { cost: 4 }),
+    line("2026-11-22", "b", "turn", { cost: 7 }),
+    line("2026-11-22", "free", "turn", { usage, unpriced: 1 }),
+  ];
+
+  it("come the dearest first, by model and by purpose", () => {
+    expect(partsOf(lines, "model").map((part) => [part.name, part.spending.cost])).toEqual([
+      ["a", 9],
+      ["b", 7],
+      ["free", 0],
+    ]);
+    expect(partsOf(lines, "purpose").map((part) => [part.name, part.spending.calls])).toEqual([
+      ["turn", 3],
+      ["compaction", 1],
+    ]);
+  });
+
+  it("are stacked by day; a day without any is there too, and what costs nothing is left out of the cost", () => {
+    const stacks = stacksOf(lines, ["2026-11-20", "2026-11-21", "2026-11-22"], "model", "cost");
+    expect(stacks.series).toEqual(["a", "b"]);
+    expect(stacks.days.map((day) => day.values)).toEqual([
+      [0, 0],
+      [5, 0],
+      [4, 7],
+    ]);
+    expect(stacks.most).toBe(11);
+    expect(stacksOf(lines, ["2026-11-22"], "model", "calls").series).toEqual(["a", "b", "free"]);
+  });
+
+  it("that are too many for the colours become one", () => {
+    const many = ["a", "b", "c", "d", "e"].map((name, at) => line("2026-11-22", name, "turn", { cost: 10 - at }));
+    expect(stacksOf(many.slice(0, 4), ["2026-11-22"], "model", "cost").series).toEqual(["a", "b", "c", "d"]);
+    const stacks = stacksOf(many, ["2026-11-22"], "model", "cost");
+    expect(stacks.series).toEqual(["a", "b", "c", null]);
+    expect(stacks.days[0]?.values).toEqual([10, 9, 8, 13]);
+  });
+
+  it("never lose anything, however they are split", () => {
+    const days = ["2026-11-20", "2026-11-21", "2026-11-22"];
+    const lineOf = fc
+      .tuple(
+        fc.constantFrom(...days),
+        fc.constantFrom("a", "b", "c", "d", "e", "f"),
+        fc.constantFrom("turn", "compaction", "warmth", "suggestion"),
+        fc.nat(1000),
+      )
+      .map(([day, name, purpose, cost]) =>
+        line(day, name, purpose as SpendingLine["purpose"], { cost, usage: { ...usage, input: cost } }),
+      );
+    fc.assert(
+      fc.property(
+        fc.array(lineOf, { maxLength: 40 }),
+        fc.constantFrom("model", "purpose"),
+        fc.constantFrom("cost", "tokens", "calls"),
+        (some, split, measure) => {
+          const whole = amount(sumOfLines(some), measure);
+          const drawn = stacksOf(some, days, split, measure).days.reduce((sum, day) => sum + day.total, 0);
+          expect(drawn).toBe(whole);
+          expect(partsOf(some, split).reduce((sum, part) => sum + amount(part.spending, measure), 0)).toBe(whole);
+        },
+      ),
+    );
+  });
+});
+
+describe("axes", () => {
+  it.each([
+    [1.42e9, [0, 5e8, 1e9, 1.5e9]],
+    [7, [0, 2, 4, 6, 8]],
+    [40, [0, 10, 20, 30, 40]],
+    [0, [0, 1]],
+  ])("up to %d have round marks", (most, marks) => expect(marksTo(most)).toEqual(marks));
+
+  it("reach what is drawn with few marks, whatever it is", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-3, max: 1e13, noNaN: true }), (most) => {
+        const marks = marksTo(most);
+        expect(marks.at(-1)).toBeGreaterThanOrEqual(most * (1 - 1e-6));
+        expect(marks.length).toBeGreaterThanOrEqual(3);
+        expect(marks.length).toBeLessThanOrEqual(6);
+      }),
+    );
+  });
+
+  it("write as many days as there is room for", () => {
+    expect(labelled(7, 10)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(labelled(30, 10).length).toBe(10);
+    expect(labelled(3, 0)).toEqual([0]);
+  });
+});
