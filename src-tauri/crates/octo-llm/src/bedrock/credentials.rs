@@ -277,11 +277,22 @@ mod tests {
             assert_eq!((found.access_key.as_str(), found.secret_key.expose_secret(), token), expected);
         }
         let variables = with(&[("AWS_BEARER_TOKEN_BEDROCK", "bedrock-key")]);
-        let base = Url::parse("https://host.example").unwrap();
-        let Ok(Access::Bearer(key)) = access(&environment(&variables, &home.home()), &base) else {
-            panic!("a key")
-        };
-        assert_eq!(key.expose_secret(), "bedrock-key");
+        let environment = environment(&variables, &home.home());
+        for (base, sent) in [
+            ("https://bedrock-runtime.eu-west-1.amazonaws.com", true),
+            ("http://127.0.0.1:9", true),
+            ("https://host.example", false),
+            ("https://bedrock-runtime.eu-west-1.amazonaws.com.host.example", false),
+            ("http://192.168.1.4", false),
+        ] {
+            // Where no region is known to sign for there is no access at all, and so no key either.
+            let found = access(&environment, &Url::parse(base).unwrap());
+            let key = match &found {
+                Ok(Access::Bearer(key)) => Some(key.expose_secret()),
+                Ok(Access::Signature { .. }) | Err(_) => None,
+            };
+            assert_eq!(key, sent.then_some("bedrock-key"), "{base}");
+        }
     }
 
     #[test]
