@@ -1,6 +1,7 @@
 import "./styles/index.css";
 import { useTransport } from "$lib/ipc";
 import { shell } from "$lib/ipc/tauri";
+import { speak, systemLanguage } from "$lib/words/words.svelte";
 import { platform } from "$lib/app/platform";
 import { mount } from "svelte";
 import App from "./App.svelte";
@@ -15,6 +16,7 @@ async function start(): Promise<void> {
   } else {
     useTransport(shell);
   }
+  await speak(systemLanguage());
   const target = document.getElementById("app");
   if (target) mount(App, { target });
 }

@@ -7,6 +7,9 @@ use std::time::{Duration, SystemTime};
 
 /// What stands for a page meant for a browser.
 const HTML_PAGE: &str = "The server sent a web page instead of an answer.";
+
+/// A field that only a whole answer has: Anthropic's, Chat Completions', that of Responses and Bedrock.
+const WHOLE_ANSWER: [&str; 3] = ["content", "choices", "output"];
 /// Characters of a body that has no message of its own.
 const EXCERPT: usize = 200;
 /// Characters of any message.
@@ -88,8 +91,14 @@ pub(crate) fn not_a_stream(body: &str) -> ProviderError {
     if is_html(body) {
         return web_page();
     }
-    match serde_json::from_str::<Value>(body).ok().as_ref().and_then(|body| body.get("error")) {
+    let body = serde_json::from_str::<Value>(body).unwrap_or_default();
+    match body.get("error") {
         Some(error) if !error.is_null() => reported(error),
+        // A model did answer, and was paid for it; it would be so every time.
+        _ if WHOLE_ANSWER.iter().any(|field| body.get(field).is_some()) => ProviderError::new(
+            ErrorClass::Invalid,
+            "The server cannot stream: it sent its whole answer at once.",
+        ),
         _ => ProviderError::new(ErrorClass::Malformed, "The server answered without streaming."),
     }
 }
@@ -380,10 +389,19 @@ mod tests {
         assert_eq!(class(long), ErrorClass::ContextTooLong);
         assert_eq!(class(json!({ "type": "invalid_request_error", "message": "no" })), ErrorClass::Invalid);
         assert_eq!(class(json!("it broke")), ErrorClass::Overloaded);
-        assert_eq!(
-            not_a_stream(r#"{"id":"x","choices":[{"message":{"content":"hi"}}]}"#).class,
-            ErrorClass::Malformed
-        );
+        for whole in [
+            r#"{"type":"message","content":[{"type":"text","text":"hi"}]}"#,
+            r#"{"id":"x","choices":[{"message":{"content":"hi"}}]}"#,
+            r#"{"object":"response","error":null,"output":[]}"#,
+            r#"{"output":{"message":{}},"stopReason":"end_turn"}"#,
+        ] {
+            let class = not_a_stream(whole).class;
+            assert_eq!(class, ErrorClass::Invalid, "{whole}");
+            assert!(!class.is_retryable(), "each try would be paid for");
+        }
+        for other in ["", "no", "{}", "[]", r#"{"message":"try later"}"#] {
+            assert_eq!(not_a_stream(other).class, ErrorClass::Malformed, "{other}");
+        }
         assert_eq!(
             not_a_stream(r#"{"error":{"type":"rate_limit_error","message":"x"}}"#).class,
             ErrorClass::RateLimited

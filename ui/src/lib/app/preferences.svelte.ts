@@ -26,20 +26,21 @@ class Preferences {
     this.home = about.home;
     this.systemLanguage = about.system_language.startsWith("zh") ? "zh" : "en";
     this.commands = commands.commands;
-    this.#set({ seq: 0, snapshot });
+    await this.#set({ seq: 0, snapshot });
     follow<SettingsState>({ type: "settings" }, apply, {
-      state: (state) => this.#set(state),
+      state: (state) => void this.#set(state),
       ended: () => undefined,
       fault: (error) => toasts.fail(error),
     });
   }
 
-  #set(state: SettingsState): void {
+  /** Resolves when the words of its language are there. */
+  #set(state: SettingsState): Promise<void> {
     this.#state = state;
     const { language, theme } = state.snapshot.settings;
-    speak(language === "system" ? this.systemLanguage : language);
     if (theme === "system") delete document.documentElement.dataset["theme"];
     else document.documentElement.dataset["theme"] = theme;
+    return speak(language === "system" ? this.systemLanguage : language);
   }
 
   get settings() {
@@ -69,7 +70,7 @@ class Preferences {
   async change(patch: SettingsPatch): Promise<void> {
     try {
       const snapshot = await call("app", "change_settings", { patch });
-      this.#set({ seq: this.#state?.seq ?? 0, snapshot });
+      await this.#set({ seq: this.#state?.seq ?? 0, snapshot });
     } catch (error) {
       toasts.fail(asApiError(error));
     }
@@ -78,7 +79,7 @@ class Preferences {
   /** Reads settings and models again, after a request that changed them. */
   async refresh(): Promise<void> {
     const snapshot = await call("app", "get_settings", {});
-    this.#set({ seq: this.#state?.seq ?? 0, snapshot });
+    await this.#set({ seq: this.#state?.seq ?? 0, snapshot });
   }
 }
 

@@ -44,7 +44,7 @@ describe("a miss", () => {
     expect(missWords(call(41_000, null))).toBeNull();
   });
 
-  it("has words for every class, in both languages, with the place of a message", () => {
+  it("has words for every class, in both languages, with the place of a message", async () => {
     const classes: CacheMiss[] = [
       { class: "model" },
       { class: "tools" },
@@ -55,12 +55,12 @@ describe("a miss", () => {
       { class: "provider_silent" },
     ];
     for (const language of ["en", "zh"] as const) {
-      speak(language);
+      await speak(language);
       const words = classes.map((miss) => missWords(call(null, miss)) ?? "");
       expect(new Set(words).size).toBe(classes.length);
       for (const text of words) expect(text).not.toMatch(/miss\.|\{/);
       expect(words[3]).toContain("7");
     }
-    speak("en");
+    await speak("en");
   });
 });

@@ -4,8 +4,6 @@
  */
 import enErrors from "@words/en/errors.json";
 import enUi from "@words/en/ui.json";
-import zhErrors from "@words/zh/errors.json";
-import zhUi from "@words/zh/ui.json";
 import type { ApiError } from "$lib/ipc/types";
 
 /** A key of the catalogue. */
@@ -15,25 +13,44 @@ export type CountKey = { [K in WordKey]: K extends `${infer Base}.one` ? Base : 
 /** What placeholders stand for. */
 export type WordArgs = Record<string, string | number>;
 
-const catalogues = {
-  en: { ...enErrors, ...enUi } as Record<string, string>,
-  zh: { ...zhErrors, ...zhUi } as Record<string, string>,
-};
-
 /** The languages there are words for. */
-export type Spoken = keyof typeof catalogues;
+export type Spoken = "en" | "zh";
 
-let spoken = $state<Spoken>(navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
+/** The words of a language by their keys. */
+type Catalogue = Record<string, string>;
+
+const english: Catalogue = { ...enErrors, ...enUi };
+// English is there from the start, as what there is until another language has come.
+const catalogues: Record<Spoken, Catalogue | null> = { en: english, zh: null };
+
+let spoken = $state<Spoken>("en");
+let wanted: Spoken = "en";
 
 /** The language in use. */
 export function language(): Spoken {
   return spoken;
 }
 
-/** Changes the language of everything that is shown, at once. */
-export function speak(next: Spoken): void {
+/** The language of this system. */
+export function systemLanguage(): Spoken {
+  return navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
+}
+
+/** Changes the language of everything that is shown, at once; the first time its words are loaded. */
+export async function speak(next: Spoken): Promise<void> {
+  wanted = next;
+  if (catalogues[next] === null) {
+    const { default: words } = await import("./chinese");
+    catalogues.zh = words;
+    // Meanwhile another one was chosen.
+    if (wanted !== next) return;
+  }
   spoken = next;
   document.documentElement.lang = next === "zh" ? "zh-CN" : "en";
+}
+
+function words(): Catalogue {
+  return catalogues[spoken] ?? english;
 }
 
 /** Fills `{name}` placeholders; unknown ones stay as they are. */
@@ -43,19 +60,19 @@ export function fill(template: string, args: WordArgs): string {
 
 /** The words for a key. */
 export function t(key: WordKey, args: WordArgs = {}): string {
-  return fill(catalogues[spoken][key] ?? key, args);
+  return fill(words()[key] ?? key, args);
 }
 
 /** The words for a number of things, `{n}` being the number as it is written in the language. */
 export function tn(key: CountKey, n: number, args: WordArgs = {}): string {
   const form = new Intl.PluralRules(spoken).select(n) === "one" ? "one" : "other";
   const written = new Intl.NumberFormat(spoken).format(n);
-  return fill(catalogues[spoken][`${key}.${form}`] ?? key, { n: written, ...args });
+  return fill(words()[`${key}.${form}`] ?? key, { n: written, ...args });
 }
 
 /** The words for a key that comes from the core; null when the catalogue does not know it. */
 export function lookUp(key: string, args: WordArgs = {}): string | null {
-  const template = catalogues[spoken][key];
+  const template = words()[key];
   return template === undefined ? null : fill(template, args);
 }
 
@@ -69,6 +86,3 @@ export function explainBriefly(error: ApiError): string {
   const text = explain(error);
   return /^.+?(?:\.(?=\s|$)|。)/.exec(text)?.[0] ?? text;
 }
-
-/** Both catalogues, for the tests that compare them. */
-export const allWords = catalogues;

@@ -2,8 +2,12 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { allWords, explain, explainBriefly, speak, t, tn } from "./words.svelte";
+import enErrors from "@words/en/errors.json";
+import enUi from "@words/en/ui.json";
+import chinese from "./chinese";
+import { explain, explainBriefly, language, speak, t, tn } from "./words.svelte";
 
+const allWords: Record<"en" | "zh", Record<string, string>> = { en: { ...enErrors, ...enUi }, zh: chinese };
 const placeholders = (text: string): string[] => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "").sort();
 
 function sources(folder: string): string[] {
@@ -23,25 +27,32 @@ describe("words", () => {
     }
   });
 
-  it("are filled and counted", () => {
-    speak("en");
+  it("are filled and counted", async () => {
+    await speak("en");
     expect(t("run.exit", { code: 101 })).toBe("exit 101");
     expect(tn("count.steps", 1)).toBe("1 step");
     expect(tn("count.lines", 1200)).toBe("1,200 lines");
-    speak("zh");
+    await speak("zh");
     expect(tn("count.steps", 1)).toBe("1 步");
     expect(document.documentElement.lang).toBe("zh-CN");
-    speak("en");
+    await speak("en");
   });
 
-  it("never leave an error without words", () => {
+  it("are those of the language that was chosen last, though another one comes later", async () => {
+    const chinese = speak("zh");
+    await speak("en");
+    await chinese;
+    expect([language(), t("toast.undo")]).toEqual(["en", "Undo"]);
+  });
+
+  it("never leave an error without words", async () => {
     expect(explain({ key: "no.such.key", args: {}, retryable: false })).toContain("no.such.key");
     const full = { key: "store.full", args: {}, retryable: true };
     expect(explainBriefly(full)).toBe("The disk is full.");
-    speak("zh");
+    await speak("zh");
     expect(explainBriefly(full)).toBe("磁盘已满。");
     expect(explain(full).length).toBeGreaterThan(explainBriefly(full).length);
-    speak("en");
+    await speak("en");
   });
 
   it("are not written into components", () => {

@@ -15,3 +15,4 @@ mod killed;
 mod secrets;
 mod serve;
 mod support;
+mod witness;

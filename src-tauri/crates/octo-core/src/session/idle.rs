@@ -87,16 +87,9 @@ impl Session {
         if !self.pause.is_warm(&card) {
             return Ok(());
         }
-        let (pauses, over) =
-            match (self.shared.store.read(|reader| reader.pauses(PAUSES)).await, self.is_over_budget().await)
-            {
-                (Ok(pauses), Ok(over)) => (pauses, over),
-                (Err(error), _) => return Ok(log_unread(&error)),
-                (_, Err(error)) => return Ok(log_unread(&error)),
-            };
-        if over {
-            return Ok(());
-        }
+        let pauses = self.shared.store.read(|reader| reader.pauses(PAUSES)).await;
+        // A session is not worth ending for what cannot be looked up now: then nothing is sent.
+        let (Ok(pauses), Ok(false)) = (pauses, self.is_over_budget().await) else { return Ok(()) };
         let idle = idle::Idle {
             size: self.context_size(),
             limit: self.compaction_limit(),
@@ -137,9 +130,4 @@ impl Session {
             self.wake_after(Duration::ZERO);
         }
     }
-}
-
-/// What cannot be looked up now is not worth ending a session for: nothing is sent.
-fn log_unread(error: &dyn std::error::Error) {
-    tracing::warn!(%error, "nothing is done in a pause");
 }

@@ -216,7 +216,7 @@ async fn statuses_and_waits_reach_the_caller() {
         (Reply::raw(200, "text/plain", "\n <!doctype html><p>"), ErrorClass::Malformed, None),
         (
             Reply::raw(200, "application/json", r#"{"choices":[{"message":{"content":"hi"}}]}"#),
-            ErrorClass::Malformed,
+            ErrorClass::Invalid,
             None,
         ),
         (

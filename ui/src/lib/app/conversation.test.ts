@@ -1,0 +1,92 @@
+// @vitest-environment jsdom
+import { type Transport, useTransport } from "$lib/ipc";
+import type { BilledCall, Request, TurnView } from "$lib/ipc/types";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Conversation } from "./conversation.svelte";
+import { toasts } from "./toasts.svelte";
+
+const call: BilledCall = {
+  turn: "t",
+  message: null,
+  purpose: "turn",
+  model: null,
+  name: "m",
+  at: 1,
+  usage: null,
+  written_for_an_hour: 0,
+  cost: 70,
+  first_byte_ms: null,
+  total_ms: 1,
+  outcome: "answered",
+  expected_read: null,
+  miss: null,
+};
+const turn: TurnView = {
+  id: "t",
+  started_at: 1,
+  ended_at: 5,
+  end: { type: "finished" },
+  usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
+};
+
+let asked: unknown[] = [];
+let answer: (request: Request) => unknown = () => ({});
+const transport: Transport = {
+  request: (request) => {
+    asked.push(request.call);
+    return Promise.resolve().then(() => answer(request));
+  },
+  subscribe: () => Promise.resolve(() => undefined),
+  onFileDrop: () => () => undefined,
+  blobUrl: (hash) => hash,
+};
+const open = () => new Conversation("s", () => undefined);
+
+beforeEach(() => {
+  asked = [];
+  toasts.list = [];
+  useTransport(transport);
+});
+
+describe("what a turn cost", () => {
+  it("is read once, and again when the turn was tried again and ended anew", async () => {
+    answer = () => ({ calls: [call, { ...call, cost: null }] });
+    const here = open();
+    expect(here.costOf(turn)).toBeNull();
+    await Promise.all([here.readCost(turn), here.readCost(turn)]);
+    expect(here.costOf(turn)).toMatchObject({ calls: 2, cost: 70, unpriced: 1 });
+    expect(asked).toEqual([{ type: "calls_of_turn", session: "s", turn: "t" }]);
+    const again = { ...turn, ended_at: 9 };
+    expect(here.costOf(again)).toBeNull();
+    await here.readCost(again);
+    expect(asked.length).toBe(2);
+  });
+
+  it("that could not be read is left out without a word, and read when it is next in view", async () => {
+    answer = () => Promise.reject({ key: "store.busy", args: {}, retryable: true });
+    const here = open();
+    await here.readCost(turn);
+    expect([here.costOf(turn), toasts.list]).toEqual([null, []]);
+    answer = () => ({ calls: [call] });
+    await here.readCost(turn);
+    expect(here.costOf(turn)?.calls).toBe(1);
+  });
+});
+
+describe("a switch", () => {
+  it("that cannot be estimated says so instead of failing", async () => {
+    answer = () => ({ tokens: 9, cost: null, instead: null });
+    expect(await open().estimateSwitch("m")).toEqual({ tokens: 9, cost: null, instead: null });
+    answer = () => Promise.reject({ key: "model.unknown", args: {}, retryable: false });
+    expect(await open().estimateSwitch("m")).toBeNull();
+  });
+});
+
+describe("a budget's answer", () => {
+  it("that was not taken is told, so that the card can be answered again", async () => {
+    answer = () => Promise.reject({ key: "budget.none", args: {}, retryable: false });
+    expect(await open().answerBudget("more")).toBe(false);
+    expect(toasts.list.length).toBe(1);
+    expect(asked).toEqual([{ type: "answer_budget", session: "s", answer: "more" }]);
+  });
+});
