@@ -11,6 +11,7 @@ mod memory;
 mod seed;
 mod sessions;
 mod table;
+mod tasks;
 mod turn;
 mod window;
 
@@ -27,15 +28,17 @@ enum Part {
     Turn,
     Grep,
     Cache,
+    Tasks,
 }
 
 /// The parts by their names, in the order they run.
-const PARTS: [(&str, Part); 5] = [
+const PARTS: [(&str, Part); 6] = [
     ("sessions", Part::Sessions),
     ("window", Part::Window),
     ("turn", Part::Turn),
     ("grep", Part::Grep),
     ("cache", Part::Cache),
+    ("tasks", Part::Tasks),
 ];
 
 fn main() -> ExitCode {
@@ -54,7 +57,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The parts that are named on the command line; all if none is. Cargo adds options of its own.
+/// The parts that are named on the command line; all if none is. Cargo adds options of its own, and `tasks` has some.
 fn chosen() -> Result<Vec<(&'static str, Part)>> {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let known = |word: &String| PARTS.iter().any(|(name, _)| name == word);
@@ -80,6 +83,7 @@ async fn measure(parts: &[(&str, Part)]) -> Result<(Table, String)> {
             Part::Turn => turn::measure(&mut table).await,
             Part::Grep => grep::measure(&mut table),
             Part::Cache => cache::measure(&mut table).await,
+            Part::Tasks => tasks::measure(&mut table).await,
         };
         outcome.with_context(|| (*name).to_owned())?;
         say(&format!("{name} took {:.0} s", began.elapsed().as_secs_f64()));

@@ -5,15 +5,60 @@ use crate::{
     setup::{self, Purpose},
     steps::Steps,
 };
-use anyhow::Result;
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use std::env;
+use std::{env, path::PathBuf};
 
 /// What to measure.
 #[derive(Args)]
 pub(crate) struct Choice {
     /// Only these parts; all of them if none is named.
     parts: Vec<Part>,
+    #[command(flatten)]
+    model: Model,
+}
+
+/// The model that does the tasks; the scripted server where none is named.
+#[derive(Args)]
+#[command(next_help_heading = "A model for `tasks`")]
+struct Model {
+    /// How it is spoken to.
+    #[arg(long, requires_all = ["base_url", "model"], value_parser = ["anthropic", "openai-chat", "openai-responses", "bedrock"])]
+    protocol: Option<String>,
+    /// The server's address.
+    #[arg(long, value_name = "URL", requires = "protocol")]
+    base_url: Option<String>,
+    /// The vendor's name of it.
+    #[arg(long, value_name = "NAME", requires = "protocol")]
+    model: Option<String>,
+    /// The environment variable that holds the key [default: OCTO_API_KEY]
+    #[arg(long, value_name = "VAR", requires = "protocol")]
+    key_env: Option<String>,
+    /// What a task may cost, in US dollars; calls of unknown price are not counted [default: 5]
+    #[arg(long, value_name = "USD", requires = "protocol")]
+    budget: Option<String>,
+    /// Where what was made is kept [default: the build folder's tasks]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Model {
+    /// As the figures read it: words that name no part.
+    fn words(&self) -> Result<Vec<String>> {
+        let out = self.out.as_deref().map(std::path::absolute).transpose().context("--out")?;
+        let out = out.map(|out| out.into_os_string().into_string());
+        let out = out.transpose().map_err(|_| anyhow!("--out is not Unicode text"))?;
+        let options = [
+            ("protocol", &self.protocol),
+            ("base-url", &self.base_url),
+            ("model", &self.model),
+            ("key-env", &self.key_env),
+            ("budget", &self.budget),
+            ("out", &out),
+        ];
+        let given = options.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        Ok(given.map(|(name, value)| format!("--{name}={value}")).collect())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -28,6 +73,8 @@ enum Part {
     Grep,
     /// What providers' prompt caches make of Octo's requests.
     Cache,
+    /// Three real tasks, done by a model in throw-away folders, in which it runs commands without asking.
+    Tasks,
 }
 
 /// The profile of the root manifest, and the folder its build is in.
@@ -38,6 +85,10 @@ const PROFILE: &str = "bench-run";
 /// # Errors
 /// The first step that fails.
 pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Result<()> {
+    let model = choice.model.words()?;
+    if !model.is_empty() && choice.parts != [Part::Tasks] {
+        bail!("a model is for the part `tasks` alone: cargo xtask bench tasks --protocol …");
+    }
     setup::run(project, steps, Purpose::Bench)?;
     let mut bench = project.cargo(["bench"]);
     bench.args(["--profile", PROFILE, "--package", "octo-tests"]);
@@ -55,6 +106,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
     for part in choice.parts.iter().filter_map(Part::to_possible_value) {
         bench.arg(part.get_name());
     }
+    bench.args(model);
     bench.env("OCTO_APP", binary).env("RUST_LIB_BACKTRACE", "0");
     steps.run("figures", bench)
 }

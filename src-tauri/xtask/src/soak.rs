@@ -10,7 +10,10 @@ use anyhow::Result;
 /// Tests read it: set, a campaign runs in full; not set, it runs a seeded tenth.
 const FULL: &str = "OCTO_SOAK";
 
-/// Runs every test with campaigns in full.
+/// The test that asks a third party's server, which it installs; only a soak runs it.
+const WITNESS: &str = "binary(headless) and test(/^witness::/)";
+
+/// Runs every test with campaigns in full, and the one with a third party's server.
 ///
 /// # Errors
 /// The first step that fails.
@@ -19,5 +22,9 @@ pub(crate) fn run(project: &Project, steps: &mut Steps) -> Result<()> {
     steps.run("page", project.npm(["run", "build"]))?;
     let mut campaigns = project.workspace(["nextest", "run", "--profile", "soak"]);
     campaigns.env(FULL, "1");
-    steps.run("campaigns", campaigns)
+    steps.run("campaigns", campaigns)?;
+    // What it could not install is said on standard error, which a test that passed is not asked for otherwise.
+    let mut witness = project.workspace(["nextest", "run", "--profile", "soak", "--run-ignored", "only"]);
+    witness.args(["--no-capture", "-E", WITNESS]);
+    steps.run("witness", witness)
 }

@@ -2,7 +2,7 @@
 //!
 //! The server refuses unpaired tool calls and any changed byte in a conversation's prefix, so every test
 //! here is also a test of those two.
-#![expect(clippy::expect_used, clippy::panic, reason = "tests report by failing")]
+#![expect(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests report by failing")]
 
 mod agent {
     mod attachments;

@@ -394,7 +394,23 @@ mod tests {
     #[tokio::test]
     async fn what_the_first_octo_stored_is_there_after_all_steps() {
         let home = tempfile::tempdir().unwrap();
-        let (_home, old) = open_with(home.path(), &schema::STEPS[..1]).unwrap();
+        store_as_the_first_octo(home.path());
+        let store = Store::open(home.path()).unwrap();
+        let session = "019a0000000070008000000000000001".parse().unwrap();
+        let snapshot = store.read(move |reader| reader.snapshot(session, 10)).await.unwrap().unwrap();
+        assert_eq!(snapshot.draft.text, "half a \"thought\"");
+        assert_eq!(snapshot.notes[0].note.key, "command.help");
+        assert_eq!((snapshot.spending.calls, snapshot.spending.unpriced), (1, 1));
+        let turn = "019a0000000070008000000000000003".parse().unwrap();
+        let calls = store.read(move |reader| reader.calls_billed(turn)).await.unwrap();
+        assert_eq!((calls[0].name.as_str(), calls[0].cost), ("model-1", None));
+        assert_eq!(calls[0].usage.unwrap().total_input(), 6);
+        store.close();
+    }
+
+    /// A home as the first Octo left it: a session with a draft, a note and a line of usage.
+    fn store_as_the_first_octo(home: &Path) {
+        let (_home, old) = open_with(home, &schema::STEPS[..1]).unwrap();
         old.execute_batch(
             r#"INSERT INTO prompts VALUES ('p', 'prompt'); INSERT INTO toolsets VALUES ('t', 1, '[]');
             INSERT INTO sessions (key, id, title, folder, profile, mode, source, pinned, status, created_at,
@@ -410,17 +426,5 @@ mod tests {
               '019a0000000070008000000000000002', 6, 3, 1, 2, 4);"#,
         )
         .unwrap();
-        drop((_home, old));
-        let store = Store::open(home.path()).unwrap();
-        let session = "019a0000000070008000000000000001".parse().unwrap();
-        let snapshot = store.read(move |reader| reader.snapshot(session, 10)).await.unwrap().unwrap();
-        assert_eq!(snapshot.draft.text, "half a \"thought\"");
-        assert_eq!(snapshot.notes[0].note.key, "command.help");
-        assert_eq!((snapshot.spending.calls, snapshot.spending.unpriced), (1, 1));
-        let turn = "019a0000000070008000000000000003".parse().unwrap();
-        let calls = store.read(move |reader| reader.calls_billed(turn)).await.unwrap();
-        assert_eq!((calls[0].name.as_str(), calls[0].cost), ("model-1", None));
-        assert_eq!(calls[0].usage.unwrap().total_input(), 6);
-        store.close();
     }
 }

@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(fs::read_to_string(third.with_extension("jsonl")).unwrap(), "");
         archives.take_back(&third);
         archives.take_back(home.path());
-        assert_eq!(archives.list(), [second.clone()]);
+        assert_eq!(archives.list(), std::slice::from_ref(&second));
         let third = archives.add("# three again", "").unwrap();
         assert!(third.ends_with("0003.md"));
         #[cfg(unix)]

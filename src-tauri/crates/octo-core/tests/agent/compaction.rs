@@ -34,7 +34,7 @@ fn reader(steps: usize, summing_up: impl Fn(usize) -> Reply + Send + 'static) ->
 async fn rig(script: Script, files: usize) -> Rig {
     let rig = Rig::new(script).await;
     for number in 1..=files {
-        rig.home.write(&format!("{number}.txt"), &format!("The number of file {number}.\n").repeat(200));
+        rig.home.write(format!("{number}.txt"), format!("The number of file {number}.\n").repeat(200));
     }
     let patch = SettingsPatch {
         compact_at: Some(CompactionLimit::Tokens { tokens: 12_000 }),

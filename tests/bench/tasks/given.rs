@@ -1,0 +1,65 @@
+//! The tasks: what is asked for, and the files that are there.
+
+use super::{
+    checks::{self, Check},
+    rehearsal,
+};
+use octo_testkit::Reply;
+use std::path::Path;
+
+/// A task.
+pub struct Task {
+    /// Its name.
+    pub name: &'static str,
+    /// What the person says.
+    pub prompt: &'static str,
+    /// The files of the folder, with their paths in it.
+    pub files: &'static [(&'static str, &'static str)],
+    /// Looks at what was made in a folder.
+    pub check: fn(&Path) -> Vec<Check>,
+    /// What the scripted model answers.
+    pub rehearsal: fn() -> Vec<Reply>,
+}
+
+/// The files of a task, by their names in its folder beside this file.
+macro_rules! files {
+    ($task:literal: $($file:literal),+) => {
+        &[$(($file, include_str!(concat!($task, "/", $file)))),+]
+    };
+}
+
+/// All of them.
+pub const TASKS: [Task; 3] = [
+    Task {
+        name: "deck",
+        prompt: include_str!("deck/prompt.md"),
+        files: files!("deck": "brief.md", "figures.csv", "quotes.md"),
+        check: checks::deck,
+        rehearsal: rehearsal::deck,
+    },
+    Task {
+        name: "plan",
+        prompt: include_str!("plan/prompt.md"),
+        files: files!("plan": "product.md", "limits.md", "survey.csv"),
+        check: checks::plan,
+        rehearsal: rehearsal::plan,
+    },
+    Task {
+        name: "pipeline",
+        prompt: include_str!("pipeline/prompt.md"),
+        files: PIPELINE,
+        check: checks::pipeline,
+        rehearsal: rehearsal::pipeline,
+    },
+];
+
+/// The magazine's files.
+pub const PIPELINE: &[(&str, &str)] = files!("pipeline":
+    "pipeline.md",
+    "articles/a-map-of-smells.md",
+    "articles/bridges.md",
+    "articles/draft-of-a-storm.md",
+    "articles/salt-and-light.md",
+    "articles/the-clockmaker.md",
+    "articles/the-last-ferry.md"
+);

@@ -1,0 +1,97 @@
+//! Which model does the tasks.
+
+use anyhow::{Context as _, Result, bail};
+use octo_protocol::{Cost, ModelDraft, Protocol, Secret};
+use std::path::{Path, PathBuf};
+
+/// What a task may cost where nothing else is said, in dollars.
+const BUDGET: f64 = 5.0;
+
+/// What the command line says.
+pub struct Options {
+    /// The model; none for the scripted server.
+    pub model: Option<Model>,
+    /// What a task may cost. What has no known price is not counted.
+    pub budget: Cost,
+    /// Where what was made is kept.
+    pub out: PathBuf,
+}
+
+/// A model of the person's.
+pub struct Model {
+    /// How it is spoken to.
+    pub protocol: Protocol,
+    /// Its name on the command line.
+    pub protocol_name: String,
+    /// The server's address.
+    pub base_url: String,
+    /// The vendor's name of it.
+    pub name: String,
+    /// The environment variable with its key.
+    pub key_env: String,
+    key: Option<Secret>,
+}
+
+impl Options {
+    /// Reads `--name=value` words; `cargo xtask bench` writes them so.
+    ///
+    /// # Errors
+    /// When one is missing or wrong.
+    pub fn read(words: impl Iterator<Item = String>) -> Result<Self> {
+        let words: Vec<String> = words.collect();
+        let given = |name: &str| {
+            let value =
+                words.iter().find_map(|word| word.strip_prefix("--")?.strip_prefix(name)?.strip_prefix('='));
+            value.filter(|value| !value.trim().is_empty()).map(str::to_owned)
+        };
+        let dollars = given("budget").map_or(Ok(BUDGET), |text| text.parse()).context("--budget")?;
+        let budget = Cost::from_dollars(dollars).filter(|budget| *budget > Cost::ZERO);
+        let model = match given("protocol") {
+            Some(protocol_name) => {
+                let key_env = given("key-env").unwrap_or_else(|| "OCTO_API_KEY".to_owned());
+                let key = std::env::var(&key_env).ok().filter(|key| !key.trim().is_empty());
+                Some(Model {
+                    protocol: protocol(&protocol_name)?,
+                    protocol_name,
+                    base_url: given("base-url").context("--protocol needs --base-url")?,
+                    name: given("model").context("--protocol needs --model")?,
+                    key: key.map(|key| Secret::new(key.trim())),
+                    key_env,
+                })
+            }
+            None => None,
+        };
+        let out = given("out").map_or_else(|| build_folder().join("tasks"), PathBuf::from);
+        Ok(Self { model, budget: budget.context("--budget must be more than nothing")?, out })
+    }
+}
+
+impl Model {
+    /// As it is added.
+    pub fn draft(&self) -> ModelDraft {
+        ModelDraft {
+            id: None,
+            protocol: self.protocol,
+            base_url: self.base_url.trim_end_matches('/').to_owned(),
+            model: self.name.clone(),
+            key: self.key.clone(),
+            headers: Vec::new(),
+        }
+    }
+}
+
+fn protocol(name: &str) -> Result<Protocol> {
+    Ok(match name {
+        "anthropic" => Protocol::Anthropic,
+        "openai-chat" => Protocol::OpenaiChat,
+        "openai-responses" => Protocol::OpenaiResponses,
+        "bedrock" => Protocol::Bedrock,
+        other => bail!("there is no protocol {other}"),
+    })
+}
+
+/// Cargo's folder for what tests write lies in its build folder.
+fn build_folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    folder.parent().unwrap_or(folder).to_owned()
+}
