@@ -23,12 +23,19 @@ fn is_paired(messages: &[Message]) -> bool {
         let fits = results.len() == owed.len()
             && results.iter().zip(&owed).all(|(result, call)| result.call == call.id);
         let misplaced = message.role == Role::Assistant && !results.is_empty();
-        if !fits || misplaced {
+        if !fits || misplaced || !opens_with_results(message) {
             return false;
         }
         owed = if message.role == Role::Assistant { message.calls().collect() } else { Vec::new() };
     }
     owed.is_empty()
+}
+
+/// Results must open the message that holds them. Mending puts them there, so what already has them elsewhere is to be
+/// mended too: else a fault in a later message would move them, and so change what was sent before.
+fn opens_with_results(message: &Message) -> bool {
+    let is_result = |block: &&Block| matches!(block, Block::ToolResult(_));
+    !message.blocks.iter().skip_while(is_result).any(|block| is_result(&block))
 }
 
 fn mend(messages: &[Message]) -> Vec<Message> {
@@ -146,6 +153,19 @@ mod tests {
         let statuses: Vec<CallStatus> = results(&mended[1]).map(|result| result.status).collect();
         assert_eq!(statuses, [CallStatus::Done, CallStatus::Interrupted, CallStatus::Done]);
         assert_eq!(mended[1].text(), "go on");
+    }
+
+    #[test]
+    fn results_open_their_message_whatever_comes_later() {
+        let a = CallId::new();
+        let mut messages = vec![
+            message(Role::Assistant, vec![call(a)]),
+            message(Role::User, vec![text("words"), result(a)]),
+        ];
+        let alone = paired(&messages)[1].blocks.clone();
+        assert!(matches!(alone[0], Block::ToolResult(_)), "{alone:?}");
+        messages.push(message(Role::User, vec![result(CallId::new())]));
+        assert_eq!(paired(&messages)[1].blocks, alone);
     }
 
     #[test]
