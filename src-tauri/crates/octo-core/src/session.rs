@@ -93,6 +93,8 @@ pub(crate) enum Report {
     Beside(side_call::SideProgress),
     /// Summed-up messages were written out.
     Archived(compacting::ArchiveReport),
+    /// A turn finished and nothing waits: the next message may be guessed.
+    Finished(octo_protocol::TurnId),
     /// Nobody has worked here for a while, in the pause of this number.
     Idle(u64),
     /// Whatever still runs of this turn after Stop is given up.
@@ -196,6 +198,7 @@ impl Session {
             Report::Budget(report) => self.budget_checked(report).await,
             Report::Beside(progress) => self.side_progressed(progress).await,
             Report::Archived(report) => self.archived(report).await,
+            Report::Finished(turn) => self.suggest(turn).await,
             Report::Idle(pause) => self.idle(pause).await,
             Report::StopOverdue(turn) => self.give_up_stopping(turn).await,
         }

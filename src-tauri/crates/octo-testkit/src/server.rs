@@ -1,13 +1,16 @@
 //! A scripted model server on loopback.
 
+mod admission;
+
 use crate::{
     RecordedRequest, Reply, Script, anthropic, bedrock,
     board::Board,
     cache::{CachePolicy, CacheSimulator, SeenMiss, Served},
-    frozen::{Conversations, Prefix},
-    openai_chat, openai_responses, pairing,
+    frozen::Conversations,
+    openai_chat, openai_responses,
     reply::{Cut, Frame, Kind},
 };
+use admission::{Plan, plan};
 use bytes::Bytes;
 use futures::StreamExt;
 use http_body_util::{BodyExt, StreamBody, combinators::BoxBody};
@@ -329,92 +332,6 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Bod
     });
     let Plan { reply, served, model, number } = plan;
     perform(reply, protocol, number, &model, served, watch).await
-}
-
-/// What will be answered, settled in one step so that parallel requests cannot mix.
-struct Plan {
-    reply: Reply,
-    served: Served,
-    model: String,
-    number: usize,
-}
-
-fn plan(state: &mut State, options: &ServerOptions, request: &RecordedRequest) -> Plan {
-    let (reply, served) = match admitted(state, options, request) {
-        Err(refusal) => (*refusal, Served::default()),
-        Ok(served) => match state.script.next(request) {
-            Some(reply) => (reply, served),
-            None => (fault(state, request, "the script has no reply left"), served),
-        },
-    };
-    Plan { reply, served, model: request.model().to_owned(), number: request.number }
-}
-
-fn fault(state: &mut State, request: &RecordedRequest, reason: impl Into<String>) -> Reply {
-    let reason = reason.into();
-    state.faults.push(Fault { request: request.number, reason: reason.clone() });
-    Reply::error(400, "invalid_request_error", reason)
-}
-
-fn admitted(
-    state: &mut State,
-    options: &ServerOptions,
-    request: &RecordedRequest,
-) -> Result<Served, Box<Reply>> {
-    if let Some(key) = &options.key {
-        let carried = match request.protocol {
-            Protocol::Anthropic => request.header("x-api-key") == Some(key),
-            Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Bedrock => {
-                request.header("authorization") == Some(&format!("Bearer {key}"))
-            }
-        };
-        if !carried {
-            return Err(Box::new(Reply::error(401, "authentication_error", "invalid x-api-key")));
-        }
-    }
-    let checked = check(request).and_then(|()| {
-        if options.prefix == PrefixRule::Free {
-            return Ok(());
-        }
-        let system = match request.protocol {
-            Protocol::Anthropic | Protocol::Bedrock => request.body["system"].clone(),
-            Protocol::OpenaiChat | Protocol::OpenaiResponses => Value::String(request.system()),
-        };
-        let tools = request.tool_list().unwrap_or(&Value::Null);
-        state.conversations.accept(Prefix::new(tools, &system, request.messages()))
-    });
-    let counted = checked.and_then(|()| {
-        cache_of(state, request.protocol).serve(request.protocol, request.model(), &request.body)
-    });
-    if let Some(miss) = counted.as_ref().ok().and_then(|served| served.miss) {
-        state.misses.push((request.number, miss));
-    }
-    counted.map_err(|reason| Box::new(fault(state, request, reason)))
-}
-
-fn check(request: &RecordedRequest) -> Result<(), String> {
-    if !request.body.is_object() {
-        return Err("the body is no JSON object".to_owned());
-    }
-    if request.protocol != Protocol::Bedrock && request.body["stream"] != true {
-        return Err("this server only streams".to_owned());
-    }
-    if request.model().is_empty() {
-        return Err("no model".to_owned());
-    }
-    let limit = ["/max_tokens", "/max_completion_tokens", "/max_output_tokens", "/inferenceConfig/maxTokens"]
-        .iter()
-        .find_map(|field| request.body.pointer(field).and_then(Value::as_u64));
-    if limit.unwrap_or(0) == 0 {
-        return Err("no limit of output tokens".to_owned());
-    }
-    if request.protocol == Protocol::Bedrock
-        && request.tool_list().is_none()
-        && request.body["messages"].to_string().contains("\"toolUse\"")
-    {
-        return Err("toolConfig must be defined when toolUse blocks are used".to_owned());
-    }
-    pairing::check(request.protocol, request.messages())
 }
 
 async fn perform(

@@ -82,18 +82,24 @@ impl Session {
     }
 
     /// Guesses the person's next message after a turn. Only a light model is asked: the guess is not worth the price
-    /// of another.
-    pub(super) fn suggest(&mut self, turn: TurnId, step: &mut Step) {
+    /// of another, and nothing beyond a budget.
+    pub(super) async fn suggest(&mut self, turn: TurnId) -> Result<(), ApiError> {
         let settings = self.shared.preferences();
         let wanted = settings.suggestions == Switch::On && self.info.source == Source::Window;
-        let (true, Some(model)) = (wanted, settings.light_model) else { return };
+        let (true, Some(model)) = (wanted && self.running.is_none(), settings.light_model) else {
+            return Ok(());
+        };
+        // What cannot be looked up now is not worth ending a session for.
+        let Ok(false) = self.is_over_budget().await else { return Ok(()) };
         let todos = self.todos();
-        let Some(question) = suggestion::question(&self.context, &todos) else { return };
+        let Some(question) = suggestion::question(&self.context, &todos) else { return Ok(()) };
+        let mut step = Step::default();
         let blocks = vec![Block::Text { text: question }];
         let messages: Vec<Message> = vec![self.message(turn, Role::User, Origin::Octo, blocks)];
         let to = To::Aside { model, system: suggestion::SYSTEM };
         let max_output = Some(suggestion::LONGEST_ANSWER);
-        self.call_beside(Aim::Suggestion(turn), Said { messages, vanishing: 0, max_output, to }, step);
+        self.call_beside(Aim::Suggestion(turn), Said { messages, vanishing: 0, max_output, to }, &mut step);
+        self.finish(step).await
     }
 
     fn spawn_beside(&self, id: MessageId, said: Said, cancel: CancellationToken) {

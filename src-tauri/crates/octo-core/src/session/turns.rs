@@ -228,7 +228,7 @@ impl Session {
         step.changes.push(Change::Event(Event::TurnEnded { turn }));
         step.jobs.push(Box::new(Session::begin_pause));
         if finished && self.queue.is_empty() {
-            self.suggest(ended, step);
+            step.jobs.push(Box::new(move |session| session.reporter()(Report::Finished(ended))));
         }
         self.push_head(&mut step.changes);
     }

@@ -22,20 +22,25 @@ async fn billed(rig: &mut Rig, purpose: Purpose) -> octo_protocol::BilledCall {
     .await
 }
 
+/// Sessions that are idle at once, and compacted rather than kept warm.
+async fn compacting(script: Script) -> Rig {
+    let rig = Rig::priced(script, Duration::from_millis(300)).await;
+    let patch = SettingsPatch {
+        compact_at: Some(CompactionLimit::Tokens { tokens: 30_000 }),
+        keep_warm: Some(Switch::Off),
+        ..SettingsPatch::default()
+    };
+    rig.octo.call(ChangeSettings { patch }).await.unwrap();
+    rig
+}
+
 #[tokio::test]
 async fn a_long_conversation_is_compacted_in_a_pause_and_goes_on_shorter() {
     let script = Script::from_fn(|request| match is_instruction(request) {
         true => Reply::text(SUMMARY),
         false => Reply::text("Noted. ".repeat(2_000)),
     });
-    let mut rig = Rig::priced(script, Duration::from_millis(300)).await;
-    let patch = SettingsPatch {
-        compact_at: Some(CompactionLimit::Tokens { tokens: 30_000 }),
-        keep_warm: Some(Switch::Off),
-        suggestions: Some(Switch::Off),
-        ..SettingsPatch::default()
-    };
-    rig.octo.call(ChangeSettings { patch }).await.unwrap();
+    let mut rig = compacting(script).await;
     let session = rig.start(Mode::Ask, &"Write the report. ".repeat(2_000)).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.send(session, &"And this too. ".repeat(2_000)).await;
@@ -68,14 +73,7 @@ async fn new_work_ends_what_goes_on_in_a_pause() {
         true => held.clone(),
         false => Reply::text("Noted. ".repeat(2_000)),
     });
-    let mut rig = Rig::priced(script, Duration::from_millis(300)).await;
-    let patch = SettingsPatch {
-        compact_at: Some(CompactionLimit::Tokens { tokens: 30_000 }),
-        keep_warm: Some(Switch::Off),
-        suggestions: Some(Switch::Off),
-        ..SettingsPatch::default()
-    };
-    rig.octo.call(ChangeSettings { patch }).await.unwrap();
+    let mut rig = compacting(script).await;
     let session = rig.start(Mode::Ask, &"Write the report. ".repeat(2_000)).await;
     rig.turn_end().await;
     rig.send(session, &"And this too. ".repeat(2_000)).await;
@@ -101,4 +99,30 @@ async fn a_model_of_unknown_price_is_left_alone() {
     let snapshot = rig.snapshot(session).await;
     assert_eq!((snapshot.spending.calls, snapshot.spending.unpriced), (1, 1));
     assert_eq!(rig.server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_cache_that_would_expire_is_read_again_and_no_more_once_somebody_works() {
+    // Entries of this provider live 22 seconds, so that a refresh is due two seconds after the last use.
+    let caching = serde_json::json!({
+        "kind": { "prefix": { "step": 128, "life_seconds": 22, "keyed": false } }, "minimum": 1024,
+    });
+    let script = Script::from_fn(|request| match request.user_text().contains("Answer with OK.") {
+        true => Reply::text("OK"),
+        false => Reply::text("Noted."),
+    });
+    let mut rig = Rig::priced_with(script, Duration::from_millis(100), &caching).await;
+    let session = rig.start(Mode::Ask, &"Write the report. ".repeat(5_000)).await;
+    rig.turn_end().await;
+    let before = rig.snapshot(session).await;
+    let line = billed(&mut rig, Purpose::Warmth).await;
+    assert_eq!((line.outcome, line.turn), (CallOutcome::Answered, None));
+    // That it is the conversation as it was, and so what the cache holds, the server insists on.
+    let refresh = rig.server.requests()[1].clone();
+    assert_eq!(refresh.body["max_tokens"], 16);
+    assert_eq!(rig.snapshot(session).await.page, before.page, "nobody sees it");
+    rig.send(session, "Go on.").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(!rig.server.requests().last().unwrap().body.to_string().contains("Answer with OK."));
+    rig.assert_sound();
 }

@@ -103,17 +103,22 @@ async fn open_waiting(home: &octo_testkit::TempHome) -> octo_core::Octo {
     octo_core::Octo::start(config).await.expect("the application starts")
 }
 
-#[tokio::test]
-async fn what_is_renamed_pinned_or_deleted_does_not_go_on_for_that() {
+/// A session whose answer was streaming when Octo ended, and an application that has not touched it.
+async fn left_open() -> (Rig, octo_protocol::SessionId, octo_core::Octo) {
     let gate = Gate::new();
     let script =
         Script::new().reply(Reply::text("half of").in_chunks(2).hold_after(1, &gate)).text("no more");
     let rig = Rig::new(script).await;
     let session = rig.start(Mode::Ask, "say it").await;
-    gate.reached().await;
+    super::rig::reached(&gate).await;
     rig.octo.shutdown().await;
-
     let octo = open_waiting(&rig.home).await;
+    (rig, session, octo)
+}
+
+#[tokio::test]
+async fn what_is_renamed_pinned_or_deleted_does_not_go_on_for_that() {
+    let (rig, session, octo) = left_open().await;
     octo.call(RenameSession { session, title: "  Another   name ".into() }).await.unwrap();
     octo.call(PinSession { session, pinned: true }).await.unwrap();
     let list = octo.call(ListSessions { query: String::new(), offset: 0, limit: 10 }).await.unwrap();
@@ -138,15 +143,7 @@ async fn what_is_renamed_pinned_or_deleted_does_not_go_on_for_that() {
 
 #[tokio::test]
 async fn stop_ends_a_turn_that_was_left_open_without_going_on_with_it() {
-    let gate = Gate::new();
-    let script =
-        Script::new().reply(Reply::text("half of").in_chunks(2).hold_after(1, &gate)).text("no more");
-    let rig = Rig::new(script).await;
-    let session = rig.start(Mode::Ask, "say it").await;
-    gate.reached().await;
-    rig.octo.shutdown().await;
-
-    let octo = open_waiting(&rig.home).await;
+    let (rig, session, octo) = left_open().await;
     octo.call(Stop { session }).await.unwrap();
     let snapshot = octo.call(OpenSession { session }).await.unwrap();
     assert_eq!(snapshot.page.turns.last().and_then(|turn| turn.end.clone()), Some(TurnEnd::Stopped));

@@ -52,9 +52,20 @@ impl Rig {
 
     /// With a model whose prices are known, and sessions that are idle after `idle_after`.
     pub async fn priced(script: impl Into<Script>, idle_after: Duration) -> Self {
+        let markers = serde_json::json!({ "limit": 4, "lookback": 20, "lives": ["five_minutes", "hour"] });
+        let caching = serde_json::json!({ "kind": { "markers": markers }, "minimum": 1024 });
+        Self::priced_with(script, idle_after, &caching).await
+    }
+
+    /// As [`Rig::priced`], with a cache of its own.
+    pub async fn priced_with(
+        script: impl Into<Script>,
+        idle_after: Duration,
+        caching: &serde_json::Value,
+    ) -> Self {
         let (home, server) = (TempHome::new(), ModelServer::start(script));
         std::fs::create_dir_all(home.octo()).expect("a home");
-        std::fs::write(home.octo().join("presets.json"), prices(&server.url())).expect("presets");
+        std::fs::write(home.octo().join("presets.json"), prices(&server.url(), caching)).expect("presets");
         let octo = Octo::start(Config { idle_after, ..config(&home) }).await.expect("the application starts");
         Self::connected(home, server, octo).await
     }
@@ -212,10 +223,9 @@ pub fn answers(snapshot: &SessionSnapshot) -> String {
 }
 
 /// A table of presets in which the scripted model costs what a usual one does.
-fn prices(url: &str) -> String {
+fn prices(url: &str, caching: &serde_json::Value) -> String {
     let rates = serde_json::json!({ "input": 3, "output": 15, "read": 0.3, "write": 3.75, "write_hour": 6 });
     let prices = serde_json::json!({ "rates": rates, "date": "2026-11-22", "source": "a test" });
-    let markers = serde_json::json!({ "limit": 4, "lookback": 20, "lives": ["five_minutes", "hour"] });
     serde_json::json!({
         "version": 1,
         "providers": [{
@@ -223,7 +233,7 @@ fn prices(url: &str) -> String {
             "name": "Scripted",
             "addresses": [{ "url": url }],
             "protocol": "anthropic",
-            "caching": { "kind": { "markers": markers }, "minimum": 1024 },
+            "caching": caching,
             "rows": [{ "name": "scripted", "prices": prices }],
         }],
     })
