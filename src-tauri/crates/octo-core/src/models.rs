@@ -52,9 +52,7 @@ type Headers = Vec<(String, SecretString)>;
 pub(crate) struct Connection {
     pub provider: Arc<dyn Provider>,
     pub model: String,
-    pub vision: bool,
-    pub max_output: u64,
-    /// What is known of it: window, cache, prices.
+    /// What is known of it: window, limits, cache, prices.
     pub card: Arc<ModelCard>,
 }
 
@@ -156,8 +154,8 @@ impl Models {
     pub fn demo(&self) -> Connection {
         let language = words::resolve(self.with(|state| state.language));
         let provider = Arc::new(DemoProvider::new(language, READING_PACE));
-        let card = Arc::new(ModelCard::unknown(Protocol::OpenaiChat));
-        Connection { provider, model: "demo".to_owned(), vision: false, max_output: 4_096, card }
+        let card = Arc::new(ModelCard { vision: false, ..ModelCard::unknown(Protocol::OpenaiChat) });
+        Connection { provider, model: "demo".to_owned(), card }
     }
 
     /// The connection of a model, made on the first call.
@@ -335,13 +333,7 @@ impl Models {
         let card = Arc::new(self.card(entry.protocol, &entry.base_url, &entry.model));
         let network = Network { proxy: self.proxy(), headers, ..Network::default() };
         let provider = connect(endpoint(entry.protocol, entry.base_url.clone(), key, network, &card))?;
-        Ok(Connection {
-            provider,
-            model: entry.model.clone(),
-            vision: card.vision,
-            max_output: card.max_output,
-            card,
-        })
+        Ok(Connection { provider, model: entry.model.clone(), card })
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {

@@ -4,6 +4,7 @@
 //! [`model_call`] and [`calls`] perform its actions, [`questions`] takes answers, [`inbox`] takes requests
 //! and [`restore`] goes on after a restart.
 
+mod attached;
 mod budget;
 mod calls;
 mod compacting;
@@ -14,6 +15,7 @@ mod meter;
 mod model_call;
 mod outgoing;
 mod questions;
+mod recall;
 mod restore;
 mod side_call;
 mod state;

@@ -88,7 +88,7 @@ impl Shared {
         read.await.map_err(ApiError::from)
     }
 
-    /// The bytes of all pictures these messages mention. One that is gone is left out: the codec says so.
+    /// The bytes of all pictures and documents these messages mention. One that is gone is left out: the codec says so.
     pub async fn images_of(&self, messages: &[Message]) -> HashMap<BlobHash, Arc<[u8]>> {
         let hashes: HashSet<BlobHash> =
             messages.iter().flat_map(|message| &message.blocks).flat_map(pictures).collect();
@@ -108,7 +108,7 @@ impl Shared {
 
 fn pictures(block: &Block) -> Vec<BlobHash> {
     match block {
-        Block::Image { blob, .. } => vec![blob.clone()],
+        Block::Image { blob, .. } | Block::Document { blob, .. } => vec![blob.clone()],
         Block::ToolResult(result) => result.images.iter().map(|image| image.blob.clone()).collect(),
         Block::Text { .. }
         | Block::Reasoning { .. }

@@ -64,7 +64,7 @@ impl Sent {
                 Role::User => "user",
                 Role::Assistant => "assistant",
             });
-            message.blocks.iter().for_each(|block| digest.block(block));
+            message.blocks.iter().for_each(|block| digest.block(request, block));
             digest.piece()
         });
         Self {
@@ -213,13 +213,20 @@ impl Digest {
         self
     }
 
-    fn block(&mut self, block: &Block) {
+    fn block(&mut self, request: &ModelRequest, block: &Block) {
+        // What stands for a picture or a document depends on whether it is sent as it is.
+        let form = |is_shown| if is_shown { "shown" } else { "named" };
         match block {
             Block::Text { text } => self.text("text").text(text),
             Block::Summary { text, .. } => self.text("summary").text(text),
             Block::Notice { text, .. } => self.text("notice").text(text),
             Block::File { path } => self.text("file").text(path),
-            Block::Image { blob, name, .. } => self.text("image").text(&blob.0).text(name),
+            Block::Image { blob, name, .. } => {
+                self.text(form(request.vision)).text("image").text(&blob.0).text(name)
+            }
+            Block::Document { blob, path, .. } => {
+                self.text(form(request.documents)).text("document").text(&blob.0).text(path)
+            }
             Block::Reasoning { replay, .. } => {
                 let raw = replay.as_ref().map(|replay| replay.raw.to_string());
                 self.text("reasoning").text(raw.as_deref().unwrap_or_default())
@@ -271,6 +278,7 @@ mod tests {
             messages,
             images: Arc::default(),
             vision: true,
+            documents: true,
             max_output: 100,
             effort: None,
         }

@@ -196,11 +196,16 @@ fn positions(messages: &[Message], from: usize, to: usize) -> usize {
             Block::Text { .. }
             | Block::Reasoning { .. }
             | Block::Image { .. }
+            | Block::Document { .. }
             | Block::File { .. }
             | Block::Summary { .. }
             | Block::Notice { .. } => Run::Other,
         };
         if run == Run::Other || run != last {
+            count += 1;
+        }
+        if matches!(block, Block::Document { .. }) {
+            // Its path goes before it, as a block of its own.
             count += 1;
         }
         last = run;

@@ -16,10 +16,12 @@ pub struct ModelRequest {
     pub tools: Arc<[ToolSchema]>,
     /// The conversation: alternation and pairing were checked by the caller (see `octo_core`'s pairing pass).
     pub messages: Vec<Message>,
-    /// The bytes of the pictures the messages mention. A missing one is sent as a text stand-in.
+    /// The bytes of the pictures and documents the messages mention. A missing one is sent as a text stand-in.
     pub images: Arc<HashMap<BlobHash, Arc<[u8]>>>,
     /// Whether the model takes pictures; when not, each is sent as a text stand-in.
     pub vision: bool,
+    /// Whether the model takes PDF documents; when not, each is named by its path.
+    pub documents: bool,
     /// The most tokens the answer may have.
     pub max_output: u64,
     /// How much it is asked to reason; none leaves it to the model.

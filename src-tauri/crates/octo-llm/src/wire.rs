@@ -1,6 +1,6 @@
 //! What the codecs have in common: what may go onto the wire, and under which ids.
 
-use crate::{ErrorClass, ModelEvent, ProviderError, sse::SseEvent};
+use crate::{ErrorClass, ModelEvent, ModelRequest, ProviderError, sse::SseEvent};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::{BlobHash, CallId, NoticeKind, Usage};
 use serde_json::Value;
@@ -15,6 +15,8 @@ pub(crate) const NOTHING: &str = "(nothing)";
 pub(crate) const NO_OUTPUT: &str = "(no output)";
 /// The image types both protocols take.
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// The document type all protocols take.
+const DOCUMENT: &str = "application/pdf";
 /// The longest id sent: OpenAI takes 40 characters.
 const LONGEST_ID: usize = 40;
 /// The longest tool name sent: OpenAI takes 64 characters.
@@ -111,6 +113,20 @@ pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
 /// An attached file as the model reads of it.
 pub(crate) fn file(path: &str) -> String {
     format!("Attached file: {path}")
+}
+
+/// An attached document as the model reads of it: before its bytes where it takes them, in their place where not.
+pub(crate) fn document_words(path: &str) -> String {
+    format!("Attached document: {path}")
+}
+
+/// A document's bytes in base64; none for a model that takes none, and when they are gone.
+pub(crate) fn document(request: &ModelRequest, blob: &BlobHash, media_type: &str) -> Option<String> {
+    if !request.documents || media_type != DOCUMENT {
+        return None;
+    }
+    let bytes = request.images.get(blob).filter(|bytes| !bytes.is_empty())?;
+    Some(STANDARD.encode(bytes))
 }
 
 /// A picture ready to be sent, or the words that stand for it.

@@ -111,6 +111,18 @@ pub enum Block {
         /// Its name, shown and sent where a model takes no images.
         name: String,
     },
+    /// A document the person attached, kept as it was then: shown to a model that reads such, named by its
+    /// path to one that does not.
+    Document {
+        /// Where its bytes are.
+        blob: BlobHash,
+        /// Its media type: `application/pdf`.
+        media_type: String,
+        /// Its name.
+        name: String,
+        /// The absolute path it was attached from.
+        path: String,
+    },
     /// A file the person attached by its path; the model reads it with its tools.
     File {
         /// The absolute path.

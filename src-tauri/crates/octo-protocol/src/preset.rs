@@ -22,6 +22,9 @@ pub struct ModelFacts {
     pub max_output: u64,
     /// Whether it takes pictures.
     pub vision: bool,
+    /// Whether it takes PDF documents as they are.
+    #[serde(default)]
+    pub documents: bool,
     /// Whether it calls tools.
     pub tools: bool,
     /// How much it may be asked to reason, rising; empty where it takes no such wish.
@@ -41,6 +44,7 @@ impl Default for ModelFacts {
             context_window: 128_000,
             max_output: 8_192,
             vision: true,
+            documents: false,
             tools: true,
             efforts: Vec::new(),
             price: None,

@@ -1,8 +1,8 @@
 //! What goes in and comes out of the store beyond the protocol's own types.
 
 use octo_protocol::{
-    BudgetStop, CallView, Draft, Message, MessageId, ModelEntry, Question, Queued, Retry, SessionInfo,
-    Settings, Todo, ToolResult, TurnView,
+    BilledCall, BudgetStop, CallView, Draft, Message, MessageId, ModelEntry, Question, Queued, Retry,
+    SessionInfo, Settings, Todo, ToolResult, TurnView,
 };
 
 /// A session to be created.
@@ -82,6 +82,8 @@ pub struct StoredSession {
     pub draft: Draft,
     /// What the conversation took in the model's window after the last call.
     pub context_tokens: u64,
+    /// Of each model the last call that belonged to the work and of which it is known what it used.
+    pub last_calls: Vec<BilledCall>,
 }
 
 /// A turn that has not ended.

@@ -1,15 +1,15 @@
-/** Pictures and files on their way into a message. */
+/** Pictures, documents and files on their way into a message. */
 import { call, host } from "$lib/ipc";
 import type { Block } from "$lib/ipc/types";
 import { explain, t } from "$lib/words/words.svelte";
 import { toasts } from "./toasts.svelte";
 
 /** What is attached: exactly the block that is sent. */
-export type Attachment = Extract<Block, { type: "image" | "file" }>;
+export type Attachment = Extract<Block, { type: "image" | "document" | "file" }>;
 
 /** Whether a block can be attached. */
 export function isAttachment(block: Block): block is Attachment {
-  return block.type === "image" || block.type === "file";
+  return block.type === "image" || block.type === "document" || block.type === "file";
 }
 
 /** The largest picture the core keeps, in bytes (see `PutBlob`). */
@@ -37,7 +37,7 @@ export async function keepPictures(files: readonly File[]): Promise<Attachment[]
   return kept;
 }
 
-/** Attaches files by their paths: pictures as pictures, all else by name. Says which cannot be, and why. */
+/** Attaches files by their paths: pictures and documents as such, all else by name. Says which cannot be, and why. */
 export async function attachPaths(paths: readonly string[]): Promise<Attachment[]> {
   if (paths.length === 0) return [];
   try {

@@ -18,6 +18,7 @@ const facts: ModelFacts = {
   context_window: 1_000_000,
   max_output: 128_000,
   vision: true,
+  documents: false,
   tools: true,
   efforts: [],
   price: price(2e9, 0.2e9, 10e9),

@@ -7,6 +7,7 @@ const unknown: ModelFacts = {
   context_window: 128_000,
   max_output: 8_192,
   vision: true,
+  documents: false,
   tools: true,
   efforts: [],
   price: null,

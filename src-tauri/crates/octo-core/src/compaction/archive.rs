@@ -49,6 +49,7 @@ fn push(text: &mut String, block: &Block) {
         Block::Reasoning { text: said, .. } if said.is_empty() => Ok(()),
         Block::Reasoning { text: said, .. } => writeln!(text, "\n(reasoning) {said}"),
         Block::Image { name, .. } => writeln!(text, "\n(picture) {name}"),
+        Block::Document { path, .. } => writeln!(text, "\n(attached document) {path}"),
         Block::File { path } => writeln!(text, "\n(attached file) {path}"),
         Block::ToolCall(call) => {
             writeln!(text, "\n### Call: {}\n\n{}", call.name, fenced(&call.arguments, "json"))

@@ -6,6 +6,9 @@ use octo_protocol::{Block, Message, Usage};
 const TOKEN: u64 = 4;
 /// What a picture takes, in tokens: that of a megapixel (the vendors' documentation gives width x height / 750).
 const PICTURE: u64 = 1_400;
+/// What a document takes, in tokens: five pages of 2,000 (the vendors speak of 1,500 to 3,000 a page), until the
+/// provider's count says better.
+const DOCUMENT: u64 = 10_000;
 
 /// What a message takes, estimated, in tokens.
 pub(crate) fn estimate(message: &Message) -> u64 {
@@ -17,6 +20,7 @@ pub(crate) fn estimate(message: &Message) -> u64 {
         Block::Reasoning { text, .. } => bytes(text) / TOKEN,
         Block::File { path } => bytes(path) / TOKEN,
         Block::Image { .. } => PICTURE,
+        Block::Document { .. } => DOCUMENT,
         Block::ToolCall(call) => (bytes(&call.name) + bytes(&call.arguments)) / TOKEN + 10,
         Block::ToolResult(result) => bytes(&result.text) / TOKEN + 10 + PICTURE * result.images.len() as u64,
     };

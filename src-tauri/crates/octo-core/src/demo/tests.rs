@@ -422,6 +422,7 @@ fn request(messages: &[Message]) -> ModelRequest {
         messages: messages.to_vec(),
         images: Arc::default(),
         vision: false,
+        documents: false,
         max_output: 1000,
         effort: None,
         cache: CachePlan::default(),

@@ -97,6 +97,7 @@ fn question(model: String, text: &str, max_output: u64) -> ModelRequest {
         messages: vec![message],
         images: Arc::default(),
         vision: false,
+        documents: false,
         max_output,
         effort: None,
         cache: CachePlan::default(),

@@ -1,4 +1,4 @@
-//! What a person attaches: pictures are kept as blobs, everything else is named by its path.
+//! What a person attaches: pictures and PDF documents are kept as blobs, everything else is named by its path.
 
 use super::Octo;
 use base64::Engine;
@@ -12,10 +12,17 @@ use std::{
 
 /// The largest picture that may be kept, in bytes. Providers take less; it is scaled down before it is sent.
 const LARGEST_PICTURE: u64 = 20 * 1024 * 1024;
+/// The one document type models are shown.
+const PDF: &str = "application/pdf";
+/// Stands in the trailer of an encrypted PDF.
+const ENCRYPTED: &[u8] = b"/Encrypt";
 /// How much of a file is looked at to find out what it is, in bytes; every known picture says so in its first few.
 const HEAD: u64 = 4096;
 /// How many files may be attached at once.
 const AT_ONCE: usize = 200;
+/// The largest document that is kept to be shown, in bytes: Bedrock's limit, the lowest of the four protocols'.
+/// A larger one is named by its path and read with the tools.
+const LARGEST_DOCUMENT: u64 = 4_500_000;
 /// What a model can be shown.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
@@ -93,8 +100,18 @@ fn attach(blobs: &Blobs, path: &str) -> Result<(Block, Option<ApiError>), ApiErr
     let mut file = File::open(place).map_err(unreadable)?;
     let mut bytes = Vec::new();
     file.by_ref().take(HEAD).read_to_end(&mut bytes).map_err(unreadable)?;
-    let Some(media_type) = picture_type(&bytes) else { return Ok((named(), None)) };
     let name = place.file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned());
+    if octo_workspace::media_type(&bytes) == PDF {
+        let rest = (LARGEST_DOCUMENT + 1).saturating_sub(bytes.len() as u64);
+        file.take(rest).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > LARGEST_DOCUMENT || is_locked(&bytes) {
+            return Ok((named(), None));
+        }
+        let blob = keep(blobs, &bytes)?;
+        let document = Block::Document { blob, media_type: PDF.to_owned(), name, path: path.to_owned() };
+        return Ok((document, None));
+    }
+    let Some(media_type) = picture_type(&bytes) else { return Ok((named(), None)) };
     let rest = (LARGEST_PICTURE + 1).saturating_sub(bytes.len() as u64);
     file.take(rest).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LARGEST_PICTURE {
@@ -103,6 +120,11 @@ fn attach(blobs: &Blobs, path: &str) -> Result<(Block, Option<ApiError>), ApiErr
     }
     let blob = keep(blobs, &bytes)?;
     Ok((Block::Image { blob, media_type: media_type.to_owned(), name }, None))
+}
+
+/// Whether a PDF is encrypted: providers refuse one, and with it every later message of the conversation.
+fn is_locked(pdf: &[u8]) -> bool {
+    pdf.windows(ENCRYPTED.len()).any(|window| window == ENCRYPTED)
 }
 
 fn keep(blobs: &Blobs, bytes: &[u8]) -> Result<octo_protocol::BlobHash, ApiError> {

@@ -1,6 +1,9 @@
 //! What clients ask of a session.
 
-use super::state::{Change, Session};
+use super::{
+    attached::Attached,
+    state::{Change, Session},
+};
 use crate::{
     naming,
     slash::{self, Command, Parsed},
@@ -252,6 +255,7 @@ impl Session {
         }
         self.info.model = Some(model);
         self.reset_fallback();
+        self.attached = Attached::default();
         self.forget_cache();
         self.store_head().await
     }
@@ -310,14 +314,18 @@ fn queued_gone() -> ApiError {
     ApiError::new("session.queued_gone").code(ErrorCode::Gone)
 }
 
-/// What a person may send: text, pictures and files, and at least one of them.
+/// What a person may send: text, pictures, documents and files, and at least one of them.
 pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
     let kept: Vec<Block> = blocks
         .into_iter()
         .filter(|block| !matches!(block, Block::Text { text } if text.trim().is_empty()))
         .collect();
-    let allowed =
-        |block: &Block| matches!(block, Block::Text { .. } | Block::Image { .. } | Block::File { .. });
+    let allowed = |block: &Block| {
+        matches!(
+            block,
+            Block::Text { .. } | Block::Image { .. } | Block::Document { .. } | Block::File { .. }
+        )
+    };
     if kept.is_empty() || !kept.iter().all(allowed) {
         return Err(ApiError::new("session.message_empty"));
     }

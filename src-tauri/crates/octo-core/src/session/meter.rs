@@ -6,7 +6,7 @@ use octo_protocol::{BilledCall, CacheMiss, CallOutcome, MessageId, Millis, Model
 use std::{collections::HashMap, sync::Arc, time::Duration, time::Instant};
 
 /// What each model last saw of this conversation, by the vendor's name of it. Says what it should find in its
-/// cache. Not kept over a restart: the first call after one expects nothing.
+/// cache. After a restart it is made anew from the ledger (see `super::recall`).
 #[derive(Default)]
 pub(crate) struct Seen {
     sent: HashMap<String, Sent>,
@@ -19,6 +19,16 @@ impl Seen {
     /// Of a session whose frozen prefix was made anew by an update of Octo.
     pub(super) fn refrozen(tokens: u64) -> Self {
         Self { sent: HashMap::new(), refrozen: Some(tokens) }
+    }
+
+    /// Whether the frozen prefix is the one that was sent before.
+    pub(super) fn is_same_prefix(&self) -> bool {
+        self.refrozen.is_none()
+    }
+
+    /// A model saw this last.
+    pub(super) fn remember(&mut self, sent: Sent) {
+        self.sent.insert(sent.model.clone(), sent);
     }
 }
 
@@ -95,9 +105,9 @@ impl Meter {
         let name = sent.model.clone();
         // Only a request whose answer began is known to have reached the cache.
         if let (Some(usage), true) = (self.usage, self.first_byte_ms.is_some()) {
-            seen.sent.insert(name.clone(), sent.billed(usage));
+            seen.remember(sent.billed(usage));
         } else if outcome == CallOutcome::Answered {
-            seen.sent.insert(name.clone(), sent);
+            seen.remember(sent);
         }
         Some(BilledCall {
             turn: self.turn,

@@ -244,7 +244,7 @@ impl Session {
         if error.class == ErrorClass::ContextTooLong && self.recovers_from_overflow(&error, &mut step) {
             return self.finish(step).await;
         }
-        if self.falls_back(&error, &mut step) {
+        if self.leaves_attached_out(&error, &mut step) || self.falls_back(&error, &mut step) {
             self.discard_message(CallOutcome::Failed, &mut step);
             let attempt = Attempt { call: MessageId::new(), number: 1, ..attempt };
             self.call_within_budget(Next::Attempt(attempt), &mut step);

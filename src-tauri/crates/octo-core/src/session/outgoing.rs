@@ -1,9 +1,9 @@
 //! What a session sends to a model.
 
-use super::state::Session;
+use super::{attached::Attached, state::Session};
 use crate::{models::Connection, shared::Shared};
-use octo_llm::{Layout, MarkerPolicy, ModelCard, ModelRequest, ProviderError, ToolSchema, plan};
-use octo_protocol::{Effort, Message, ModelId, SessionId};
+use octo_llm::{Layout, MarkerPolicy, ModelCard, ModelRequest, ProviderError, Sent, ToolSchema, plan};
+use octo_protocol::{BilledCall, Effort, Message, ModelId, SessionId};
 use std::sync::Arc;
 
 /// What the requests of a session have in common: its frozen prefix, and whom they go to.
@@ -15,6 +15,7 @@ pub(super) struct Outgoing {
     tools: Arc<[ToolSchema]>,
     effort: Option<Effort>,
     speaker: Speaker,
+    attached: Attached,
 }
 
 /// Who answers.
@@ -66,6 +67,7 @@ impl Session {
             system: self.system.clone(),
             tools: self.tools.clone(),
             effort: self.info.effort,
+            attached: self.attached,
             speaker: if self.is_counted() { Speaker::Model } else { Speaker::Demo },
         }
     }
@@ -96,24 +98,37 @@ impl Outgoing {
 
     /// The request.
     pub(super) async fn request(self, connection: &Connection, said: Said) -> ModelRequest {
+        let images = self.shared.images_of(&said.messages).await;
+        let model = connection.model.clone();
+        ModelRequest { images: Arc::new(images), ..self.without_pictures(model, &connection.card, said) }
+    }
+
+    /// What a call of the ledger had sent, the conversation before it being this, so far as a cache knows it.
+    pub(super) fn sent_before(self, line: &BilledCall, card: &ModelCard, messages: Vec<Message>) -> Sent {
+        let asked = Self { model: line.model, ..self };
+        Sent::new(&asked.without_pictures(line.name.clone(), card, Said::lasting(messages)), line.at)
+    }
+
+    fn without_pictures(self, model: String, card: &ModelCard, said: Said) -> ModelRequest {
         let Said { messages, vanishing, max_output, to } = said;
         let effort = match to {
-            To::Session => wished(self.effort, &connection.card),
+            To::Session => wished(self.effort, card),
             // A model that reasons by itself would spend a short answer on it.
-            To::Aside { .. } => connection.card.efforts.first().copied(),
+            To::Aside { .. } => card.efforts.first().copied(),
         };
-        let images = self.shared.images_of(&messages).await;
+        let shown = self.attached == Attached::Shown;
         let layout = Layout::new(&messages).of(self.session).vanishing(vanishing);
         let layout = self.model.map_or(layout, |model| layout.asked_of(model));
         ModelRequest {
-            model: connection.model.clone(),
+            model,
             system: self.system,
             tools: self.tools,
-            cache: plan(&layout, &connection.card.caching, &MarkerPolicy::default()),
+            cache: plan(&layout, &card.caching, &MarkerPolicy::default()),
             messages,
-            images: Arc::new(images),
-            vision: connection.vision,
-            max_output: max_output.unwrap_or(connection.max_output).min(connection.max_output),
+            images: Arc::default(),
+            vision: shown && card.vision,
+            documents: shown && card.documents,
+            max_output: max_output.unwrap_or(card.max_output).min(card.max_output),
             effort,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{
     Calls, Inbox,
+    attached::Attached,
     budget::Allowance,
     calls::OpenCall,
     compacting::Restraint,
@@ -89,10 +90,14 @@ impl Session {
             pause: Pause::default(),
             allowance: Allowance::default(),
             fallback: Fallback::default(),
+            attached: Attached::default(),
             calls,
             patience: Patience::None,
             waiting_for_idle: Vec::new(),
         };
+        if session.seen.is_same_prefix() {
+            session.recall(&stored.last_calls);
+        }
         if let Some(turn) = unfinished {
             session
                 .go_on_with(turn, stored.questions, stored.retry.is_some(), stored.budget.is_some())

@@ -2,6 +2,7 @@
 
 use super::{
     Calls, Inbox, Report,
+    attached::Attached,
     budget::{Allowance, Next},
     calls::OpenCall,
     compacting::{Restraint, Swap},
@@ -65,6 +66,7 @@ pub(crate) struct Session {
     pub(super) pause: Pause,
     pub(super) allowance: Allowance,
     pub(super) fallback: Fallback,
+    pub(super) attached: Attached,
     /// What is asked of it while it cannot listen.
     pub(super) calls: Calls,
     pub(super) patience: Patience,

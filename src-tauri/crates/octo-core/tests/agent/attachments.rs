@@ -1,8 +1,8 @@
 //! What a person attaches: pictures become pictures, everything else is named, what cannot be read is told.
 
 use super::rig::Rig;
-use octo_protocol::{ApiError, AttachFiles, Attached, Block, PutBlob};
-use octo_testkit::Script;
+use octo_protocol::{ApiError, AttachFiles, Attached, Block, Event, Mode, PutBlob, TurnEnd};
+use octo_testkit::{Reply, Script};
 use std::{fs, path::Path};
 
 /// Begins as every PNG does, which is what a file is known by.
@@ -101,4 +101,49 @@ async fn a_pasted_picture_is_kept_and_nothing_else_is_taken_for_one() {
     assert_eq!(put("not base64!").await.unwrap_err().key, "blob.unreadable");
     let too_large = "A".repeat((LARGEST_PICTURE / 3 + 2) * 4);
     assert_eq!(put(&too_large).await.unwrap_err().key, "blob.too_large");
+}
+
+/// A page of a PDF, as small as one can be.
+const PDF: &[u8] = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n";
+
+#[tokio::test]
+async fn a_document_is_kept_as_it_was_and_named_where_a_provider_would_refuse_it() {
+    let rig = Rig::new(Script::new()).await;
+    let work = rig.home.work();
+    let (plain, locked, large) = (work.join("plan"), work.join("locked.pdf"), work.join("large.pdf"));
+    fs::write(&plain, PDF).unwrap();
+    fs::write(&locked, [PDF, b"<</Encrypt 9 0 R>>"].concat()).unwrap();
+    let mut bytes = PDF.to_vec();
+    bytes.resize(4_500_001, b' ');
+    fs::write(&large, bytes).unwrap();
+    let attached = attach(&rig, &[&plain, &locked, &large]).await;
+    let [Block::Document { blob, media_type, name, path }, rest @ ..] = &attached.blocks[..] else {
+        panic!("{:?}", attached.blocks)
+    };
+    assert_eq!((media_type.as_str(), name.as_str()), ("application/pdf", "plan"));
+    assert_eq!(path, &plain.display().to_string());
+    assert_eq!(rest, [named(&locked), named(&large)]);
+    fs::write(&plain, "something else").unwrap();
+    assert_eq!(rig.octo.blob(blob).await.unwrap().bytes, PDF);
+}
+
+#[tokio::test]
+async fn a_refused_attachment_does_not_end_the_conversation() {
+    let wrong = Reply::error(400, "invalid_request_error", "could not process the picture");
+    let mut rig = Rig::new(Script::new().reply(wrong).text("I see its name.").text("Still here.")).await;
+    let picture = rig.home.work().join("broken.png");
+    fs::write(&picture, PNG).unwrap();
+    let mut blocks = attach(&rig, &[&picture]).await.blocks;
+    blocks.push(Block::Text { text: "What is it?".into() });
+    let session = rig.start_with(Mode::Ask, blocks).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.send(session, "and now?").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let held: Vec<bool> =
+        rig.server.requests().iter().map(|request| request.body.to_string().contains("base64")).collect();
+    assert_eq!(held, [true, false, false], "refused once, it is named from then on");
+    let noted = rig.seen.iter().any(
+        |envelope| matches!(&envelope.event, Event::CommandAnswered { note } if note.key == "attach.refused"),
+    );
+    assert!(noted, "the person is told");
 }

@@ -54,6 +54,30 @@ async fn calls_have_lines_and_the_second_reads_what_the_first_wrote() {
 }
 
 #[tokio::test]
+async fn the_first_call_after_a_restart_is_expected_to_read_what_the_last_one_left() {
+    let mut rig = Rig::new(Script::new().text("one").text("two").text("three")).await;
+    let session = rig.start(Mode::Ask, &"Work with this long text. ".repeat(400)).await;
+    rig.turn_end().await;
+    rig.restart().await;
+    rig.send(session, "still there?").await;
+    rig.turn_end().await;
+    rig.restart().await;
+    // The server forgot in between, and nothing on this side explains it.
+    rig.server.advance(Duration::from_secs(301));
+    rig.send(session, "and now?").await;
+    rig.turn_end().await;
+    let lines = lines(&rig, session).await;
+    let wrote = |line: &BilledCall| line.usage.map(|usage| usage.cache_read + usage.cache_write);
+    assert!(lines[0].usage.unwrap().cache_write > 1_024);
+    for pair in lines.windows(2) {
+        assert_eq!(pair[1].expected_read, wrote(&pair[0]));
+    }
+    let misses: Vec<_> = lines.iter().map(|line| line.miss).collect();
+    assert_eq!(misses, [None, None, Some(octo_protocol::CacheMiss::ProviderSilent)]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
 async fn a_pause_longer_than_the_cache_lives_is_named() {
     let mut rig = Rig::new(Script::new().text("one").text("two")).await;
     let session = rig.start(Mode::Ask, &"Work with this long text. ".repeat(400)).await;

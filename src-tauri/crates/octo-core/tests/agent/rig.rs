@@ -99,13 +99,17 @@ impl Rig {
     }
 
     pub async fn start(&self, mode: Mode, text: &str) -> SessionId {
+        self.start_with(mode, words(text)).await
+    }
+
+    pub async fn start_with(&self, mode: Mode, blocks: Vec<Block>) -> SessionId {
         let call = StartSession {
             folder: self.home.work().display().to_string(),
             profile: Profile::General,
             mode,
             model: None,
             effort: None,
-            blocks: words(text),
+            blocks,
         };
         self.octo.call(call).await.expect("the session starts").id
     }

@@ -97,6 +97,9 @@ impl Encoder<'_> {
             content.extend(self.block(block));
         }
         for block in message.blocks.iter().filter(|block| !is_result(block)) {
+            if let Block::Document { path, .. } = block {
+                content.push(text(&wire::document_words(path)));
+            }
             content.extend(self.block(block));
         }
         if !content.iter().any(|block| !is_reasoning(block)) {
@@ -122,6 +125,11 @@ impl Encoder<'_> {
                 wire::picture(&self.request.images, self.request.vision, blob, media_type, name),
                 media_type,
             )),
+            Block::Document { blob, media_type, name, .. } => {
+                let data = wire::document(self.request, blob, media_type)?;
+                let source = json!({ "type": "base64", "media_type": media_type, "data": data });
+                Some(json!({ "type": "document", "source": source, "title": name }))
+            }
             Block::Reasoning { replay, .. } => {
                 let replay = replay.as_ref().filter(|replay| replay.provider == self.provider.0)?;
                 is_reasoning(&replay.raw).then(|| replay.raw.clone())

@@ -18,7 +18,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId) -> Value {
     let fixed = request.cache.fixed.filter(|_| has_system || !request.tools.is_empty());
     // Were there too many, the last ones would be worth most.
     let points: Vec<(usize, Life)> = known.rev().take(POINTS - usize::from(fixed.is_some())).collect();
-    let mut encoder = Encoder { request, provider, ids: CallIds::default() };
+    let mut encoder = Encoder { request, provider, ids: CallIds::default(), documents: 0 };
     let mut messages: Vec<(Role, Vec<Value>)> = Vec::new();
     for (index, message) in request.messages.iter().enumerate() {
         let mut content = encoder.content(message);
@@ -81,6 +81,8 @@ struct Encoder<'a> {
     request: &'a ModelRequest,
     provider: &'a ProviderId,
     ids: CallIds,
+    /// Documents met so far.
+    documents: u32,
 }
 
 impl Encoder<'_> {
@@ -92,6 +94,10 @@ impl Encoder<'_> {
             content.extend(self.block(block));
         }
         for block in message.blocks.iter().filter(|block| !is_result(block)) {
+            if let Block::Document { path, .. } = block {
+                // A document is also refused without words beside it.
+                content.push(text(&wire::document_words(path)));
+            }
             content.extend(self.block(block));
         }
         if content.iter().all(|block| block.get("reasoningContent").is_some()) {
@@ -110,6 +116,13 @@ impl Encoder<'_> {
             Block::Notice { kind, text: said } => Some(text(&wire::notice(*kind, said))),
             Block::File { path } => Some(text(&wire::file(path))),
             Block::Image { blob, media_type, name } => Some(self.picture(blob, media_type, name)),
+            Block::Document { blob, media_type, .. } => {
+                let data = wire::document(self.request, blob, media_type)?;
+                self.documents += 1;
+                // A name may hold few characters and stand once in a request; what it is was said before it.
+                let name = format!("document {}", self.documents);
+                Some(json!({ "document": { "format": "pdf", "name": name, "source": { "bytes": data } } }))
+            }
             Block::Reasoning { replay, .. } => {
                 let replay = replay.as_ref().filter(|replay| replay.provider == self.provider.0)?;
                 let goes_back = ["reasoningText", "redactedContent"];

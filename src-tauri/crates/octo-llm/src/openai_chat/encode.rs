@@ -117,6 +117,12 @@ impl Parts {
         }
     }
 
+    fn enclose(&mut self, name: &str, media_type: &str, data: &str) {
+        self.pictures += 1;
+        let data = format!("data:{media_type};base64,{data}");
+        self.parts.push(json!({ "type": "file", "file": { "filename": name, "file_data": data } }));
+    }
+
     /// In the dialect's shape; nothing at all, as beside calls, is always empty text.
     fn content(self, shape: Shape) -> Value {
         if self.pictures > 0 || (shape == Shape::Parts && !self.parts.is_empty()) {
@@ -176,6 +182,12 @@ impl Encoder<'_> {
             Block::Image { blob, media_type, name } => {
                 parts.show(self.picture(blob, media_type, name), media_type);
             }
+            Block::Document { blob, media_type, name, path } => {
+                parts.say(&wire::document_words(path));
+                if let Some(data) = wire::document(self.request, blob, media_type) {
+                    parts.enclose(name, media_type, &data);
+                }
+            }
             Block::ToolResult(_) | Block::ToolCall(_) | Block::Reasoning { .. } => {}
         }
     }
@@ -208,6 +220,7 @@ impl Encoder<'_> {
                 }
                 // A model's message takes words only.
                 Block::Image { name, .. } => parts.say(&format!("[Picture \"{name}\"]")),
+                Block::Document { path, .. } => parts.say(&wire::document_words(path)),
                 other => self.say(other, &mut parts),
             }
         }

@@ -132,7 +132,13 @@ impl Encoder<'_> {
                 self.result(result);
             }
         }
-        let mut parts: Vec<Value> = message.blocks.iter().filter_map(|block| self.part(block)).collect();
+        let mut parts: Vec<Value> = Vec::with_capacity(message.blocks.len());
+        for block in &message.blocks {
+            if let Block::Document { path, .. } = block {
+                parts.push(text("input_text", &wire::document_words(path)));
+            }
+            parts.extend(self.part(block));
+        }
         if parts.is_empty() && results == 0 {
             parts.push(text("input_text", wire::NOTHING));
         }
@@ -167,6 +173,11 @@ impl Encoder<'_> {
             Block::Image { blob, media_type, name } => {
                 Some(picture(self.picture(blob, media_type, name), media_type))
             }
+            Block::Document { blob, media_type, name, .. } => {
+                let data = wire::document(self.request, blob, media_type)?;
+                let data = format!("data:{media_type};base64,{data}");
+                Some(json!({ "type": "input_file", "filename": name, "file_data": data }))
+            }
             Block::ToolResult(_) | Block::ToolCall(_) | Block::Reasoning { .. } => None,
         }
     }
@@ -200,6 +211,7 @@ impl Encoder<'_> {
                 Block::File { path } => wire::file(path),
                 // A model's message takes words only.
                 Block::Image { name, .. } => format!("[Picture \"{name}\"]"),
+                Block::Document { path, .. } => wire::document_words(path),
                 Block::ToolResult(_) => continue,
             };
             if wire::says_something(&said) {

@@ -17,6 +17,8 @@ pub struct ModelCard {
     pub max_output: u64,
     /// Whether it takes pictures.
     pub vision: bool,
+    /// Whether it takes PDF documents as they are.
+    pub documents: bool,
     /// Whether it calls tools.
     pub tools: bool,
     /// How much it may be asked to reason, rising; empty where it takes no such wish.
@@ -38,6 +40,8 @@ impl ModelCard {
             context_window: 128_000,
             max_output: 8_192,
             vision: true,
+            // Assumed of none: one named by its path can still be read by a tool.
+            documents: false,
             tools: true,
             efforts: Vec::new(),
             caching: common_caching(protocol),
@@ -53,6 +57,7 @@ impl ModelCard {
             context_window: self.context_window,
             max_output: self.max_output,
             vision: self.vision,
+            documents: self.documents,
             tools: self.tools,
             efforts: self.efforts.clone(),
             price: self.prices.as_ref().map(Prices::facts),
@@ -97,6 +102,7 @@ impl Table {
         }
         if let Some((preset, priced)) = at {
             let row = preset.row(model);
+            card.documents = preset.documents;
             card.preset = Some(preset.id.clone());
             card.prices = match priced {
                 Priced::AsListed => preset.prices_of(model).cloned(),
@@ -110,6 +116,7 @@ impl Table {
                 card.context_window = row.window.unwrap_or(card.context_window);
                 card.max_output = row.output.unwrap_or(card.max_output);
                 card.vision = row.vision.unwrap_or(card.vision);
+                card.documents = row.documents.unwrap_or(card.documents);
             }
         }
         if let (Some(minimum), false) =
@@ -117,6 +124,8 @@ impl Table {
         {
             card.caching.minimum = minimum;
         }
+        // A document is shown as pictures of its pages.
+        card.documents &= card.vision;
         // Asking for the whole window as output would leave no room for input.
         card.max_output = card.max_output.min(card.context_window / 2).max(1);
         card

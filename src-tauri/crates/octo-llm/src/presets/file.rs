@@ -81,6 +81,9 @@ pub struct Preset {
     /// How it is recognised, where it runs on this machine.
     #[serde(default)]
     pub local: Option<Local>,
+    /// Whether its models take PDF documents as they are.
+    #[serde(default)]
+    pub documents: bool,
     /// The models to offer, best first.
     #[serde(default)]
     pub models: Vec<String>,
@@ -161,6 +164,9 @@ pub(super) struct Row {
     /// Whether it takes pictures here, where it is not the model's own word.
     #[serde(default)]
     pub vision: Option<bool>,
+    /// Whether it takes PDF documents here, where not as the provider's others.
+    #[serde(default)]
+    pub documents: Option<bool>,
     /// How it is cached, where not as the provider's others.
     #[serde(default)]
     pub caching: Option<Caching>,

@@ -204,6 +204,7 @@ impl Talk {
             messages: self.messages.clone(),
             images: Arc::default(),
             vision: true,
+            documents: true,
             max_output: 8192,
             effort: None,
         }

@@ -32,6 +32,7 @@ async fn ask(endpoint: Endpoint) -> Result<(), ProviderError> {
         messages: vec![message],
         images: Arc::default(),
         vision: true,
+        documents: true,
         max_output: 100,
         effort: None,
     };

@@ -60,6 +60,15 @@ fn call(number: u8, provider_id: &str, name: &str, arguments: &str) -> Block {
     })
 }
 
+fn document(hash: &str, media_type: &str) -> Block {
+    Block::Document {
+        blob: BlobHash(hash.to_owned()),
+        media_type: media_type.to_owned(),
+        name: format!("{hash}.pdf"),
+        path: format!("/work/{hash}.pdf"),
+    }
+}
+
 fn result(number: u8, provider_id: &str, status: CallStatus, text: &str, images: &[&str]) -> Block {
     let images = images.iter().map(|hash| ResultImage {
         blob: BlobHash((*hash).to_owned()),
@@ -90,6 +99,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         messages,
         images: Arc::new(HashMap::from([(BlobHash("here".to_owned()), Arc::from(&b"PNG"[..]))])),
         vision: true,
+        documents: true,
         max_output: 8192,
         effort: None,
     }
@@ -106,6 +116,10 @@ fn everything() -> Vec<Message> {
             image("gone", "image/png"),
             image("here", "image/tiff"),
             Block::File { path: "/work/a file.txt".to_owned() },
+            document("here", "application/pdf"),
+            document("gone", "application/pdf"),
+            document("here", "application/msword"),
+            document("here", "application/pdf"),
         ]),
         assistant(vec![
             reasoning(
@@ -252,13 +266,14 @@ fn failed_results_are_marked_as_such() {
 }
 
 #[test]
-fn a_blind_model_is_told_of_pictures() {
+fn a_blind_model_is_told_of_pictures_and_documents() {
     let mut request = request(everything());
-    request.vision = false;
+    (request.vision, request.documents) = (false, false);
     for (_, encode) in ENCODERS {
         let bytes = encode(&request).to_string();
         assert!(!bytes.contains("UE5H") && !bytes.contains("image_url"), "{bytes}");
         assert!(bytes.contains("this model takes no pictures"), "{bytes}");
+        assert!(bytes.contains("Attached document: /work/here.pdf"), "{bytes}");
     }
 }
 

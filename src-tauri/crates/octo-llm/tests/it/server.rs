@@ -46,6 +46,7 @@ fn request(messages: &[Message]) -> ModelRequest {
         messages: messages.to_vec(),
         images: Arc::default(),
         vision: true,
+        documents: true,
         max_output: 4096,
         effort: None,
         cache: marked(messages),

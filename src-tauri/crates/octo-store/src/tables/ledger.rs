@@ -76,6 +76,22 @@ impl Reader<'_> {
         )
     }
 
+    /// Of each model the last call of a session that belonged to the work, was answered in part at least and said
+    /// what it used: what the model's cache is known to have seen last.
+    pub(crate) fn last_calls(&self, session: SessionKey) -> Result<Vec<BilledCall>, StoreError> {
+        self.rows(
+            concat!(
+                "SELECT ",
+                call_columns!(),
+                " FROM ledger WHERE key IN (
+                    SELECT max(key) FROM ledger WHERE session = ?1 AND purpose = 'turn' AND reported
+                      AND first_byte_ms IS NOT NULL GROUP BY name) ORDER BY key"
+            ),
+            [session.0],
+            call,
+        )
+    }
+
     /// What a turn spent.
     pub fn turn_spending(&self, turn: TurnId) -> Result<Spending, StoreError> {
         let found = self.row(

@@ -27,6 +27,7 @@ impl Reader<'_> {
             retry,
             draft: self.draft(key)?,
             context_tokens,
+            last_calls: self.last_calls(key)?,
         }))
     }
 

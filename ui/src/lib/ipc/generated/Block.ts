@@ -32,7 +32,23 @@ media_type: string,
 /**
  * Its name, shown and sent where a model takes no images.
  */
-name: string, } | { "type": "file", 
+name: string, } | { "type": "document", 
+/**
+ * Where its bytes are.
+ */
+blob: BlobHash, 
+/**
+ * Its media type: `application/pdf`.
+ */
+media_type: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * The absolute path it was attached from.
+ */
+path: string, } | { "type": "file", 
 /**
  * The absolute path.
  */

@@ -28,6 +28,10 @@ max_output: number,
  */
 vision: boolean, 
 /**
+ * Whether it takes PDF documents as they are.
+ */
+documents: boolean, 
+/**
  * Whether it calls tools.
  */
 tools: boolean, 

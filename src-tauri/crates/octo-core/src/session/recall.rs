@@ -1,0 +1,23 @@
+//! What each model was last sent before Octo was closed: the first call after a start is explained like any other.
+
+use super::state::Session;
+use crate::pairing::paired;
+use octo_protocol::BilledCall;
+
+impl Session {
+    /// Takes up what the ledger says of the last answered call of each model. A call whose message left what the
+    /// model sees (a compaction) says nothing of the next one.
+    pub(super) fn recall(&mut self, lines: &[BilledCall]) {
+        for line in lines {
+            let place = self.context.iter().position(|message| Some(message.id) == line.message);
+            let card = line.model.and_then(|model| self.shared.models.card_of(model));
+            let (Some(before), Some(card), Some(usage)) =
+                (place.and_then(|place| self.context.get(..place)), card, line.usage)
+            else {
+                continue;
+            };
+            let sent = self.outgoing().sent_before(line, &card, paired(before).into_owned());
+            self.seen.remember(sent.billed(usage));
+        }
+    }
+}
