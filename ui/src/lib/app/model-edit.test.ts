@@ -41,7 +41,6 @@ const entry: ModelEntry = {
   context_window: 200_000,
   max_output: 64_000,
   vision: true,
-  documents: false,
   key: { type: "stored", last4: "4f9A" },
   facts: factsOf(draft),
   fallback: null,
