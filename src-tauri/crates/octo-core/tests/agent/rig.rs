@@ -214,6 +214,17 @@ pub fn statuses(snapshot: &SessionSnapshot) -> Vec<CallStatus> {
         .collect()
 }
 
+/// What the model was told of a session's calls, in order.
+pub fn results(snapshot: &SessionSnapshot) -> Vec<String> {
+    let blocks = snapshot.page.messages.iter().flat_map(|message| &message.blocks);
+    blocks
+        .filter_map(|block| match block {
+            Block::ToolResult(result) => Some(result.text.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
 /// All the model's text in a session.
 pub fn answers(snapshot: &SessionSnapshot) -> String {
     let texts: Vec<String> = snapshot
