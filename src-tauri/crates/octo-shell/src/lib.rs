@@ -7,7 +7,9 @@
 //! * [`judge`] says whether a command line is known to only read, [`allowed_by`] whether rules the person gave
 //!   cover it; [`judge_at`] and [`allowed_at`] look at the folder as well. They decide nothing by themselves:
 //!   permission is the caller's.
+//! * [`Confinement`] is what the system itself then lets a command touch.
 
+mod confine;
 mod environment;
 mod error;
 mod output;
@@ -15,6 +17,7 @@ mod policy;
 mod report;
 mod shell;
 
+pub use confine::{Confinement, Enforced, is_available as confines, temporary_folders};
 pub use environment::LoginEnvironment;
 pub use error::ShellError;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};

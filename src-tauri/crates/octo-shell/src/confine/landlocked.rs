@@ -1,0 +1,51 @@
+//! Grants held by Landlock.
+
+use super::{Enforced, grants::Grants};
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetStatus,
+};
+use std::{io, path::Path, sync::LazyLock};
+
+/// The newest rights that are asked for (Linux 6.10); an older kernel holds those it knows.
+const RIGHTS: ABI = ABI::V5;
+
+/// Whether the kernel has Landlock, at least as it first came (Linux 5.13).
+pub(super) static AVAILABLE: LazyLock<bool> = LazyLock::new(|| {
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    ruleset.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
+});
+
+pub(super) fn enforce(grants: &Grants) -> io::Result<Enforced> {
+    if !*AVAILABLE {
+        return Ok(Enforced::Unavailable);
+    }
+    let all = AccessFs::from_all(RIGHTS);
+    let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
+    let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::ReadDir | AccessFs::IoctlDev;
+    let ruleset =
+        Ruleset::default().handle_access(all).and_then(Ruleset::create).map_err(io::Error::other)?;
+    // Names may be listed everywhere, contents may not: a home could not be listed otherwise.
+    let mut ruleset = grant(ruleset, Path::new("/"), AccessFs::ReadDir.into())?;
+    for path in &grants.read {
+        ruleset = grant(ruleset, path, read)?;
+    }
+    for path in &grants.devices {
+        ruleset = grant(ruleset, path, device)?;
+    }
+    for path in &grants.write {
+        ruleset = grant(ruleset, path, all)?;
+    }
+    let status = ruleset.restrict_self().map_err(io::Error::other)?;
+    match status.ruleset {
+        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(Enforced::Yes),
+        RulesetStatus::NotEnforced => Err(io::Error::other("the kernel did not take the rules")),
+    }
+}
+
+/// Grants rights on a path and all below. What is not there, or cannot be opened, cannot be touched anyway.
+fn grant(ruleset: RulesetCreated, path: &Path, rights: BitFlags<AccessFs>) -> io::Result<RulesetCreated> {
+    let Ok(open) = PathFd::new(path) else { return Ok(ruleset) };
+    let rights = if path.is_dir() { rights } else { rights & AccessFs::from_file(RIGHTS) };
+    ruleset.add_rule(PathBeneath::new(open, rights)).map_err(io::Error::other)
+}

@@ -1,0 +1,110 @@
+use super::*;
+use std::{fs, path::Path, process::Command, thread};
+
+struct Place {
+    _keep: tempfile::TempDir,
+    home: PathBuf,
+    confinement: Confinement,
+}
+
+/// A home of its own.
+fn place() -> Option<Place> {
+    if !is_available() {
+        println!("left out: this kernel has no Landlock");
+        return None;
+    }
+    let keep = tempfile::tempdir().unwrap();
+    let home = keep.path().canonicalize().unwrap();
+    for folder in ["work", ".ssh", ".config/app", ".config/google-chrome", "docs", ".octo/skills"] {
+        fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    for file in [
+        "work/a",
+        ".ssh/id_rsa",
+        ".config/app/rc",
+        ".config/google-chrome/Cookies",
+        "docs/b",
+        ".octo/octo.db",
+        ".octo/skills/c",
+        ".profile",
+        ".netrc",
+    ] {
+        fs::write(home.join(file), "content\n").unwrap();
+    }
+    let confinement = Confinement {
+        writable: vec![home.join("work")],
+        secrets: Vec::new(),
+        home: Some(home.clone()),
+        octo: home.join(".octo"),
+        octo_readable: vec![home.join(".octo/skills")],
+    };
+    Some(Place { _keep: keep, home, confinement })
+}
+
+impl Place {
+    /// Whether a bash line succeeds when it is held to the confinement.
+    fn runs(&self, line: &str) -> bool {
+        let (confinement, home, line) = (self.confinement.clone(), self.home.clone(), line.to_owned());
+        let run = move || {
+            assert_eq!(confinement.enforce().unwrap(), Enforced::Yes);
+            let mut command = Command::new("bash");
+            command
+                .args(["--noprofile", "--norc", "-c", &line])
+                .current_dir(home.join("work"))
+                .env("HOME", home);
+            command.output().unwrap().status.success()
+        };
+        thread::spawn(run).join().unwrap()
+    }
+}
+
+#[test]
+fn commands_write_only_where_they_may_and_read_no_secrets() {
+    let Some(place) = place() else { return };
+    for (line, runs) in [
+        ("cat a && echo x > a && echo y > new && mkdir -p d/e && mv new d/e/new && rm -r d", true),
+        ("echo x > /dev/null && cat /etc/hostname /proc/self/stat > /dev/null && ls / ~ ~/.ssh", true),
+        ("python3 -c 'print(1)' || true", true),
+        ("cat ~/docs/b ~/.profile ~/.config/app/rc ~/.octo/skills/c", true),
+        ("echo x >> ~/docs/b", false),
+        ("echo x > ~/new", false),
+        ("mv a ~/docs/a", false),
+        ("ln ~/docs/b b", false),
+        ("rm -f ~/docs/b", false),
+        ("chmod 600 a", true),
+        ("cat ~/.ssh/id_rsa", false),
+        ("cat ~/.netrc", false),
+        ("cat ~/.config/google-chrome/Cookies", false),
+        ("cat ~/.octo/octo.db", false),
+        ("echo x > ~/.octo/skills/c", false),
+        ("cp ~/.ssh/id_rsa .", false),
+        ("ln -s ~/.ssh s && cat s/id_rsa", false),
+        ("cat /proc/self/root\"$HOME\"/.ssh/id_rsa", false),
+        ("bash -c 'bash -c \"echo x > ~/docs/b\"'", false),
+        ("truncate -s 0 ~/docs/b", false),
+    ] {
+        assert_eq!(place.runs(line), runs, "{line}");
+    }
+    assert_eq!(fs::read_to_string(place.home.join("docs/b")).unwrap(), "content\n");
+}
+
+#[test]
+fn what_was_allowed_for_a_command_is_granted_and_nothing_beside_it() {
+    let Some(mut place) = place() else { return };
+    let file = place.home.join("docs/b");
+    place.confinement.writable.push(file.clone());
+    place.confinement.secrets.push(place.home.join(".ssh"));
+    assert!(place.runs("echo more >> ~/docs/b && cat ~/.ssh/id_rsa"));
+    assert!(!place.runs("echo x > ~/docs/other"));
+    assert!(!place.runs("echo x >> ~/.ssh/id_rsa"));
+    assert_eq!(fs::read_to_string(file).unwrap(), "content\nmore\n");
+}
+
+#[test]
+fn this_process_stays_free() {
+    let Some(place) = place() else { return };
+    assert!(!place.runs("echo x > ~/new"));
+    let free: &Path = &place.home.join("new");
+    fs::write(free, "x").unwrap();
+    assert!(free.exists());
+}
