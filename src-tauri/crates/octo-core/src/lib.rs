@@ -6,6 +6,7 @@
 mod compaction;
 mod config;
 mod demo;
+mod hooks;
 mod idle;
 mod keys;
 mod live;

@@ -7,8 +7,10 @@
 //! * [`judge`] says whether a command line is known to only read, [`allowed_by`] whether rules the person gave
 //!   cover it; [`judge_at`] and [`allowed_at`] look at the folder as well. They decide nothing by themselves:
 //!   permission is the caller's.
+//! * [`Aside`] runs a program of the person's own (a hook) beside the session.
 //! * [`Confinement`] is what the system itself then lets a command touch.
 
+mod aside;
 mod confine;
 mod environment;
 mod error;
@@ -17,6 +19,7 @@ mod policy;
 mod report;
 mod shell;
 
+pub use aside::{Aside, AsideEnd};
 pub use confine::{Confinement, Enforced, is_available as confines, temporary_folders};
 pub use environment::LoginEnvironment;
 pub use error::ShellError;

@@ -1,0 +1,160 @@
+//! `hooks.toml`.
+
+use serde::Deserialize;
+use std::{fs, io, path::Path, time::Duration};
+
+/// The longest a hook may take, in seconds: the agent waits for it.
+const LONGEST: u64 = 60;
+/// How long it may take where nothing is said.
+const USUAL: u64 = 10;
+
+/// When a hook runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Moment {
+    /// Before a session's first message goes to the model.
+    SessionStart,
+    /// Before a tool is run, and before the person is asked about it.
+    BeforeTool,
+    /// After a tool ran.
+    AfterTool,
+    /// After a turn failed.
+    Error,
+    /// After a turn finished.
+    Finish,
+}
+
+impl Moment {
+    /// As the hook is told of it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::SessionStart => "session_start",
+            Self::BeforeTool => "before_tool",
+            Self::AfterTool => "after_tool",
+            Self::Error => "error",
+            Self::Finish => "finish",
+        }
+    }
+}
+
+/// A program and its moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hook {
+    pub(crate) on: Moment,
+    /// The tools it is about; empty for all.
+    pub(crate) tools: Vec<String>,
+    /// A bash command line.
+    pub(crate) command: String,
+    pub(crate) patience: Duration,
+}
+
+impl Hook {
+    /// Whether it runs at this moment of this tool.
+    pub(crate) fn is_about(&self, on: Moment, tool: Option<&str>) -> bool {
+        self.on == on
+            && tool.is_none_or(|tool| self.tools.is_empty() || self.tools.iter().any(|name| name == tool))
+    }
+}
+
+/// The hooks of a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HookFile {
+    /// As written, in order; none when there is no file.
+    Hooks(Vec<Hook>),
+    /// It is there and cannot be read.
+    Broken {
+        /// What is wrong with it, and where.
+        why: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default, rename = "hook")]
+    hooks: Vec<WrittenHook>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenHook {
+    on: Moment,
+    #[serde(default)]
+    tools: Vec<String>,
+    command: String,
+    #[serde(default)]
+    seconds: Option<u64>,
+}
+
+impl HookFile {
+    /// Reads the file; looks at the disk. `tools` are the names there are.
+    pub(crate) fn read(path: &Path, tools: &[&str]) -> Self {
+        match fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, tools),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::Hooks(Vec::new()),
+            Err(error) => Self::Broken { why: error.to_string() },
+        }
+    }
+
+    fn parse(text: &str, tools: &[&str]) -> Self {
+        let written: Written = match toml_edit::de::from_str(text) {
+            Ok(written) => written,
+            Err(error) => return Self::Broken { why: error.to_string().trim().to_owned() },
+        };
+        let mut hooks = Vec::with_capacity(written.hooks.len());
+        for (at, hook) in written.hooks.into_iter().enumerate() {
+            let about_tools = matches!(hook.on, Moment::BeforeTool | Moment::AfterTool);
+            let unknown = hook.tools.iter().find(|name| !tools.contains(&name.as_str()));
+            let why = if hook.command.trim().is_empty() {
+                "its command is empty".to_owned()
+            } else if !about_tools && !hook.tools.is_empty() {
+                format!("{} is not about tools", hook.on.name())
+            } else if let Some(unknown) = unknown {
+                // A misspelt name would be a check that never happens.
+                format!("there is no tool {unknown:?}")
+            } else {
+                let patience = Duration::from_secs(hook.seconds.unwrap_or(USUAL).clamp(1, LONGEST));
+                hooks.push(Hook { on: hook.on, tools: hook.tools, command: hook.command, patience });
+                continue;
+            };
+            return Self::Broken { why: format!("hook {}: {why}", at + 1) };
+        }
+        Self::Hooks(hooks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> HookFile {
+        HookFile::parse(text, &["terminal", "write"])
+    }
+
+    #[test]
+    fn a_file_is_read_whole_or_not_at_all() {
+        let good = "[[hook]]\non='before_tool'\ntools=['terminal']\ncommand='check'\nseconds=900\n[[hook]]\non='finish'\ncommand='done'\n";
+        let HookFile::Hooks(hooks) = parse(good) else { panic!("it is good") };
+        assert_eq!(hooks.len(), 2);
+        assert_eq!(hooks[0].patience, Duration::from_secs(LONGEST));
+        assert_eq!(hooks[1].patience, Duration::from_secs(USUAL));
+        assert!(hooks[0].is_about(Moment::BeforeTool, Some("terminal")));
+        assert!(!hooks[0].is_about(Moment::BeforeTool, Some("write")));
+        assert!(!hooks[0].is_about(Moment::AfterTool, Some("terminal")));
+        assert!(hooks[1].is_about(Moment::Finish, None));
+        assert_eq!(parse(""), HookFile::Hooks(Vec::new()));
+        for (broken, word) in [
+            ("[[hook]]\non='before_tools'\ncommand='x'", "before_tools"),
+            ("[[hook]]\non='finish'", "command"),
+            ("[[hook]]\non='finish'\ncommand='  '", "empty"),
+            ("[[hook]]\non='finish'\ncommand='x'\ntools=['write']", "not about tools"),
+            ("[[hook]]\non='before_tool'\ncommand='x'\ntools=['writ']", "writ"),
+            ("[[hook]]\non='finish'\ncommand='x'\nsecond=1", "second"),
+            ("[[hooks]]\non='finish'\ncommand='x'", "hooks"),
+            ("half a file [", "expected"),
+        ] {
+            let HookFile::Broken { why } = parse(broken) else { panic!("{broken}") };
+            assert!(why.contains(word), "{broken}: {why}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Runs hooks and makes sense of what they say.
+
+use super::{HookFile, Moment};
+use octo_shell::{Aside, AsideEnd, LoginEnvironment};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// The status by which a hook denies without an answer in JSON.
+const DENIED: i32 = 2;
+/// The most of a hook's words that go to the model, in characters.
+const WORDS: usize = 4_000;
+
+/// The hooks of a person, as of each moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Hooks {
+    /// `hooks.toml`.
+    pub(crate) file: PathBuf,
+    /// The session's folder, where they run.
+    pub(crate) folder: PathBuf,
+    /// The names of all tools.
+    pub(crate) tools: Vec<&'static str>,
+    pub(crate) login: LoginEnvironment,
+    pub(crate) secret_variables: Vec<String>,
+}
+
+/// What all hooks of a moment said together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Heard {
+    /// Why it must not be; one no is enough.
+    pub(crate) deny: Option<String>,
+    /// Words for the model.
+    pub(crate) context: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    #[serde(default)]
+    deny: Option<String>,
+    #[serde(default)]
+    context: Option<String>,
+}
+
+impl Hooks {
+    /// Runs the hooks of a moment, one after the other, each told `facts` and the moment's name. The first no ends it.
+    pub(crate) async fn hear(&self, on: Moment, tool: Option<&str>, mut facts: Map<String, Value>) -> Heard {
+        let (file, tools) = (self.file.clone(), self.tools.clone());
+        let read = tokio::task::spawn_blocking(move || HookFile::read(&file, &tools)).await;
+        let mut heard = Heard::default();
+        let hooks = match read {
+            Ok(HookFile::Hooks(hooks)) => hooks,
+            Ok(HookFile::Broken { why }) => {
+                tracing::warn!(%why, "hooks.toml cannot be read");
+                if on == Moment::BeforeTool {
+                    heard.deny = Some(format!(
+                        "{} cannot be read, so nothing is run until it is mended: {why}",
+                        self.file.display()
+                    ));
+                }
+                return heard;
+            }
+            Err(error) => {
+                tracing::error!(%error, "reading hooks.toml broke");
+                heard.deny = (on == Moment::BeforeTool).then(|| "hooks.toml could not be read".to_owned());
+                return heard;
+            }
+        };
+        facts.insert("event".to_owned(), on.name().into());
+        let input = Value::Object(facts).to_string().into_bytes();
+        for hook in hooks.iter().filter(|hook| hook.is_about(on, tool)) {
+            let aside = Aside {
+                line: &hook.command,
+                folder: &self.folder,
+                input: input.clone(),
+                patience: hook.patience,
+                login: &self.login,
+                secret_variables: &self.secret_variables,
+            };
+            let said = match aside.run().await {
+                Ok(end) => understood(&end),
+                Err(error) => Err(error.to_string()),
+            };
+            match said {
+                Ok(Said { deny, context }) => {
+                    if let Some(context) = context.filter(|context| !context.trim().is_empty()) {
+                        let before = heard.context.take().map(|before| before + "\n").unwrap_or_default();
+                        heard.context = Some(shortened(&(before + context.trim())));
+                    }
+                    if let (Some(why), Moment::BeforeTool) = (deny, on) {
+                        heard.deny = Some(shortened(&why));
+                        return heard;
+                    }
+                }
+                Err(why) => {
+                    tracing::warn!(command = %hook.command, %why, moment = on.name(), "a hook failed");
+                    if on == Moment::BeforeTool {
+                        heard.deny =
+                            Some(shortened(&format!("the hook `{}` failed: {why}", hook.command.trim())));
+                        return heard;
+                    }
+                }
+            }
+        }
+        heard
+    }
+}
+
+/// What a hook said, or why that is nothing.
+fn understood(end: &AsideEnd) -> Result<Said, String> {
+    let says = end.output.trim();
+    match end.code {
+        Some(0) if says.is_empty() => Ok(Said { deny: None, context: None }),
+        Some(0) => {
+            serde_json::from_str(says).map_err(|error| format!("its answer is not understood: {error}"))
+        }
+        Some(DENIED) => {
+            let why = if end.errors.trim().is_empty() { "a hook said no" } else { end.errors.trim() };
+            Ok(Said { deny: Some(why.to_owned()), context: None })
+        }
+        Some(code) => Err(format!("exit status {code}: {}", end.errors.trim())),
+        None => Err("a signal ended it".to_owned()),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(WORDS).collect()
+}
