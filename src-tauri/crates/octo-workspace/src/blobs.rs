@@ -9,6 +9,7 @@ use std::{
     fs::{self, File},
     io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 use tempfile::NamedTempFile;
@@ -18,6 +19,8 @@ use tempfile::NamedTempFile;
 #[derive(Clone, Debug)]
 pub struct Blobs {
     root: PathBuf,
+    /// Files that were put and not flushed yet.
+    unflushed: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 /// Why a blob cannot be kept or given.
@@ -52,6 +55,10 @@ pub enum Flush {
 /// Content up to this length is read whole, so that it is read from its file once.
 const SMALL: u64 = 1 << 20;
 
+/// Up to so many files are flushed one by one. Flushing the whole file system costs less for more of them, but
+/// waits for everything others are writing, too.
+const ONE_BY_ONE: usize = 256;
+
 /// How long a blob nobody refers to yet is safe from collection. The reference follows within seconds; an
 /// hour covers a machine that sleeps in between.
 pub(crate) const GRACE: Duration = Duration::from_secs(3_600);
@@ -59,7 +66,7 @@ pub(crate) const GRACE: Duration = Duration::from_secs(3_600);
 impl Blobs {
     /// The blobs below `root` (`blobs/` of the home); the folder is created with the first blob.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), unflushed: Arc::default() }
     }
 
     /// Keeps the bytes and gives their name. They are on the disk when this returns.
@@ -76,7 +83,7 @@ impl Blobs {
         }
         let (mut temporary, _) = self.temporary(&path)?;
         temporary.write_all(bytes)?;
-        keep(temporary, &path, flush)?;
+        self.keep(temporary, &path, flush)?;
         Ok(hash)
     }
 
@@ -115,18 +122,36 @@ impl Blobs {
         if hasher.finalize().to_hex().as_str() != hash.0 {
             return Err(BlobError::Changed);
         }
-        keep(temporary, &path, flush)?;
+        self.keep(temporary, &path, flush)?;
         Ok((hash, len))
     }
 
     /// Makes sure that everything put with [`Flush::Later`] is on the disk.
     pub fn flush(&self) -> Result<(), BlobError> {
-        match File::open(&self.root) {
-            Ok(root) => Ok(flush_all(&root)?),
-            // Nothing was ever put.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error.into()),
+        let files = std::mem::take(&mut *self.unflushed.lock().unwrap_or_else(PoisonError::into_inner));
+        if files.len() > ONE_BY_ONE {
+            return Ok(flush_all(&File::open(&self.root)?)?);
         }
+        for file in files {
+            match File::open(file) {
+                Ok(file) => file.sync_all()?,
+                // Collected meanwhile: nobody wanted it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&self, temporary: NamedTempFile, path: &Path, flush: Flush) -> Result<(), BlobError> {
+        if flush == Flush::Now || cfg!(not(unix)) {
+            temporary.as_file().sync_all()?;
+        }
+        temporary.persist(path).map_err(|error| error.error)?;
+        if flush == Flush::Later && cfg!(unix) {
+            self.unflushed.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        }
+        Ok(())
     }
 
     /// The bytes of a blob, checked against its name.
@@ -216,14 +241,6 @@ fn is_there(path: &Path, len: u64) -> bool {
     let renewed =
         File::options().write(true).open(path).and_then(|file| file.set_modified(SystemTime::now()));
     renewed.is_ok() && fs::symlink_metadata(path).is_ok_and(|meta| whole(&meta))
-}
-
-fn keep(temporary: NamedTempFile, path: &Path, flush: Flush) -> Result<(), BlobError> {
-    if flush == Flush::Now || cfg!(not(unix)) {
-        temporary.as_file().sync_all()?;
-    }
-    temporary.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }
 
 /// The hash and length of what an open file holds from its beginning.

@@ -102,8 +102,9 @@ pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
         }
     }
     for (path, line) in &lines {
-        if !is_folder(&line.from) && matches!(line.to, FileImage::Absent | FileImage::Folder { .. }) {
-            run.step(path, |_, folder, name| match folder.look(name)? {
+        let is_there = matches!(line.from, FileImage::File { .. } | FileImage::Link { .. });
+        if is_there && matches!(line.to, FileImage::Absent | FileImage::Folder { .. }) {
+            run.removal(path, |_, folder, name| match folder.look(name)? {
                 Entry::Absent | Entry::Folder(_) => Ok(()),
                 _ => folder.remove_file(name),
             })?;
@@ -111,7 +112,7 @@ pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
     }
     for (path, line) in lines.iter().rev() {
         if is_folder(&line.from) && !is_folder(&line.to) {
-            run.step(path, |_, folder, name| match folder.look(name)? {
+            run.removal(path, |_, folder, name| match folder.look(name)? {
                 Entry::Folder(_) => folder.remove_folder(name),
                 _ => Ok(()),
             })?;
@@ -171,6 +172,18 @@ impl Run<'_> {
             self.folders.forget();
         }
         done.map_err(|error| TimeError::disk(path, error))
+    }
+
+    /// A step that takes something away. Where no folder leads there, it is away.
+    fn removal(
+        &mut self,
+        path: &Path,
+        work: impl FnOnce(&Blobs, &Folder, &OsStr) -> io::Result<()>,
+    ) -> Result<(), TimeError> {
+        match self.folders.of(path) {
+            Err(error) if is_no_way(&error) => Ok(()),
+            _ => self.step(path, work),
+        }
     }
 
     /// Puts a file or link in its place.
