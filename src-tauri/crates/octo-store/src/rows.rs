@@ -1,8 +1,9 @@
 //! What goes in and comes out of the store beyond the protocol's own types.
 
 use octo_protocol::{
-    BilledCall, BudgetStop, CallView, Draft, Message, MessageId, ModelEntry, Question, Queued, Retry,
-    SessionInfo, Settings, Todo, ToolResult, TurnView,
+    BilledCall, BudgetStop, CallView, Draft, FileImage, Message, MessageId, Millis, ModelEntry, Question,
+    Queued, Retry, SessionId, SessionInfo, Settings, TaskKind, TaskNumber, Todo, ToolResult, TurnId,
+    TurnView,
 };
 
 /// A session to be created.
@@ -108,4 +109,112 @@ pub struct StoredCall {
     pub view: CallView,
     /// Its result, stored when it ended, possibly before the message that carries it.
     pub result: Option<ToolResult>,
+}
+
+/// The tasks of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeTasks {
+    /// The active one.
+    pub active: TaskNumber,
+    /// The highest number ever given.
+    pub last: TaskNumber,
+    /// By number, the start (0) first.
+    pub tasks: Vec<TimeTask>,
+}
+
+/// A task of the time machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeTask {
+    /// Its number.
+    pub number: TaskNumber,
+    /// The task it went on from; none for the start.
+    pub parent: Option<TaskNumber>,
+    /// What it stands for.
+    pub kind: TaskKind,
+    /// The turn, of a run.
+    pub turn: Option<TurnId>,
+    /// A short line for the person.
+    pub summary: String,
+    /// The session's folder then, in the system's own bytes.
+    pub folder: Vec<u8>,
+    /// When it began.
+    pub started_at: Millis,
+    /// When it ended; none while it runs.
+    pub ended_at: Option<Millis>,
+}
+
+/// A task to be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewTimeTask {
+    /// The task it goes on from.
+    pub parent: TaskNumber,
+    /// What it stands for.
+    pub kind: TaskKind,
+    /// The turn, of a run.
+    pub turn: Option<TurnId>,
+    /// A short line for the person.
+    pub summary: String,
+    /// The session's folder, in the system's own bytes.
+    pub folder: Vec<u8>,
+}
+
+/// Whether the new task is the active one from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activate {
+    /// It is, and it runs.
+    Running,
+    /// It is, and it has ended.
+    Ended,
+    /// It stands beside the way, and has ended.
+    Beside,
+}
+
+/// Which moment of a task a state is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TimeSide {
+    /// Before the task first changed the path.
+    Before,
+    /// As the task left it.
+    After,
+    /// As it was when later work first changed it, where somebody had changed it in between.
+    Left,
+}
+
+/// How a state came to be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimeSource {
+    /// A file tool named the path.
+    Named,
+    /// It was found in the session's folder.
+    Found,
+    /// A restore.
+    Restored,
+}
+
+/// What a path was like at one moment of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeState {
+    /// The absolute path, in the system's own bytes.
+    pub path: Vec<u8>,
+    /// The task.
+    pub number: TaskNumber,
+    /// The moment.
+    pub side: TimeSide,
+    /// How it came to be recorded.
+    pub source: TimeSource,
+    /// What it was like.
+    pub image: FileImage,
+}
+
+/// A command that ran when it was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeCommand {
+    /// Its number.
+    pub key: i64,
+    /// The session.
+    pub session: SessionId,
+    /// The task.
+    pub number: TaskNumber,
+    /// The folder, in the system's own bytes.
+    pub folder: Vec<u8>,
 }

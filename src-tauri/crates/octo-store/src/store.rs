@@ -94,22 +94,9 @@ impl Store {
         T: Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let published = self.inner.published.clone();
-        let job: Job = Box::new(move |desk| {
-            let outcome = transact(desk, work).map(|(value, envelopes)| {
-                for envelope in envelopes {
-                    // Nobody listening is no error.
-                    let _ = published.send(envelope);
-                }
-                value
-            });
-            // Whoever asked may have gone; the write stands.
+        self.enqueue(work, move |outcome| {
             let _ = reply.send(outcome);
-        });
-        match &*lock(&self.inner.jobs) {
-            Some(jobs) => jobs.send(job).map_err(|_| StoreError::Closed)?,
-            None => return Err(StoreError::Closed),
-        }
+        })?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -133,6 +120,68 @@ impl Store {
         })
         .await
         .map_err(|error| StoreError::Failed(format!("a read ended early: {error}")))?
+    }
+
+    /// [`Store::write`] for a thread that may wait: it blocks until the transaction is done. Must not be called
+    /// on the runtime's own threads, which others wait for; from `spawn_blocking`.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub fn write_blocking<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (reply, answer) = mpsc::sync_channel(1);
+        self.enqueue(work, move |outcome| {
+            let _ = reply.send(outcome);
+        })?;
+        answer.recv().map_err(|_| StoreError::Closed)?
+    }
+
+    /// [`Store::read`] for a thread that may wait.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub fn read_blocking<T>(
+        &self,
+        work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let desk = self.inner.reader()?;
+        let outcome = desk
+            .connection
+            .unchecked_transaction()
+            .map_err(StoreError::from)
+            .and_then(|transaction| work(&Reader::new(&transaction, &desk.known)));
+        self.inner.put_back(desk);
+        outcome
+    }
+
+    fn enqueue<T, F>(
+        &self,
+        work: F,
+        answer: impl FnOnce(Result<T, StoreError>) + Send + 'static,
+    ) -> Result<(), StoreError>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let published = self.inner.published.clone();
+        let job: Job = Box::new(move |desk| {
+            let outcome = transact(desk, work).map(|(value, envelopes)| {
+                for envelope in envelopes {
+                    // Nobody listening is no error.
+                    let _ = published.send(envelope);
+                }
+                value
+            });
+            // Whoever asked may have gone; the write stands.
+            answer(outcome);
+        });
+        match &*lock(&self.inner.jobs) {
+            Some(jobs) => jobs.send(job).map_err(|_| StoreError::Closed),
+            None => Err(StoreError::Closed),
+        }
     }
 
     /// All events from now on, of all topics, in the order in which they were committed by this process.
@@ -173,7 +222,8 @@ impl Inner {
 
     fn put_back(&self, desk: Desk) {
         let mut readers = lock(&self.readers);
-        if !readers.closed {
+        // Blocking reads take no permit, so there may be more of them than are worth keeping.
+        if !readers.closed && readers.idle.len() < READERS {
             readers.idle.push(desk);
         }
     }

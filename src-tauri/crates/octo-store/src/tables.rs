@@ -5,12 +5,14 @@ pub(crate) mod context;
 pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod ledger;
+pub(crate) mod mentions;
 pub(crate) mod notes;
 pub(crate) mod pending;
 pub(crate) mod resume;
 pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod settings;
+pub(crate) mod time;
 pub(crate) mod transcript;
 pub(crate) mod turns;
 

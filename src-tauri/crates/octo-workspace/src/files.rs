@@ -8,7 +8,7 @@ pub use error::{Access, FilesError};
 pub use ledger::ReadLedger;
 pub use write::{FileState, WriteReport};
 
-use crate::{is_inside, is_secret, paths};
+use crate::{Recorder, is_inside, is_secret, paths};
 use ledger::Stamp;
 use std::{
     fs::{self, File, Metadata},
@@ -39,6 +39,7 @@ pub struct Files {
     scope: Arc<Scope>,
     grants: Arc<Grants>,
     seen: ReadLedger,
+    recorder: Option<Recorder>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -101,7 +102,13 @@ pub struct ListEntry {
 impl Files {
     /// The files of a session with nothing granted beyond the scope.
     pub fn new(scope: Scope) -> Self {
-        Self { scope: Arc::new(scope), grants: Arc::default(), seen: ReadLedger::default() }
+        Self { scope: Arc::new(scope), grants: Arc::default(), seen: ReadLedger::default(), recorder: None }
+    }
+
+    /// The same files, with the state of everything recorded before it is changed. What cannot be recorded is
+    /// not changed.
+    pub fn recording(&self, recorder: Recorder) -> Self {
+        Self { recorder: Some(recorder), ..self.clone() }
     }
 
     /// The same files with `reads` (each path and what lies below it) and `writes` (exactly these paths,

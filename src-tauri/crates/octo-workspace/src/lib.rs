@@ -4,6 +4,7 @@
 //! * [`Files`] is the capability to read and write: the only way Octo changes a person's file.
 //! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] keeps content under its hash,
 //!   [`Archives`] what left a model's view.
+//! * [`TimeMachine`] knows what every task did to files, and goes back to the end of any of them.
 
 mod archives;
 mod blobs;
@@ -13,9 +14,10 @@ mod paths;
 mod private;
 mod search;
 mod secrets;
+mod time;
 
 pub use archives::Archives;
-pub use blobs::{BlobError, Blobs, media_type};
+pub use blobs::{BlobError, Blobs, Flush, Kept, Swept, media_type};
 pub use diff::diff;
 pub use files::{
     Access, FileKind, FileStat, FileState, Files, FilesError, ListEntry, Listing, ReadLedger, Scope,
@@ -28,3 +30,7 @@ pub use search::{
     glob_base, grep,
 };
 pub use secrets::is_secret;
+pub use time::{
+    Limits, Recorded, Recorder, Recovered, RecoveredAs, RestorePlan, RunningCommand, Selection, TaskId,
+    TimeError, TimeMachine,
+};

@@ -96,7 +96,9 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// The turn goes on from the session's newest one: that is its parent.
+    /// The turn goes on from the one the session's files and conversation are at: the newest, or after an
+    /// undo the one that was gone back to (none at the start). The time machine knows; the newest run on the
+    /// way to its active task is meant.
     pub(crate) fn project_turn_started(
         &self,
         session: SessionKey,
@@ -105,7 +107,19 @@ impl Tx<'_> {
         self.change(
             "INSERT INTO turns (id, session, parent, started_at, ended_at, end_json,
                usage_input, usage_cache_read, usage_cache_write, usage_output)
-             VALUES (?1, ?2, (SELECT max(key) FROM turns WHERE session = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+             VALUES (?1, ?2, CASE
+                 WHEN EXISTS (SELECT 1 FROM time_sessions WHERE session = ?2) THEN (
+                   WITH RECURSIVE way (number, parent, turn) AS (
+                     SELECT number, parent, turn FROM time_tasks
+                       WHERE session = ?2
+                         AND number = (SELECT active FROM time_sessions WHERE session = ?2)
+                     UNION ALL
+                     SELECT above.number, above.parent, above.turn FROM way
+                       JOIN time_tasks AS above ON above.session = ?2 AND above.number = way.parent
+                       WHERE way.turn IS NULL)
+                   SELECT turns.key FROM way JOIN turns ON turns.id = way.turn)
+                 ELSE (SELECT max(key) FROM turns WHERE session = ?2) END,
+               ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![
                 turn.id.to_string(),
                 session.0,

@@ -92,6 +92,17 @@ pub enum FilesError {
         /// The path.
         path: PathBuf,
     },
+    /// The former state cannot be kept, so the change could not be undone. It was not made.
+    #[error(
+        "{} was not changed, because its former content could not be kept for undo ({reason}). Tell the person.",
+        .path.display()
+    )]
+    NotRecorded {
+        /// The path.
+        path: PathBuf,
+        /// What went wrong.
+        reason: String,
+    },
     /// Anything else the system says. For a write, the old content is whole.
     #[error("{} cannot be {}: {reason}.", .path.display(), .access.past())]
     Failed {

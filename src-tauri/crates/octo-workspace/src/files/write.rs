@@ -1,7 +1,7 @@
 //! Writing: whole files, by a temporary file beside the target and a rename.
 
 use super::{Access, FileKind, Files, FilesError, kind, ledger::Stamp};
-use crate::is_inside;
+use crate::{Recorded, is_inside};
 use std::{
     fs::{self, File, Metadata},
     io::{self, Write},
@@ -18,6 +18,8 @@ pub struct WriteReport {
     pub before: Option<FileState>,
     /// The file now.
     pub after: FileState,
+    /// Whether the change can be undone.
+    pub recorded: Recorded,
 }
 
 /// The content of a file, by length and hash.
@@ -34,6 +36,9 @@ impl Files {
     /// they are missing. Afterwards there is the old content or the new one, never a part: it is written to a
     /// temporary file in the same folder, flushed to the disk, and renamed. The mode is kept, and the owner
     /// where this account may set it. A link is written through to its file.
+    ///
+    /// Where a recorder was given ([`Files::recording`]), the former state is recorded before anything changes;
+    /// when that fails, the write is refused.
     ///
     /// Refused are paths out of scope (looked at again now), folders, devices, files without any write
     /// permission (the rename would go round it), and files that are not what the session saw last. The last
@@ -52,6 +57,8 @@ impl Files {
             Err(error) => return Err(failed(&error)),
         };
         let parent = real.parent().ok_or_else(|| FilesError::IsFolder { path: real.clone() })?;
+        // Before the first change, which may be a new folder.
+        let recorded = self.record(&real)?;
         fs::create_dir_all(parent).map_err(|error| failed(&error))?;
 
         let mut temporary = temporary_in(parent).map_err(|error| failed(&error))?;
@@ -74,7 +81,14 @@ impl Files {
         if let Ok(meta) = written.metadata() {
             self.seen.note(&real, Stamp::of_hash(&meta, after.hash));
         }
-        Ok(WriteReport { path: real, before: before.map(|(state, _)| state), after })
+        Ok(WriteReport { path: real, before: before.map(|(state, _)| state), after, recorded })
+    }
+
+    fn record(&self, real: &Path) -> Result<Recorded, FilesError> {
+        let Some(recorder) = &self.recorder else { return Ok(Recorded::Off) };
+        recorder
+            .before_change(real)
+            .map_err(|error| FilesError::NotRecorded { path: real.to_owned(), reason: error.to_string() })
     }
 
     fn state_to_replace(&self, real: &Path, meta: Metadata) -> Result<(FileState, Metadata), FilesError> {

@@ -1,0 +1,402 @@
+//! `time_sessions`, `time_tasks`, `time_states`, `time_commands`: the time machine's tree and what it recorded.
+
+use crate::{
+    Activate, NewTimeTask, Reader, StoreError, TimeCommand, TimeSide, TimeSource, TimeState, TimeTask,
+    TimeTasks, Tx,
+    column::{from_json, from_word, id, id_or_null, json, word},
+    key::SessionKey,
+    tx::now,
+};
+use octo_protocol::{FileImage, Millis, SessionId, TaskKind, TaskNumber, TurnId, Unsaved};
+use rusqlite::{Row, params};
+
+impl TimeSide {
+    fn number(self) -> i64 {
+        match self {
+            Self::Before => 0,
+            Self::After => 1,
+            Self::Left => 2,
+        }
+    }
+
+    fn of(number: i64) -> Result<Self, StoreError> {
+        match number {
+            0 => Ok(Self::Before),
+            1 => Ok(Self::After),
+            2 => Ok(Self::Left),
+            _ => Err(StoreError::Failed("a stored side is none".to_owned())),
+        }
+    }
+}
+
+impl TimeSource {
+    fn number(self) -> i64 {
+        match self {
+            Self::Named => 0,
+            Self::Found => 1,
+            Self::Restored => 2,
+        }
+    }
+
+    fn of(number: i64) -> Result<Self, StoreError> {
+        match number {
+            0 => Ok(Self::Named),
+            1 => Ok(Self::Found),
+            2 => Ok(Self::Restored),
+            _ => Err(StoreError::Failed("a stored source is none".to_owned())),
+        }
+    }
+}
+
+fn task(row: &Row<'_>) -> Result<TimeTask, StoreError> {
+    Ok(TimeTask {
+        number: row.get(0)?,
+        parent: row.get(1)?,
+        kind: from_word(row.get(2)?)?,
+        turn: id_or_null(row, 3)?,
+        summary: row.get(4)?,
+        folder: row.get(5)?,
+        started_at: row.get(6)?,
+        ended_at: row.get(7)?,
+    })
+}
+
+/// Reads `path, number, side, source, image_json`.
+fn state(row: &Row<'_>) -> Result<TimeState, StoreError> {
+    Ok(TimeState {
+        path: row.get(0)?,
+        number: row.get(1)?,
+        side: TimeSide::of(row.get(2)?)?,
+        source: TimeSource::of(row.get(3)?)?,
+        image: from_json(row, 4)?,
+    })
+}
+
+impl Reader<'_> {
+    /// The tasks of a session; none at all before its first one.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn time_tasks(&self, session: SessionId) -> Result<TimeTasks, StoreError> {
+        let key = self.key(session)?;
+        let Some((active, last)) =
+            self.row("SELECT active, last FROM time_sessions WHERE session = ?1", [key.0], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?
+        else {
+            return Ok(TimeTasks::default());
+        };
+        let tasks = self.rows(
+            "SELECT number, parent, kind, turn, summary, folder, started_at, ended_at FROM time_tasks
+             WHERE session = ?1 ORDER BY number",
+            [key.0],
+            task,
+        )?;
+        Ok(TimeTasks { active, last, tasks })
+    }
+
+    /// Everything recorded of a session's paths, by path, task and moment.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn time_states(&self, session: SessionId) -> Result<Vec<TimeState>, StoreError> {
+        let key = self.key(session)?;
+        self.rows(
+            "SELECT path, number, side, source, image_json FROM time_states WHERE session = ?1
+             ORDER BY path, number, side",
+            [key.0],
+            state,
+        )
+    }
+
+    /// What was recorded of these paths of a session, by path, task and moment.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn time_states_of(
+        &self,
+        session: SessionId,
+        paths: &[Vec<u8>],
+    ) -> Result<Vec<TimeState>, StoreError> {
+        let key = self.key(session)?;
+        let mut all = Vec::new();
+        for path in paths {
+            all.extend(self.rows(
+                "SELECT path, number, side, source, image_json FROM time_states
+                 WHERE session = ?1 AND path = ?2 ORDER BY number, side",
+                params![key.0, path],
+                state,
+            )?);
+        }
+        Ok(all)
+    }
+
+    /// What was recorded at one moment of a task, by path.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn time_states_at(
+        &self,
+        session: SessionId,
+        number: TaskNumber,
+        side: TimeSide,
+    ) -> Result<Vec<TimeState>, StoreError> {
+        let key = self.key(session)?;
+        self.rows(
+            "SELECT path, number, side, source, image_json FROM time_states
+             WHERE session = ?1 AND number = ?2 AND side = ?3 ORDER BY path",
+            params![key.0, number, side.number()],
+            state,
+        )
+    }
+
+    /// How many paths each task of a session changed.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn time_counts(&self, session: SessionId) -> Result<Vec<(TaskNumber, u32)>, StoreError> {
+        let key = self.key(session)?;
+        self.rows(
+            "SELECT number, count(*) FROM time_states WHERE session = ?1 AND side = 0 GROUP BY number",
+            [key.0],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+    }
+
+    /// Commands that were not said to have ended, oldest first.
+    pub fn time_commands(&self) -> Result<Vec<TimeCommand>, StoreError> {
+        self.rows(
+            "SELECT c.key, s.id, c.number, c.folder FROM time_commands AS c
+             JOIN sessions AS s ON s.key = c.session ORDER BY c.key",
+            [],
+            |row| {
+                Ok(TimeCommand {
+                    key: row.get(0)?,
+                    session: id(row, 1)?,
+                    number: row.get(2)?,
+                    folder: row.get(3)?,
+                })
+            },
+        )
+    }
+
+    /// Every task that has ended, of all sessions, oldest first: the order in which they may be forgotten.
+    pub fn time_tasks_by_age(&self) -> Result<Vec<(SessionId, TaskNumber)>, StoreError> {
+        self.rows(
+            "SELECT s.id, t.number FROM time_tasks AS t JOIN sessions AS s ON s.key = t.session
+             WHERE t.ended_at IS NOT NULL ORDER BY t.ended_at, t.session, t.number",
+            [],
+            |row| Ok((id(row, 0)?, row.get(1)?)),
+        )
+    }
+}
+
+impl Tx<'_> {
+    /// Adds a task under the session's next number, which it returns; the start is added with the first one.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] when the turn has a task already.
+    pub fn add_time_task(
+        &mut self,
+        session: SessionId,
+        new: &NewTimeTask,
+        activate: Activate,
+    ) -> Result<TaskNumber, StoreError> {
+        let key = self.key(session)?;
+        let at = now();
+        let begun = self.change(
+            "INSERT INTO time_sessions (session, active, last) VALUES (?1, 0, 0) ON CONFLICT DO NOTHING",
+            [key.0],
+        )?;
+        if begun == 1 {
+            let start = NewTimeTask {
+                parent: 0,
+                kind: TaskKind::Start,
+                turn: None,
+                summary: String::new(),
+                folder: new.folder.clone(),
+            };
+            self.insert_time_task(key, 0, None, &start, at, Some(at))?;
+        }
+        let last: Option<TaskNumber> =
+            self.row("SELECT last FROM time_sessions WHERE session = ?1", [key.0], |row| Ok(row.get(0)?))?;
+        let number = last.unwrap_or(0) + 1;
+        let ended = if activate == Activate::Running { None } else { Some(at) };
+        self.insert_time_task(key, number, Some(new.parent), new, at, ended)?;
+        self.change_one(
+            "the session's tasks",
+            "UPDATE time_sessions SET last = ?2, active = CASE WHEN ?3 THEN ?2 ELSE active END
+             WHERE session = ?1",
+            params![key.0, number, activate != Activate::Beside],
+        )?;
+        Ok(number)
+    }
+
+    fn insert_time_task(
+        &self,
+        session: SessionKey,
+        number: TaskNumber,
+        parent: Option<TaskNumber>,
+        new: &NewTimeTask,
+        at: Millis,
+        ended: Option<Millis>,
+    ) -> Result<(), StoreError> {
+        self.change(
+            "INSERT INTO time_tasks (session, number, parent, kind, turn, summary, folder, started_at, ended_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![
+                session.0,
+                number,
+                parent,
+                word(&new.kind)?,
+                new.turn.as_ref().map(TurnId::to_string),
+                new.summary,
+                new.folder,
+                at,
+                ended,
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Makes a task the active one.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] for a task that is not there.
+    pub fn set_active_time_task(&mut self, session: SessionId, number: TaskNumber) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        self.change_one(
+            "the task",
+            "UPDATE time_sessions SET active = ?2 WHERE session = ?1
+               AND EXISTS (SELECT 1 FROM time_tasks WHERE session = ?1 AND number = ?2)",
+            params![key.0, number],
+        )
+    }
+
+    /// Removes a task nothing goes on from: an entry for something that did not happen. Its number is not given
+    /// again.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn drop_time_task(&mut self, session: SessionId, number: TaskNumber) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        self.change("DELETE FROM time_states WHERE session = ?1 AND number = ?2", params![key.0, number])?;
+        self.change_one(
+            "the task",
+            "DELETE FROM time_tasks WHERE session = ?1 AND number = ?2",
+            params![key.0, number],
+        )
+    }
+
+    /// Marks a task as ended now, or as running again.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] for a task that is not there.
+    pub fn set_time_task_running(
+        &mut self,
+        session: SessionId,
+        number: TaskNumber,
+        running: Activate,
+    ) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        let ended = if running == Activate::Running { None } else { Some(now()) };
+        self.change_one(
+            "the task",
+            "UPDATE time_tasks SET ended_at = ?3 WHERE session = ?1 AND number = ?2",
+            params![key.0, number, ended],
+        )
+    }
+
+    /// Records what paths were like. What is recorded as before a task stays as it was first; the other moments
+    /// are replaced by later ones.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn record_time_states(&mut self, session: SessionId, states: &[TimeState]) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        for state in states {
+            self.change(
+                "INSERT INTO time_states (session, path, number, side, source, image_json)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (session, path, number, side) DO UPDATE
+                   SET image_json = excluded.image_json, source = min(source, excluded.source)
+                   WHERE excluded.side > 0",
+                params![
+                    key.0,
+                    state.path,
+                    state.number,
+                    state.side.number(),
+                    state.source.number(),
+                    json(&state.image)?,
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Notes that a command runs; its number.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn add_time_command(
+        &mut self,
+        session: SessionId,
+        number: TaskNumber,
+        folder: &[u8],
+    ) -> Result<i64, StoreError> {
+        let key = self.key(session)?;
+        self.change(
+            "INSERT INTO time_commands (session, number, folder) VALUES (?1, ?2, ?3)",
+            params![key.0, number, folder],
+        )?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    /// Forgets a command that ended. One that is not there is no error.
+    pub fn remove_time_command(&mut self, key: i64) -> Result<(), StoreError> {
+        self.change("DELETE FROM time_commands WHERE key = ?1", [key])?;
+        Ok(())
+    }
+
+    /// Lets go of the contents a task recorded: they count as [`Unsaved::Forgotten`] from now on, and what
+    /// would need them cannot be brought back. How many states were let go of.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn forget_time_states(
+        &mut self,
+        session: SessionId,
+        number: TaskNumber,
+    ) -> Result<usize, StoreError> {
+        let key = self.key(session)?;
+        let kept = self.rows(
+            "SELECT path, number, side, source, image_json FROM time_states
+             WHERE session = ?1 AND number = ?2",
+            params![key.0, number],
+            state,
+        )?;
+        let mut forgotten = 0;
+        for state in kept {
+            let FileImage::File { len, .. } = state.image else { continue };
+            let image = FileImage::Unsaved { why: Unsaved::Forgotten, len, modified: 0 };
+            forgotten += self.change(
+                "UPDATE time_states SET image_json = ?5
+                 WHERE session = ?1 AND path = ?2 AND number = ?3 AND side = ?4",
+                params![key.0, state.path, state.number, state.side.number(), json(&image)?],
+            )?;
+        }
+        Ok(forgotten)
+    }
+
+    /// Forgets everything the time machine has of a session: for one that is removed for good.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn forget_time(&mut self, session: SessionId) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        for table in ["time_states", "time_commands", "time_tasks", "time_sessions"] {
+            self.change(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
+        }
+        Ok(())
+    }
+}

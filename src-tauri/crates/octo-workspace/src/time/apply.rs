@@ -1,0 +1,241 @@
+//! Carrying out the steps of a restore on the disk.
+//!
+//! Each part can be repeated: what is done already is left alone. So the same code finishes a restore that
+//! was cut short, and takes one back when its steps are turned round.
+
+use super::{
+    TimeError,
+    bytes::path_of,
+    folder::{Entry, Folder, Folders, is_no_way, parts},
+    journal::{Journal, Line},
+    keep::{Keep, image_of},
+};
+use crate::{BlobError, Blobs};
+use octo_protocol::{BlobHash, FileImage};
+use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
+    io,
+    path::{Path, PathBuf},
+};
+
+/// Prepares the new content of a step beside its place, under the name its journal gave it.
+pub(super) fn stage(blobs: &Blobs, line: &Line) -> Result<(), TimeError> {
+    let Some(staged) = line.staged() else { return Ok(()) };
+    let path = line.path();
+    let (folder, name) = parts(&staged).map_err(|error| TimeError::disk(&path, error))?;
+    let folder = Folder::open(folder).map_err(|error| TimeError::disk(&path, error))?;
+    prepare(blobs, &folder, name, &line.to).map_err(|error| at(&path, error))
+}
+
+/// Removes what was prepared and not used.
+pub(super) fn unstage(journal: &Journal) {
+    let mut folders = Folders::default();
+    for staged in journal.steps.iter().filter_map(Line::staged) {
+        let removed = folders.of(&staged).and_then(|(folder, name)| folder.remove_file(name));
+        match removed {
+            Ok(()) => {}
+            Err(error) if is_no_way(&error) => {}
+            Err(error) => tracing::warn!(%error, "a prepared file of a restore stays behind"),
+        }
+    }
+}
+
+fn prepare(blobs: &Blobs, folder: &Folder, name: &OsStr, image: &FileImage) -> Result<(), BlobError> {
+    match image {
+        FileImage::File { blob, mode, .. } => {
+            let mut file = folder.create(name)?;
+            blobs.copy(blob, &mut file)?;
+            set_mode_of(&file, *mode)?;
+            file.sync_all()?;
+        }
+        FileImage::Link { target } => folder.link(name, &path_of(target))?,
+        FileImage::Absent | FileImage::Folder { .. } | FileImage::Unsaved { .. } => {}
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn set_mode_of(file: &std::fs::File, mode: u32) -> io::Result<()> {
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn set_mode_of(_: &std::fs::File, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+fn at(path: &Path, error: BlobError) -> TimeError {
+    match error {
+        BlobError::Io(error) => TimeError::disk(path, error),
+        other => other.into(),
+    }
+}
+
+/// Whether new content has to be prepared for a step. A change of permissions alone needs none.
+pub(super) fn needs_staging(from: &FileImage, to: &FileImage) -> bool {
+    match to {
+        FileImage::File { blob, .. } => !is_content(from, blob),
+        FileImage::Link { .. } => true,
+        FileImage::Absent | FileImage::Folder { .. } | FileImage::Unsaved { .. } => false,
+    }
+}
+
+fn is_content(image: &FileImage, content: &BlobHash) -> bool {
+    matches!(image, FileImage::File { blob, .. } if blob == content)
+}
+
+fn is_folder(image: &FileImage) -> bool {
+    matches!(image, FileImage::Folder { .. })
+}
+
+/// Carries out all steps, in the order in which they can be: what goes, folders that go, folders that come,
+/// what comes, permissions of folders. It stops at the first that fails.
+pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
+    let mut lines: Vec<(PathBuf, &Line)> = journal.steps.iter().map(|line| (line.path(), line)).collect();
+    lines.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let mut run = Run { blobs, id: &journal.id, folders: Folders::default(), changed: BTreeSet::new() };
+    // A folder that may not be written now may be meant to be, while things are moved in it.
+    for (path, line) in &lines {
+        if let (FileImage::Folder { .. }, FileImage::Folder { mode }) = (&line.from, &line.to) {
+            run.step(path, |_, folder, name| set_folder_mode(folder, name, mode | 0o700))?;
+        }
+    }
+    for (path, line) in &lines {
+        let is_there = matches!(line.from, FileImage::File { .. } | FileImage::Link { .. });
+        if is_there && matches!(line.to, FileImage::Absent | FileImage::Folder { .. }) {
+            run.removal(path, |_, folder, name| match folder.look(name)? {
+                Entry::Absent | Entry::Folder(_) => Ok(()),
+                _ => folder.remove_file(name),
+            })?;
+        }
+    }
+    for (path, line) in lines.iter().rev() {
+        if is_folder(&line.from) && !is_folder(&line.to) {
+            run.removal(path, |_, folder, name| match folder.look(name)? {
+                Entry::Folder(_) => folder.remove_folder(name),
+                _ => Ok(()),
+            })?;
+        }
+    }
+    for (path, line) in &lines {
+        if is_folder(&line.to) && !is_folder(&line.from) {
+            run.step(path, |_, folder, name| match folder.look(name)? {
+                Entry::Folder(_) => Ok(()),
+                _ => folder.make(name),
+            })?;
+        }
+    }
+    for (number, (path, line)) in lines.iter().enumerate() {
+        run.place(path, line, number)?;
+    }
+    for (path, line) in lines.iter().rev() {
+        if let FileImage::Folder { mode } = &line.to {
+            run.step(path, |_, folder, name| set_folder_mode(folder, name, *mode))?;
+        }
+    }
+    for folder in &run.changed {
+        if let Ok(folder) = Folder::open(folder) {
+            folder.sync();
+        }
+    }
+    Ok(())
+}
+
+fn set_folder_mode(folder: &Folder, name: &OsStr, mode: u32) -> io::Result<()> {
+    match folder.stamp(name)? {
+        Some(stamp) if stamp.permissions() == mode & 0o7777 => Ok(()),
+        _ => folder.set_mode(name, mode),
+    }
+}
+
+struct Run<'a> {
+    blobs: &'a Blobs,
+    id: &'a str,
+    folders: Folders,
+    changed: BTreeSet<PathBuf>,
+}
+
+impl Run<'_> {
+    fn step(
+        &mut self,
+        path: &Path,
+        work: impl FnOnce(&Blobs, &Folder, &OsStr) -> io::Result<()>,
+    ) -> Result<(), TimeError> {
+        let blobs = self.blobs;
+        let done = match self.folders.of(path) {
+            Ok((folder, name)) => work(blobs, folder, name),
+            Err(error) => Err(error),
+        };
+        // A step may replace the very folder that is held.
+        if self.changed.insert(path.parent().unwrap_or(path).to_owned()) {
+            self.folders.forget();
+        }
+        done.map_err(|error| TimeError::disk(path, error))
+    }
+
+    /// A step that takes something away. Where no folder leads there, it is away.
+    fn removal(
+        &mut self,
+        path: &Path,
+        work: impl FnOnce(&Blobs, &Folder, &OsStr) -> io::Result<()>,
+    ) -> Result<(), TimeError> {
+        match self.folders.of(path) {
+            Err(error) if is_no_way(&error) => Ok(()),
+            _ => self.step(path, work),
+        }
+    }
+
+    /// Puts a file or link in its place.
+    fn place(&mut self, path: &Path, line: &Line, number: usize) -> Result<(), TimeError> {
+        if !matches!(line.to, FileImage::File { .. } | FileImage::Link { .. }) {
+            return Ok(());
+        }
+        let (folder, name) = self.folders.of(path).map_err(|error| TimeError::disk(path, error))?;
+        let entry = folder.look(name).map_err(|error| TimeError::disk(path, error))?;
+        let present = image_of(entry, u64::MAX, Keep::Hash).map_err(|error| at(path, error))?;
+        if present == line.to {
+            return Ok(()); // Done before the restore was cut short.
+        }
+        if let (FileImage::File { blob, mode, .. }, FileImage::File { blob: now, .. }) = (&line.to, &present)
+            && blob == now
+        {
+            folder.set_mode(name, *mode).map_err(|error| TimeError::disk(path, error))?;
+            return Ok(());
+        }
+        if is_folder(&present) {
+            return Err(TimeError::disk(path, io::ErrorKind::IsADirectory.into()));
+        }
+        let staged = match line.staged() {
+            Some(staged) if Folders::default().look(&staged).is_ok_and(|entry| entry.stamp().is_some()) => {
+                staged
+            }
+            _ => {
+                let staged = path.with_file_name(staged_name(self.id, number));
+                let (folder, name) =
+                    self.folders.of(&staged).map_err(|error| TimeError::disk(path, error))?;
+                match folder.remove_file(name) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                        return Err(TimeError::disk(path, error));
+                    }
+                    _ => {}
+                }
+                prepare(self.blobs, folder, name, &line.to).map_err(|error| at(path, error))?;
+                staged
+            }
+        };
+        let moved = (|| {
+            let (from, staged_name) = parts(&staged)?;
+            let from = Folder::open(from)?;
+            let (folder, name) = self.folders.of(path)?;
+            from.rename(staged_name, folder, name)
+        })();
+        self.changed.insert(path.parent().unwrap_or(path).to_owned());
+        moved.map_err(|error| TimeError::disk(path, error))
+    }
+}
+
+/// The name under which a step's new content is prepared.
+pub(super) fn staged_name(id: &str, number: usize) -> OsString {
+    format!(".octo-{id}-{number}.tmp").into()
+}

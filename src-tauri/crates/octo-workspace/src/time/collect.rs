@@ -1,0 +1,131 @@
+//! Space: what the time machine takes, and letting go of what nothing refers to.
+//!
+//! A blob stays while anything refers to it: any text of any table of the database (attachments, drafts,
+//! recorded states, whatever comes later), a picture, a journal. Beyond the budget the oldest tasks let go of
+//! their contents first: what they recorded counts as not kept from then on, never as absent, so that going
+//! back leaves such files alone and says so. The database changes before a blob goes: a process killed in
+//! between leaves content nothing refers to, which the next collection finds.
+
+use super::{Inner, TimeError, TimeMachine};
+use octo_protocol::{BlobHash, FileImage, TimeCollected, TimeSpace};
+use octo_store::TimeSide;
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+impl TimeMachine {
+    /// What all kept content takes, attachments included. `budget` is only passed on.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn space(&self, budget: u64) -> Result<TimeSpace, TimeError> {
+        let kept = self.inner.blobs.for_each(|_, _, _| {})?;
+        Ok(TimeSpace { bytes: kept.bytes, blobs: kept.blobs, budget })
+    }
+
+    /// Removes content nothing refers to, but for what was kept within the last hour; then, while all content
+    /// is more than `budget` bytes, lets the oldest tasks that have ended go of theirs. Slow: it reads all of
+    /// the database.
+    ///
+    /// # Errors
+    /// Those of the store and the disk. Nothing that is referred to is lost.
+    pub fn collect(&self, budget: u64) -> Result<TimeCollected, TimeError> {
+        let inner = &self.inner;
+        let mut collected = TimeCollected::default();
+        let sizes = inner.sweep(&mut collected)?;
+        let total: u64 = sizes.values().sum();
+        collected.kept_bytes = total;
+        if total <= budget {
+            return Ok(collected);
+        }
+        let excess = total - budget;
+        if inner.forget_oldest(&sizes, excess, &mut collected)? {
+            let sizes = inner.sweep(&mut collected)?;
+            collected.kept_bytes = sizes.values().sum();
+        }
+        Ok(collected)
+    }
+}
+
+impl Inner {
+    /// Removes what nothing refers to. What is left, with the sizes.
+    fn sweep(&self, collected: &mut TimeCollected) -> Result<HashMap<BlobHash, u64>, TimeError> {
+        let mut sizes = HashMap::new();
+        let mut unused = HashSet::new();
+        self.blobs.for_each(|hash, len, age: Duration| {
+            if age >= crate::blobs::GRACE {
+                unused.insert(hash.clone());
+            }
+            sizes.insert(hash, len);
+        })?;
+        // In this order: what is recorded is taken from pictures, and from the disk through journals.
+        self.picture_blobs(|hash| {
+            unused.remove(&hash);
+        });
+        let journals = self.journals.texts().map_err(TimeError::Journal)?;
+        unused.retain(|hash| !journals.iter().any(|text| text.contains(&hash.0)));
+        self.store.read_blocking(|reader| reader.retain_unmentioned(&mut unused))?;
+        let swept = self.blobs.sweep(&unused)?;
+        collected.freed_blobs += swept.blobs;
+        collected.freed_bytes += swept.bytes;
+        for hash in &unused {
+            if !self.blobs.path(hash)?.exists() {
+                sizes.remove(hash);
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// Lets the oldest tasks go of their contents until so many bytes can be freed, or all have. Whether any
+    /// did.
+    fn forget_oldest(
+        &self,
+        sizes: &HashMap<BlobHash, u64>,
+        mut excess: u64,
+        collected: &mut TimeCollected,
+    ) -> Result<bool, TimeError> {
+        let tasks = self.store.read_blocking(|reader| reader.time_tasks_by_age())?;
+        let mut recorded = Vec::new();
+        let mut uses: HashMap<BlobHash, u32> = HashMap::new();
+        for (session, number) in tasks {
+            let states = self.store.read_blocking(|reader| {
+                let mut states = Vec::new();
+                for side in [TimeSide::Before, TimeSide::After, TimeSide::Left] {
+                    states.extend(reader.time_states_at(session, number, side)?);
+                }
+                Ok(states)
+            })?;
+            let blobs: HashSet<BlobHash> = states
+                .into_iter()
+                .filter_map(|state| match state.image {
+                    FileImage::File { blob, .. } => Some(blob),
+                    _ => None,
+                })
+                .collect();
+            if blobs.is_empty() {
+                continue;
+            }
+            for blob in &blobs {
+                *uses.entry(blob.clone()).or_default() += 1;
+            }
+            recorded.push((session, number, blobs));
+        }
+        let mut any = false;
+        for (session, number, blobs) in recorded {
+            if excess == 0 {
+                break;
+            }
+            self.store.write_blocking(move |tx| tx.forget_time_states(session, number))?;
+            any = true;
+            collected.forgotten_tasks += 1;
+            for blob in blobs {
+                let left = uses.entry(blob.clone()).and_modify(|left| *left -= 1).or_default();
+                if *left == 0 {
+                    excess = excess.saturating_sub(sizes.get(&blob).copied().unwrap_or(0));
+                }
+            }
+        }
+        Ok(any)
+    }
+}

@@ -1,0 +1,183 @@
+//! What a task did, path by path, and two states of a file beside each other.
+
+use super::{
+    TimeError, TimeMachine,
+    bytes::{path_of, text_of},
+    folder::Folders,
+    keep::{Keep, look, same},
+    plan::change,
+    tree::Records,
+};
+use crate::{Blobs, diff};
+use octo_protocol::{
+    ChangedPath, CompareWith, ComparedSide, FileComparison, FileImage, SessionId, TaskChanges, TaskNumber,
+};
+use octo_store::TimeSide;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+/// Bytes of a file that are compared line by line. Longer files are told by their lengths.
+const LONGEST: u64 = 2 << 20;
+
+/// Bytes of all files whose lines are counted for one list; the rest is listed without counts.
+const COUNTED: u64 = 32 << 20;
+
+impl TimeMachine {
+    /// What a task did to files, as far as it was recorded. Of a task that runs: what it touched, compared
+    /// with the disk.
+    ///
+    /// # Errors
+    /// [`TimeError::UnknownTask`]; those of the store.
+    pub fn changes(&self, session: SessionId, task: TaskNumber) -> Result<TaskChanges, TimeError> {
+        let (tasks, before, after) = self.inner.store.read_blocking(|reader| {
+            Ok((
+                reader.time_tasks(session)?,
+                reader.time_states_at(session, task, TimeSide::Before)?,
+                reader.time_states_at(session, task, TimeSide::After)?,
+            ))
+        })?;
+        let known = tasks.tasks.iter().find(|known| known.number == task);
+        let folder = path_of(&known.ok_or(TimeError::UnknownTask(task))?.folder);
+        let after: BTreeMap<Vec<u8>, FileImage> =
+            after.into_iter().map(|state| (state.path, state.image)).collect();
+        let mut folders = Folders::default();
+        let mut paths = Vec::new();
+        let mut budget = COUNTED;
+        for state in before {
+            let path = path_of(&state.path);
+            let now = match after.get(&state.path) {
+                Some(image) => image.clone(),
+                None => look(&mut folders, &path, self.inner.limits.largest, Keep::Hash)?.0,
+            };
+            if !same(&state.image, &now) {
+                paths.push(self.changed(&path, &state.image, &now, &mut budget));
+            }
+        }
+        let (left_out, total) = self.left_out(&folder);
+        Ok(TaskChanges { paths, left_out, left_out_total: u32::try_from(total).unwrap_or(u32::MAX) })
+    }
+
+    fn changed(&self, path: &Path, from: &FileImage, to: &FileImage, budget: &mut u64) -> ChangedPath {
+        let lines = self.lines(from, to, budget);
+        ChangedPath {
+            path: text_of(path),
+            change: change(from, to),
+            folder: matches!(from, FileImage::Folder { .. }) || matches!(to, FileImage::Folder { .. }),
+            added: lines.map(|(added, _)| added),
+            removed: lines.map(|(_, removed)| removed),
+            unsaved: match from {
+                FileImage::Unsaved { why, .. } => Some(*why),
+                _ => None,
+            },
+        }
+    }
+
+    /// Lines added and removed, where both sides are text.
+    fn lines(&self, from: &FileImage, to: &FileImage, budget: &mut u64) -> Option<(u32, u32)> {
+        let len = |image: &FileImage| match image {
+            FileImage::Absent => Some(0),
+            FileImage::File { len, .. } if *len <= LONGEST => Some(*len),
+            _ => None,
+        };
+        *budget = budget.checked_sub(len(from)? + len(to)?)?;
+        let (old, new) = (text(&self.inner.blobs, from)?, text(&self.inner.blobs, to)?);
+        let view = diff(Path::new(""), Some(&old), &new);
+        Some((view.added, view.removed))
+    }
+
+    /// A file at the end of a task beside what it was before the task, or beside what is on the disk now.
+    ///
+    /// # Errors
+    /// [`TimeError::UnknownTask`], [`TimeError::UnknownPath`]; those of the store, the content and the disk.
+    pub fn compare(
+        &self,
+        session: SessionId,
+        task: TaskNumber,
+        path: &Path,
+        with: CompareWith,
+    ) -> Result<FileComparison, TimeError> {
+        let paths = [super::bytes::bytes_of(path)];
+        let (tasks, states) = self.inner.store.read_blocking(|reader| {
+            Ok((reader.time_tasks(session)?, reader.time_states_of(session, &paths)?))
+        })?;
+        let (tree, records) = (super::tree::Tree::new(tasks), Records::new(states));
+        tree.task(task).ok_or(TimeError::UnknownTask(task))?;
+        let chain = tree.chain(task);
+        let end = records.at_end(&chain, path).ok_or_else(|| TimeError::UnknownPath(path.to_owned()))?;
+        // As the task itself left it: what somebody changed afterwards is not its work.
+        let end = records.at(path, task, TimeSide::After).unwrap_or(end);
+        let now = || -> Result<FileImage, TimeError> {
+            let keep = Keep::Content(&self.inner.blobs, crate::Flush::Later);
+            Ok(look(&mut Folders::default(), path, self.inner.limits.largest, keep)?.0)
+        };
+        let running = tree.running().any(|running| running == task);
+        let (old, new) = match with {
+            CompareWith::Before => {
+                let before = records.at(path, task, TimeSide::Before).unwrap_or(end).clone();
+                (before, if running { now()? } else { end.clone() })
+            }
+            CompareWith::Present => (end.clone(), now()?),
+        };
+        let blobs = &self.inner.blobs;
+        let (old_text, new_text) = (shown(blobs, &old)?, shown(blobs, &new)?);
+        let lines = match (&old_text, &new_text) {
+            (Some(old_text), Some(new_text)) => {
+                let before = (old != FileImage::Absent).then_some(old_text.as_slice());
+                Some(diff(path, before, new_text))
+            }
+            _ => None,
+        };
+        Ok(FileComparison {
+            old: side(&old, old_text.is_some()),
+            new: side(&new, new_text.is_some()),
+            diff: lines,
+        })
+    }
+
+    /// The paths recorded in a session that a client writes like this.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn paths_named(&self, session: SessionId, texts: &[String]) -> Result<Vec<PathBuf>, TimeError> {
+        let (_, records) = self.inner.read_all(session)?;
+        Ok(records.paths().filter(|path| texts.contains(&text_of(path))).cloned().collect())
+    }
+}
+
+/// The bytes of a text file, or of nothing; none for everything else.
+fn text(blobs: &Blobs, image: &FileImage) -> Option<Vec<u8>> {
+    match image {
+        FileImage::Absent => Some(Vec::new()),
+        FileImage::File { blob, .. } => blobs.get(blob).ok().filter(|bytes| is_text(bytes)),
+        _ => None,
+    }
+}
+
+/// What is compared of a state: the text of a file, the target of a link.
+fn shown(blobs: &Blobs, image: &FileImage) -> Result<Option<Vec<u8>>, TimeError> {
+    Ok(match image {
+        FileImage::Absent => Some(Vec::new()),
+        FileImage::File { blob, len, .. } if *len <= LONGEST => {
+            Some(blobs.get(blob)?).filter(|bytes| is_text(bytes))
+        }
+        FileImage::Link { target } => Some(target.clone()),
+        _ => None,
+    })
+}
+
+/// As git and grep decide: a file with a NUL byte in its beginning is not text.
+fn is_text(bytes: &[u8]) -> bool {
+    !bytes.iter().take(8_192).any(|byte| *byte == 0)
+}
+
+fn side(image: &FileImage, text: bool) -> ComparedSide {
+    match image {
+        FileImage::Absent => ComparedSide::Absent,
+        FileImage::File { len, mode, .. } => ComparedSide::File { len: *len, mode: *mode, text },
+        FileImage::Link { .. } => ComparedSide::Link,
+        FileImage::Folder { .. } => ComparedSide::Folder,
+        FileImage::Unsaved { why, .. } => ComparedSide::Unsaved { why: *why },
+    }
+}

@@ -1,0 +1,162 @@
+//! Folders that are held while things in them change.
+//!
+//! A restore writes to paths that were recorded long ago. A folder on the way may be a link by now, planted
+//! or not, and must not be followed. On Unix every folder is opened name by name, each below the one before
+//! and none through a link, and everything is then done relative to the open folder: a link that is swapped
+//! in at any moment makes the step fail, and cannot redirect it. Elsewhere the way is looked at before every
+//! step, which leaves a moment in between.
+
+#[cfg(not(unix))]
+mod portable;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(not(unix))]
+pub(crate) use portable::Folder;
+#[cfg(unix)]
+pub(crate) use unix::Folder;
+
+use std::{
+    ffi::OsStr,
+    fs::{File, Metadata},
+    io,
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
+
+/// What tells whether something was changed since it was last looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Stamp {
+    pub(crate) len: u64,
+    /// In nanoseconds since the Unix epoch.
+    pub(crate) modified: i64,
+    /// When its content or its attributes were changed last; unlike `modified` it cannot be set back.
+    pub(crate) changed: i64,
+    pub(crate) inode: u64,
+    /// Kind and permissions.
+    pub(crate) mode: u32,
+}
+
+impl Stamp {
+    #[cfg(unix)]
+    pub(crate) fn of(meta: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        let nanoseconds =
+            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Self {
+            len: meta.len(),
+            modified: nanoseconds(meta.mtime(), meta.mtime_nsec()),
+            changed: nanoseconds(meta.ctime(), meta.ctime_nsec()),
+            inode: meta.ino(),
+            mode: meta.mode(),
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn of(meta: &Metadata) -> Self {
+        let time = |time: io::Result<std::time::SystemTime>| time.map_or(0, nanoseconds);
+        Self {
+            len: meta.len(),
+            modified: time(meta.modified()),
+            changed: time(meta.created()),
+            inode: 0,
+            mode: u32::from(meta.permissions().readonly()),
+        }
+    }
+
+    /// The permission bits; 0 where the system has none.
+    pub(crate) fn permissions(&self) -> u32 {
+        if cfg!(unix) { self.mode & 0o7777 } else { 0 }
+    }
+}
+
+/// Nanoseconds since the Unix epoch; times before it count as the epoch.
+pub(crate) fn nanoseconds(time: std::time::SystemTime) -> i64 {
+    time.duration_since(UNIX_EPOCH).ok().and_then(|past| i64::try_from(past.as_nanos()).ok()).unwrap_or(0)
+}
+
+/// What stands under a name.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    Absent,
+    /// An ordinary file, open for reading.
+    File(File, Stamp),
+    /// An ordinary file this account may not read.
+    Unreadable(Stamp),
+    Link(PathBuf, Stamp),
+    Folder(Stamp),
+    /// A device, a pipe or a socket.
+    Special(Stamp),
+}
+
+impl Entry {
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        match self {
+            Self::Absent => None,
+            Self::File(_, stamp)
+            | Self::Unreadable(stamp)
+            | Self::Link(_, stamp)
+            | Self::Folder(stamp)
+            | Self::Special(stamp) => Some(*stamp),
+        }
+    }
+}
+
+/// The folder of a path and the path's name in it.
+pub(crate) fn parts(path: &Path) -> io::Result<(&Path, &OsStr)> {
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => Ok((folder, name)),
+        _ => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
+/// Opens the folders of paths; the last one is kept, since neighbours follow each other.
+#[derive(Default)]
+pub(crate) struct Folders(Option<(PathBuf, Folder)>);
+
+impl Folders {
+    /// The folder that holds `path`, and the name of `path` in it.
+    pub(crate) fn of<'a>(&mut self, path: &'a Path) -> io::Result<(&Folder, &'a OsStr)> {
+        let (parent, name) = parts(path)?;
+        if self.0.as_ref().is_none_or(|(open, _)| open != parent) {
+            self.0 = None;
+        }
+        let open = match self.0.take() {
+            Some(open) => open,
+            None => (parent.to_owned(), Folder::open(parent)?),
+        };
+        Ok((&self.0.insert(open).1, name))
+    }
+
+    /// Forgets the open folder: it may be another one by now.
+    pub(crate) fn forget(&mut self) {
+        self.0 = None;
+    }
+
+    /// What stands at `path`. A path below a link, a file or nothing counts as absent.
+    pub(crate) fn look(&mut self, path: &Path) -> io::Result<Entry> {
+        match self.of(path) {
+            Ok((folder, name)) => folder.look(name),
+            Err(error) if is_no_way(&error) => Ok(Entry::Absent),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether the error says that no folder leads there.
+pub(crate) fn is_no_way(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) || is_loop(error)
+}
+
+#[cfg(unix)]
+fn is_loop(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(nix::errno::Errno::ELOOP as i32)
+}
+
+#[cfg(not(unix))]
+fn is_loop(_: &io::Error) -> bool {
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests;

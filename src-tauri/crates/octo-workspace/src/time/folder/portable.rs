@@ -1,0 +1,121 @@
+//! Folders by their paths, looked at before every step.
+
+use super::{Entry, Stamp};
+use crate::paths;
+use std::{
+    ffi::{OsStr, OsString},
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+/// A folder at a real path.
+#[derive(Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// The folder at an absolute path, none of whose parts is a link.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let folder = Self(path.to_owned());
+        folder.check()?;
+        Ok(folder)
+    }
+
+    fn check(&self) -> io::Result<()> {
+        let real = paths::real(&self.0).map_err(io::Error::other)?;
+        if real != self.0 || !fs::symlink_metadata(&real)?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(())
+    }
+
+    fn at(&self, name: &OsStr) -> io::Result<PathBuf> {
+        self.check()?;
+        Ok(self.0.join(name))
+    }
+
+    /// What stands under the name; an ordinary file is opened.
+    pub(crate) fn look(&self, name: &OsStr) -> io::Result<Entry> {
+        let path = self.at(name)?;
+        let meta = match fs::symlink_metadata(&path) {
+            Ok(meta) => meta,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Entry::Absent),
+            Err(error) => return Err(error),
+        };
+        let stamp = Stamp::of(&meta);
+        if meta.is_symlink() {
+            return Ok(Entry::Link(fs::read_link(&path)?, stamp));
+        }
+        if meta.is_dir() {
+            return Ok(Entry::Folder(stamp));
+        }
+        if !meta.is_file() {
+            return Ok(Entry::Special(stamp));
+        }
+        match File::open(&path) {
+            Ok(file) => Ok(Entry::File(file, stamp)),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(Entry::Unreadable(stamp)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What tells whether the name was changed; none when there is nothing.
+    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<Stamp>> {
+        match fs::symlink_metadata(self.at(name)?) {
+            Ok(meta) => Ok(Some(Stamp::of(&meta))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A new file under a name nothing has yet.
+    pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
+        File::options().read(true).write(true).create_new(true).open(self.at(name)?)
+    }
+
+    /// A new link under a name nothing has yet.
+    #[cfg(windows)]
+    pub(crate) fn link(&self, name: &OsStr, target: &Path) -> io::Result<()> {
+        let path = self.at(name)?;
+        if self.0.join(target).is_dir() {
+            std::os::windows::fs::symlink_dir(target, path)
+        } else {
+            std::os::windows::fs::symlink_file(target, path)
+        }
+    }
+
+    /// A new folder.
+    pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
+        fs::create_dir(self.at(name)?)
+    }
+
+    /// Moves what has the name here to a name elsewhere, replacing a file or link.
+    pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
+        fs::rename(self.at(name)?, to.at(new)?)
+    }
+
+    /// Removes a file or link.
+    pub(crate) fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+        let path = self.at(name)?;
+        // A link to a folder is removed like a folder here.
+        fs::remove_file(&path).or_else(|error| fs::remove_dir(&path).map_err(|_| error))
+    }
+
+    /// Removes an empty folder.
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_dir(self.at(name)?)
+    }
+
+    /// There are no permission bits to set.
+    pub(crate) fn set_mode(&self, _: &OsStr, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The names in the folder called `name`.
+    pub(crate) fn names(&self, name: &OsStr) -> io::Result<Vec<OsString>> {
+        fs::read_dir(self.at(name)?)?.map(|entry| entry.map(|entry| entry.file_name())).collect()
+    }
+
+    /// Folders need no flush here.
+    pub(crate) fn sync(&self) {}
+}

@@ -1,0 +1,175 @@
+//! Folders by their descriptors.
+
+use super::{Entry, Stamp};
+use nix::{
+    errno::Errno,
+    fcntl::{AtFlags, OFlag, openat, readlinkat, renameat},
+    sys::stat::{FchmodatFlags, Mode, SFlag, fchmod, fchmodat, fstatat, mkdirat},
+    unistd::{UnlinkatFlags, symlinkat, unlinkat},
+};
+use std::{
+    ffi::OsStr,
+    fs::File,
+    io,
+    os::fd::{AsFd, OwnedFd},
+    path::{Component, Path, PathBuf},
+};
+
+/// A folder that stays the same one whatever happens to its path.
+#[derive(Debug)]
+pub(crate) struct Folder(OwnedFd);
+
+/// Opening a folder on the way needs no right to list it where the system can do without.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const PASS: OFlag = OFlag::O_PATH;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const PASS: OFlag = OFlag::O_RDONLY;
+
+impl Folder {
+    /// The folder at an absolute path, none of whose parts is a link.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let flags = PASS | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let mut folder = nix::fcntl::open("/", flags, Mode::empty())?;
+        let mut parts = path.components();
+        if parts.next() != Some(Component::RootDir) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        for part in parts {
+            let Component::Normal(name) = part else { return Err(io::ErrorKind::InvalidInput.into()) };
+            folder = openat(&folder, name, flags, Mode::empty())?;
+        }
+        Ok(Self(folder))
+    }
+
+    /// What stands under the name; an ordinary file is opened.
+    pub(crate) fn look(&self, name: &OsStr) -> io::Result<Entry> {
+        // A file may become something else between the two looks; the second decides, and is asked again.
+        for _ in 0..8 {
+            let stat = match fstatat(&self.0, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
+                Ok(stat) => stat,
+                Err(Errno::ENOENT) => return Ok(Entry::Absent),
+                Err(error) => return Err(error.into()),
+            };
+            let stamp = stamp(&stat);
+            match SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT {
+                SFlag::S_IFDIR => return Ok(Entry::Folder(stamp)),
+                SFlag::S_IFLNK => match readlinkat(&self.0, name) {
+                    Ok(target) => return Ok(Entry::Link(PathBuf::from(target), stamp)),
+                    Err(Errno::EINVAL | Errno::ENOENT) => continue,
+                    Err(error) => return Err(error.into()),
+                },
+                SFlag::S_IFREG => {}
+                _ => return Ok(Entry::Special(stamp)),
+            }
+            let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+            match openat(&self.0, name, flags, Mode::empty()) {
+                Ok(file) => {
+                    let file = File::from(file);
+                    let meta = file.metadata()?;
+                    if meta.is_file() {
+                        return Ok(Entry::File(file, Stamp::of(&meta)));
+                    }
+                }
+                Err(Errno::EACCES | Errno::EPERM) => return Ok(Entry::Unreadable(stamp)),
+                Err(Errno::ENOENT | Errno::ELOOP | Errno::ENXIO) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(io::Error::other("it does not stop changing"))
+    }
+
+    /// What tells whether the name was changed; none when there is nothing.
+    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<Stamp>> {
+        match fstatat(&self.0, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stamp(&stat))),
+            Err(Errno::ENOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A new file under a name nothing has yet, for this account alone.
+    pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        Ok(File::from(openat(&self.0, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)?))
+    }
+
+    /// A new link under a name nothing has yet.
+    pub(crate) fn link(&self, name: &OsStr, target: &Path) -> io::Result<()> {
+        Ok(symlinkat(target, &self.0, name)?)
+    }
+
+    /// A new folder.
+    pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
+        Ok(mkdirat(&self.0, name, Mode::S_IRWXU)?)
+    }
+
+    /// Moves what has the name here to a name elsewhere, replacing a file or link.
+    pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
+        Ok(renameat(&self.0, name, &to.0, new)?)
+    }
+
+    /// Removes a file or link.
+    pub(crate) fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, UnlinkatFlags::NoRemoveDir)?)
+    }
+
+    /// Removes an empty folder.
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, UnlinkatFlags::RemoveDir)?)
+    }
+
+    /// Sets the permissions of a folder or file, which is opened so that no link is followed.
+    pub(crate) fn set_mode(&self, name: &OsStr, mode: u32) -> io::Result<()> {
+        let mode = Mode::from_bits_truncate(mode);
+        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+        match openat(&self.0, name, flags, Mode::empty()) {
+            Ok(file) => Ok(fchmod(file, mode)?),
+            // What may not even be read by its owner can only be named. The way to it is held, so only the
+            // last part could be swapped, for a link to something else of the same owner.
+            Err(Errno::EACCES) => Ok(fchmodat(&self.0, name, mode, FchmodatFlags::FollowSymlink)?),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The names in the folder called `name`.
+    pub(crate) fn names(&self, name: &OsStr) -> io::Result<Vec<std::ffi::OsString>> {
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let folder = nix::dir::Dir::openat(self.0.as_fd(), name, flags, Mode::empty())?;
+        let mut names = Vec::new();
+        for entry in folder.into_iter() {
+            let entry = entry?;
+            let name: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    /// Makes changes in this folder survive a power cut. A file system that cannot still has the changes.
+    pub(crate) fn sync(&self) {
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+        let synced = openat(&self.0, ".", flags, Mode::empty())
+            .map_err(io::Error::from)
+            .and_then(|folder| File::from(folder).sync_all());
+        if let Err(error) = synced {
+            tracing::debug!(%error, "a folder could not be synced");
+        }
+    }
+}
+
+#[expect(
+    clippy::unnecessary_cast,
+    clippy::useless_conversion,
+    reason = "the widths of these fields differ between systems"
+)]
+fn stamp(stat: &nix::sys::stat::FileStat) -> Stamp {
+    let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+    Stamp {
+        len: u64::try_from(stat.st_size).unwrap_or(0),
+        modified: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+        changed: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        inode: stat.st_ino as u64,
+        mode: u32::from(stat.st_mode),
+    }
+}

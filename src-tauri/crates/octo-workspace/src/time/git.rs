@@ -1,0 +1,251 @@
+//! Content that is in the repository already need not be kept a second time.
+//!
+//! The first picture of a repository would copy every file of it. Instead, a file that is in the index is
+//! read and hashed both ways; when git's own hash says that the repository's object store has exactly these
+//! bytes (line ends, filters and keywords make them differ, so nothing is inferred from names or times), the
+//! picture refers to the object. Only pictures do: `git gc`, a rebase or a checkout may drop an object, so
+//! nothing that a task recorded depends on one. The moment a command is found to have changed a file, the
+//! former content is copied from the object store to a blob, before it counts as recorded. What can be lost is
+//! thus the former content of a file that one command both changed and pruned from the repository; it is
+//! recorded as not kept then, and said so.
+//!
+//! The objects are read by `git` itself, for it alone knows packs, alternates and worktrees; the index is
+//! read here, since only names and hashes are needed of it. Nothing of the repository is executed or fetched
+//! (no hooks, no lazy fetches, no protocols), and nothing is written.
+
+use sha1::{Digest, Sha1};
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    thread,
+};
+
+use super::bytes::path_of;
+use crate::{Blobs, Flush, paths::real};
+
+type Object = [u8; 20];
+
+/// The repository a folder belongs to, with what its index says.
+pub(crate) struct Repository {
+    /// Where its data is.
+    data: PathBuf,
+    /// Files of the index whose objects are there.
+    objects: HashMap<PathBuf, Object>,
+}
+
+impl Repository {
+    /// The repository of a folder, where there is one that git will read.
+    pub(crate) fn find(folder: &Path) -> Option<Self> {
+        let (tree, data) = folder.ancestors().find_map(|tree| Some((tree, data_of(&tree.join(".git"))?)))?;
+        let index = std::fs::read(data.join("index")).ok()?;
+        let mut objects = read_index(&index)?;
+        let wanted: HashSet<Object> = objects.iter().map(|(_, object)| *object).collect();
+        let there = existing(&data, &wanted)?;
+        objects.retain(|(_, object)| there.contains(object));
+        let objects = objects.into_iter().map(|(path, object)| (tree.join(path_of(&path)), object)).collect();
+        Some(Self { data, objects })
+    }
+
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// The BLAKE3 hash and the object of a file, when the object store has exactly its bytes.
+    pub(crate) fn holds(&self, path: &Path, file: &mut File, len: u64) -> Option<([u8; 32], Object)> {
+        let object = self.objects.get(path)?;
+        let mut git = Sha1::new();
+        git.update(format!("blob {len}\0"));
+        let mut blake = blake3::Hasher::new();
+        let mut buffer = vec![0; 1 << 16];
+        file.rewind().ok()?;
+        loop {
+            let read = file.read(&mut buffer).ok()?;
+            let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { break };
+            git.update(bytes);
+            blake.update(bytes);
+        }
+        (git.finalize().as_slice() == object).then(|| (blake.finalize().into(), *object))
+    }
+}
+
+/// The data folder of a repository: `.git` itself, or where the file of that name points.
+fn data_of(git: &Path) -> Option<PathBuf> {
+    if git.is_dir() {
+        return Some(git.to_owned());
+    }
+    let text = std::fs::read_to_string(git).ok()?;
+    let named = Path::new(text.strip_prefix("gitdir:")?.trim());
+    real(&git.parent()?.join(named)).ok().filter(|data| data.is_dir())
+}
+
+/// The files of an index (versions 2 to 4) with their objects; none for what is not understood.
+fn read_index(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Object)>> {
+    const STAT: usize = 40;
+    let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    if bytes.get(..4)? != b"DIRC" {
+        return None;
+    }
+    let (version, count) = (word(4)?, word(8)?);
+    if !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut at = 12;
+    let mut files = Vec::new();
+    let mut name: Vec<u8> = Vec::new();
+    for _ in 0..count {
+        let mode = word(at + 24)?;
+        let object: Object = bytes.get(at + STAT..at + STAT + 20)?.try_into().ok()?;
+        let flags = u16::from_be_bytes(bytes.get(at + 60..at + 62)?.try_into().ok()?);
+        let mut start = at + 62;
+        if flags & 0x4000 != 0 {
+            start += 2;
+        }
+        if version == 4 {
+            let mut byte = *bytes.get(start)?;
+            start += 1;
+            let mut cut = usize::from(byte & 0x7f);
+            while byte & 0x80 != 0 {
+                byte = *bytes.get(start)?;
+                start += 1;
+                cut = cut.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+            }
+            name.truncate(name.len().checked_sub(cut)?);
+        } else {
+            name.clear();
+        }
+        let len = bytes.get(start..)?.iter().position(|byte| *byte == 0)?;
+        name.extend_from_slice(bytes.get(start..start + len)?);
+        at = if version == 4 { start + len + 1 } else { at + ((start + len - at) / 8 + 1) * 8 };
+        // Only files, and none that is in conflict.
+        if mode & 0o170_000 == 0o100_000 && flags & 0x3000 == 0 {
+            files.push((name.clone(), object));
+        }
+    }
+    Some(files)
+}
+
+fn hex(object: &Object) -> String {
+    use std::fmt::Write as _;
+    object.iter().fold(String::with_capacity(40), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn of_hex(text: &str) -> Option<Object> {
+    let mut object = [0; 20];
+    if text.len() != 40 || !text.is_ascii() {
+        return None;
+    }
+    for (index, byte) in object.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(index * 2..index * 2 + 2)?, 16).ok()?;
+    }
+    Some(object)
+}
+
+/// `git cat-file` in one of its batch modes.
+fn cat_file(data: &Path, mode: &str) -> io::Result<(Child, ChildStdin, BufReader<ChildStdout>)> {
+    let mut command = Command::new("git");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
+        command.env_remove(name);
+    }
+    let mut child = command
+        .arg("--git-dir")
+        .arg(data)
+        .args(["-c", "core.fsmonitor=false", "cat-file", mode])
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
+        .current_dir(data)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    match (child.stdin.take(), child.stdout.take()) {
+        (Some(input), Some(output)) => Ok((child, input, BufReader::new(output))),
+        _ => Err(io::ErrorKind::BrokenPipe.into()),
+    }
+}
+
+/// Which of these objects are there.
+fn existing(data: &Path, wanted: &HashSet<Object>) -> Option<HashSet<Object>> {
+    if wanted.is_empty() {
+        return Some(HashSet::new());
+    }
+    let (mut child, mut input, output) = cat_file(data, "--batch-check").ok()?;
+    let there = thread::scope(|scope| {
+        // Beside reading: the pipes hold less than both sides have to say.
+        scope.spawn(move || {
+            for object in wanted {
+                if writeln!(input, "{}", hex(object)).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut there = HashSet::new();
+        for line in output.lines() {
+            let Ok(line) = line else { break };
+            let mut words = line.split(' ');
+            if let (Some(object), Some("blob")) = (words.next().and_then(of_hex), words.next()) {
+                there.insert(object);
+            }
+        }
+        there
+    });
+    child.wait().is_ok_and(|status| status.success()).then_some(there)
+}
+
+/// Copies objects to blobs. Which of the hashes are blobs now.
+pub(crate) fn copy_to_blobs(
+    data: &Path,
+    wanted: &HashMap<[u8; 32], Object>,
+    blobs: &Blobs,
+) -> HashSet<[u8; 32]> {
+    let mut copied = HashSet::new();
+    if wanted.is_empty() {
+        return copied;
+    }
+    let Ok((mut child, mut input, mut output)) = cat_file(data, "--batch") else { return copied };
+    let mut ask = |hash: &[u8; 32], object: &Object| -> io::Result<bool> {
+        writeln!(input, "{}", hex(object))?;
+        input.flush()?;
+        let mut line = String::new();
+        output.read_line(&mut line)?;
+        let mut words = line.trim_end().split(' ').skip(1);
+        let (kind, len) = (words.next(), words.next().and_then(|len| len.parse::<u64>().ok()));
+        let (Some("blob"), Some(len)) = (kind, len) else { return Ok(false) };
+        let mut file = tempfile::tempfile()?;
+        let got = io::copy(&mut (&mut output).take(len), &mut file)?;
+        output.read_exact(&mut [0])?;
+        if got != len {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let (kept, _) = blobs.put_file(&mut file, u64::MAX, Flush::Later).map_err(io::Error::other)?;
+        Ok(super::picture::hash_of(&kept) == Some(*hash))
+    };
+    for (hash, object) in wanted {
+        match ask(hash, object) {
+            Ok(true) => {
+                copied.insert(*hash);
+            }
+            Ok(false) => {}
+            Err(error) => {
+                tracing::warn!(%error, "the repository's objects cannot be read");
+                break;
+            }
+        }
+    }
+    drop(input);
+    drop(output);
+    // It ends when its input does; what it thinks of that does not matter.
+    let _ = child.wait();
+    copied
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! What is different between two pictures of a folder.
+
+use super::{Item, Kept, Picture, Relative, join};
+use std::sync::Arc;
+
+/// A path that is not the same in both pictures.
+#[derive(Debug)]
+pub(crate) struct Difference<'a> {
+    pub(crate) path: Relative,
+    /// What it was in the first; none where it was absent.
+    pub(crate) before: Option<&'a Item>,
+}
+
+/// All differences, folders before what is in them. Where one of the pictures does not know, there is none.
+pub(crate) fn diff<'a>(before: &'a Picture, after: &'a Picture) -> Vec<Difference<'a>> {
+    let mut all = Vec::new();
+    both(before, after, &Relative::default(), &mut all);
+    all
+}
+
+fn both<'a>(before: &'a Picture, after: &'a Picture, folder: &Relative, all: &mut Vec<Difference<'a>>) {
+    let (Some(old), Some(new)) = (before.folders.get(folder), after.folders.get(folder)) else { return };
+    let unchanged = Arc::ptr_eq(old, new);
+    let (mut old, mut new) = (old.as_slice(), new.as_slice());
+    loop {
+        let order = match (old.first(), new.first()) {
+            (Some(one), Some(other)) => one.name.cmp(&other.name),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (None, None) => return,
+        };
+        let one = if order.is_le() { old.split_first() } else { None };
+        let other = if order.is_ge() { new.split_first() } else { None };
+        old = one.map_or(old, |(_, rest)| rest);
+        new = other.map_or(new, |(_, rest)| rest);
+        match (one.map(|(item, _)| item), other.map(|(item, _)| item)) {
+            (Some(one), Some(other)) => {
+                let is_folder = (one.kept == Kept::Folder, other.kept == Kept::Folder);
+                if !unchanged && !is_same(one, other) {
+                    let path = join(folder, &one.name);
+                    all.push(Difference { path, before: Some(one) });
+                }
+                match is_folder {
+                    (true, true) => both(before, after, &join(folder, &one.name), all),
+                    (true, false) if !is_left_out(other) => {
+                        only(before, &join(folder, &one.name), all, Some);
+                    }
+                    (false, true) if !is_left_out(one) => {
+                        only(after, &join(folder, &other.name), all, |_| None);
+                    }
+                    _ => {}
+                }
+            }
+            (Some(one), None) => {
+                let path = join(folder, &one.name);
+                all.push(Difference { path: path.clone(), before: Some(one) });
+                only(before, &path, all, Some);
+            }
+            (None, Some(other)) => {
+                let path = join(folder, &other.name);
+                all.push(Difference { path: path.clone(), before: None });
+                only(after, &path, all, |_| None);
+            }
+            (None, None) => return,
+        }
+    }
+}
+
+/// Everything below a folder that is in one of the pictures only.
+fn only<'a>(
+    picture: &'a Picture,
+    folder: &Relative,
+    all: &mut Vec<Difference<'a>>,
+    before: impl Fn(&'a Item) -> Option<&'a Item> + Copy,
+) {
+    let Some(items) = picture.folders.get(folder) else { return };
+    for item in items.iter() {
+        let path = join(folder, &item.name);
+        all.push(Difference { path: path.clone(), before: before(item) });
+        if item.kept == Kept::Folder {
+            only(picture, &path, all, before);
+        }
+    }
+}
+
+/// Whether an item is a folder that is not looked into.
+fn is_left_out(item: &Item) -> bool {
+    matches!(item.kept, Kept::Not(_))
+        && item.stamp.len == 0
+        && item.stamp.inode == 0
+        && item.stamp.modified == 0
+}
+
+fn is_same(one: &Item, other: &Item) -> bool {
+    let content = match (&one.kept, &other.kept) {
+        (Kept::Blob(hash) | Kept::Git(hash, _), Kept::Blob(other) | Kept::Git(other, _)) => hash == other,
+        // Not kept: only its length and times tell, and of a folder that it is there.
+        (Kept::Not(_), Kept::Not(_)) => {
+            one.stamp.len == other.stamp.len && one.stamp.modified == other.stamp.modified
+        }
+        // One came to be looked into, or not any more: that is no change of it.
+        (Kept::Not(_), Kept::Folder) => is_left_out(one),
+        (Kept::Folder, Kept::Not(_)) => is_left_out(other),
+        (one, other) => one == other,
+    };
+    // A link has no permissions of its own.
+    let is_link = matches!(one.kept, Kept::Link(_));
+    content && (is_link || one.stamp.permissions() == other.stamp.permissions())
+}

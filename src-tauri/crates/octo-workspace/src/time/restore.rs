@@ -1,0 +1,506 @@
+//! Going to another task.
+
+use super::{
+    Inner, TaskId, TimeError, TimeMachine,
+    apply::{apply, needs_staging, stage, staged_name, unstage},
+    bytes::{bytes_of, text_of},
+    folder::{Entry, Folder, Folders, parts},
+    journal::{Journal, Line, Stage},
+    keep::{Keep, look},
+    plan::{Candidate, Disk, Kind, RestorePlan, Selection, Step, Verdict, arrange, impossible, judge},
+    tree::{Records, Tree},
+};
+use crate::{Flush, is_inside};
+use octo_protocol::{BlobHash, FileImage, ImpossibleReason, RestoreReport, SessionId, TaskKind, TaskNumber};
+use octo_store::{Activate, NewTimeTask, TimeSide, TimeSource, TimeState};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+};
+
+/// What became of a restore that an earlier process left unfinished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovered {
+    /// Whose restore it was.
+    pub session: SessionId,
+    /// What became of it.
+    pub outcome: RecoveredAs,
+    /// Paths somebody changed after the process ended; they were left as they are.
+    pub kept: Vec<PathBuf>,
+}
+
+/// How an unfinished restore ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveredAs {
+    /// Nothing had been changed; nothing is.
+    NotBegun,
+    /// It is done.
+    Finished,
+    /// It was taken back.
+    TakenBack,
+}
+
+impl TimeMachine {
+    /// Where an undo goes.
+    ///
+    /// # Errors
+    /// [`TimeError::AtStart`].
+    pub fn undo_target(&self, session: SessionId) -> Result<TaskNumber, TimeError> {
+        self.inner.read_tree(session)?.undo().ok_or(TimeError::AtStart)
+    }
+
+    /// Where a redo goes.
+    ///
+    /// # Errors
+    /// [`TimeError::NothingToRedo`].
+    pub fn redo_target(&self, session: SessionId) -> Result<TaskNumber, TimeError> {
+        self.inner.read_tree(session)?.redo().ok_or(TimeError::NothingToRedo)
+    }
+
+    /// What going to a task would do to files. A task that still runs is ended first, since what it did must
+    /// be known.
+    ///
+    /// # Errors
+    /// [`TimeError::UnknownTask`], [`TimeError::Unfinished`]; those of the store and the disk.
+    pub fn plan(
+        &self,
+        session: SessionId,
+        target: TaskNumber,
+        selection: Selection,
+    ) -> Result<RestorePlan, TimeError> {
+        let desk = self.inner.desk(session);
+        let _desk = super::lock(&desk);
+        self.inner.plan(session, target, selection)
+    }
+
+    /// Carries a plan out. Paths in conflict stay as they are unless they are in `overwrite`.
+    ///
+    /// What is there now is kept first, as an entry of the tree; every content that is needed is checked
+    /// before the first byte is written. Afterwards all steps are done, or none.
+    ///
+    /// # Errors
+    /// [`TimeError::Moved`] when a file changed since the plan was made: make another. [`TimeError::Blob`]
+    /// when kept content is missing or damaged, [`TimeError::Disk`] when the disk refuses: nothing has changed
+    /// then. [`TimeError::Stuck`] when it could not be taken back: [`TimeMachine::recover`] tries again.
+    pub fn restore(
+        &self,
+        plan: &RestorePlan,
+        overwrite: &BTreeSet<PathBuf>,
+    ) -> Result<RestoreReport, TimeError> {
+        let desk = self.inner.desk(plan.session);
+        let _desk = super::lock(&desk);
+        self.inner.must_be_finished(plan.session)?;
+        self.inner.restore(plan, overwrite)
+    }
+
+    /// Ends what an earlier process left unfinished: restores are finished or taken back, and changes of
+    /// commands that ran are recorded as far as they can be seen. To be called once at the start, before
+    /// anything else; it must be the only process on this home that uses the time machine then.
+    ///
+    /// # Errors
+    /// The first that could not be ended; it is tried again at the next start, and its session's time machine
+    /// refuses to work until then.
+    pub fn recover(&self) -> Result<Vec<Recovered>, TimeError> {
+        self.inner.blobs.put_back()?;
+        let mut recovered = Vec::new();
+        for (journal, stage) in self.inner.journals.all().map_err(TimeError::Journal)? {
+            recovered.push(self.inner.finish(journal, stage)?);
+        }
+        self.recover_commands()?;
+        Ok(recovered)
+    }
+}
+
+impl Inner {
+    pub(super) fn must_be_finished(&self, session: SessionId) -> Result<(), TimeError> {
+        let journals = self.journals.all().map_err(TimeError::Journal)?;
+        if journals.iter().any(|(journal, _)| journal.session == session) {
+            return Err(TimeError::Unfinished);
+        }
+        Ok(())
+    }
+
+    fn plan(
+        &self,
+        session: SessionId,
+        target: TaskNumber,
+        selection: Selection,
+    ) -> Result<RestorePlan, TimeError> {
+        self.must_be_finished(session)?;
+        let tree = self.read_tree(session)?;
+        self.settle(session, &tree, None)?;
+        let (tree, records) = self.read_all(session)?;
+        tree.task(target).ok_or(TimeError::UnknownTask(target))?;
+        let mut plan = RestorePlan {
+            session,
+            from: tree.active(),
+            to: target,
+            selection,
+            steps: Vec::new(),
+            conflicts: Vec::new(),
+            impossible: BTreeMap::new(),
+        };
+        let (leaving, going) = (tree.chain(tree.active()), tree.chain(target));
+        let roots = tree.folders();
+        let mut folders = Folders::default();
+        let mut steps = Vec::new();
+        for path in records.paths() {
+            if let Selection::Files(chosen) = &plan.selection
+                && !chosen.contains(path)
+            {
+                continue;
+            }
+            let state =
+                |chain: &[TaskNumber]| records.at_end(chain, path).cloned().unwrap_or(FileImage::Absent);
+            let (left, wanted) = (state(&leaving), state(&going));
+            let (present, stamp) = self.look_now(&mut folders, path)?;
+            let verdict = judge(Candidate { path: path.clone(), left, wanted, present, stamp });
+            if verdict != Verdict::Nothing && !may_write(&roots, &records, path) {
+                plan.impossible.insert(path.clone(), ImpossibleReason::OutsideRoots);
+                continue;
+            }
+            match verdict {
+                Verdict::Nothing => {}
+                Verdict::Clean(step) => steps.push(step),
+                Verdict::Conflict(step, source) => plan.conflicts.push((step, source)),
+                Verdict::Impossible(why) => {
+                    plan.impossible.insert(path.clone(), why);
+                }
+            }
+        }
+        let (steps, impossible) = arranged(steps)?;
+        plan.steps = steps;
+        plan.impossible.extend(impossible);
+        Ok(plan)
+    }
+
+    fn restore(&self, plan: &RestorePlan, overwrite: &BTreeSet<PathBuf>) -> Result<RestoreReport, TimeError> {
+        let session = plan.session;
+        let tree = self.read_tree(session)?;
+        if tree.active() != plan.from {
+            return Err(TimeError::UnknownTask(plan.from));
+        }
+        let (named, kept): (Vec<_>, Vec<_>) =
+            plan.conflicts.iter().partition(|(step, _)| overwrite.contains(&step.path));
+        let mut steps = plan.steps.clone();
+        steps.extend(named.into_iter().map(|(step, _)| step.clone()));
+        let (steps, more) = arranged(steps)?;
+        let mut not_possible = plan.impossible.clone();
+        not_possible.extend(more);
+        let mut report = RestoreReport {
+            active: plan.to,
+            safety: None,
+            changed: u32::try_from(steps.len()).unwrap_or(u32::MAX),
+            kept: kept.iter().map(|(step, _)| text_of(&step.path)).collect(),
+            impossible: impossible(&not_possible),
+        };
+        let switches = plan.selection == Selection::All;
+        if steps.is_empty() {
+            report.active = if switches { plan.to } else { plan.from };
+            if switches {
+                let to = plan.to;
+                self.store.write_blocking(move |tx| tx.set_active_time_task(session, to))?;
+            }
+            return Ok(report);
+        }
+        self.keep_present(&steps)?;
+        self.verify(&steps)?;
+
+        let mut journal = self.journal(plan, &steps)?;
+        self.journals.write(&journal, Stage::Staging).map_err(TimeError::Journal)?;
+        let prepared = journal.steps.iter().try_for_each(|line| stage(&self.blobs, line)).and_then(|()| {
+            // Staging took its time: what somebody changed meanwhile is not overwritten.
+            unchanged(&steps)?;
+            self.add_entry(plan, &tree, &steps)
+        });
+        let entry = match prepared {
+            Ok(entry) => entry,
+            Err(error) => {
+                unstage(&journal);
+                self.journals.remove(&journal.id, Stage::Staging).map_err(TimeError::Journal)?;
+                return Err(error);
+            }
+        };
+        report.safety = Some(entry);
+        if !switches {
+            journal.to = entry;
+            report.active = entry;
+            self.journals.write(&journal, Stage::Staging).map_err(TimeError::Journal)?;
+        }
+        self.journals.advance(&journal.id, Stage::Staging, Stage::Forward).map_err(TimeError::Journal)?;
+        match apply(&self.blobs, &journal) {
+            Ok(()) => self.done(&journal, Stage::Forward, journal.to)?,
+            Err(error) => {
+                self.journals
+                    .advance(&journal.id, Stage::Forward, Stage::Back)
+                    .map_err(TimeError::Journal)?;
+                self.take_back(&journal)?;
+                let session = plan.session;
+                self.store.write_blocking(move |tx| tx.drop_time_task(session, entry))?;
+                return Err(error);
+            }
+        }
+        Ok(report)
+    }
+
+    /// Keeps the content of everything that is about to change, and makes sure that it is what the plan saw.
+    fn keep_present(&self, steps: &[Step]) -> Result<(), TimeError> {
+        let mut folders = Folders::default();
+        for step in steps {
+            let keep = Keep::Content(&self.blobs, Flush::Later);
+            let (image, _) = look(&mut folders, &step.path, self.limits.largest, keep)?;
+            if image != step.from {
+                return Err(TimeError::Moved(step.path.clone()));
+            }
+        }
+        Ok(self.blobs.flush()?)
+    }
+
+    /// Makes sure that all content that is needed, to go and to come back, is there and whole.
+    fn verify(&self, steps: &[Step]) -> Result<(), TimeError> {
+        let needed: BTreeSet<&BlobHash> = steps
+            .iter()
+            .flat_map(|step| [&step.from, &step.to])
+            .filter_map(|image| match image {
+                FileImage::File { blob, .. } => Some(blob),
+                _ => None,
+            })
+            .collect();
+        for blob in needed {
+            self.blobs.verify(blob)?;
+        }
+        Ok(())
+    }
+
+    fn journal(&self, plan: &RestorePlan, steps: &[Step]) -> Result<Journal, TimeError> {
+        // Unlike every other: two restores of one session at one number would share prepared files.
+        let id = octo_protocol::TurnId::new().to_string();
+        let mut folders = Folders::default();
+        let mut lines = Vec::with_capacity(steps.len());
+        for (number, step) in steps.iter().enumerate() {
+            let staged = if needs_staging(&step.from, &step.to) {
+                let folder = existing_above(&mut folders, &step.path)
+                    .map_err(|error| TimeError::disk(&step.path, error))?;
+                Some(folder.join(staged_name(&id, number)))
+            } else {
+                None
+            };
+            lines.push(Line::new(step, staged.as_deref()));
+        }
+        Ok(Journal { id, session: plan.session, from: plan.from, to: plan.to, steps: lines })
+    }
+
+    /// The entry of the tree that keeps what was there before: beside the way when the session goes to
+    /// another task, on the way when it stays and only files are brought back.
+    fn add_entry(&self, plan: &RestorePlan, tree: &Tree, steps: &[Step]) -> Result<TaskNumber, TimeError> {
+        let session = plan.session;
+        let (kind, activate) = match plan.selection {
+            Selection::All => (TaskKind::Safety, Activate::Beside),
+            Selection::Files(_) => (TaskKind::Files, Activate::Beside),
+        };
+        let new = NewTimeTask {
+            parent: plan.from,
+            kind,
+            turn: None,
+            summary: tree.task(plan.to).map(|task| task.summary.clone()).unwrap_or_default(),
+            folder: tree.task(plan.from).map(|task| task.folder.clone()).unwrap_or_default(),
+        };
+        let states: Vec<(Vec<u8>, FileImage, FileImage)> =
+            steps.iter().map(|step| (bytes_of(&step.path), step.from.clone(), step.to.clone())).collect();
+        let parent = plan.from;
+        let whole = plan.selection == Selection::All;
+        let number = self.store.write_blocking(move |tx| {
+            let number = tx.add_time_task(session, &new, activate)?;
+            let mut rows = Vec::new();
+            for (path, from, to) in states {
+                let row = |number, side, image| TimeState {
+                    path: path.clone(),
+                    number,
+                    side,
+                    source: TimeSource::Restored,
+                    image,
+                };
+                if whole {
+                    rows.push(row(number, TimeSide::After, from));
+                } else {
+                    // What somebody changed belongs to the task that was active, so that an undo of this
+                    // entry brings it back.
+                    rows.push(row(parent, TimeSide::Left, from.clone()));
+                    rows.push(row(number, TimeSide::Before, from));
+                    rows.push(row(number, TimeSide::After, to));
+                }
+            }
+            tx.record_time_states(session, &rows)?;
+            Ok(number)
+        })?;
+        Ok(number)
+    }
+
+    fn done(&self, journal: &Journal, stage: Stage, active: TaskNumber) -> Result<(), TimeError> {
+        let session = journal.session;
+        self.store.write_blocking(move |tx| tx.set_active_time_task(session, active))?;
+        self.journals.remove(&journal.id, stage).map_err(TimeError::Journal)
+    }
+
+    /// Undoes the steps of a journal that is at [`Stage::Back`].
+    fn take_back(&self, journal: &Journal) -> Result<(), TimeError> {
+        apply(&self.blobs, &journal.reversed()).map_err(|error| match error {
+            TimeError::Disk { path, error } => TimeError::Stuck { path, error },
+            other => other,
+        })?;
+        unstage(journal);
+        self.done(journal, Stage::Back, journal.from)
+    }
+
+    /// Ends the restore of an earlier process.
+    fn finish(&self, mut journal: Journal, stage: Stage) -> Result<Recovered, TimeError> {
+        let session = journal.session;
+        if stage == Stage::Staging {
+            unstage(&journal);
+            self.journals.remove(&journal.id, stage).map_err(TimeError::Journal)?;
+            return Ok(Recovered { session, outcome: RecoveredAs::NotBegun, kept: Vec::new() });
+        }
+        let kept = self.leave_changed(&mut journal)?;
+        let taken_back = match stage {
+            Stage::Forward => match apply(&self.blobs, &journal) {
+                Ok(()) => {
+                    unstage(&journal);
+                    self.done(&journal, stage, journal.to)?;
+                    false
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "an interrupted restore cannot be finished and is taken back");
+                    self.journals.advance(&journal.id, stage, Stage::Back).map_err(TimeError::Journal)?;
+                    self.take_back(&journal)?;
+                    true
+                }
+            },
+            Stage::Back | Stage::Staging => {
+                self.take_back(&journal)?;
+                true
+            }
+        };
+        let outcome = if taken_back { RecoveredAs::TakenBack } else { RecoveredAs::Finished };
+        Ok(Recovered { session, outcome, kept })
+    }
+
+    /// Takes the steps out of a journal whose paths are neither as before nor as after nor in between:
+    /// somebody changed them since the process ended, and they are not ours to overwrite.
+    fn leave_changed(&self, journal: &mut Journal) -> Result<Vec<PathBuf>, TimeError> {
+        let mut folders = Folders::default();
+        let mut kept = Vec::new();
+        let mut left = Vec::with_capacity(journal.steps.len());
+        for line in std::mem::take(&mut journal.steps) {
+            let path = line.path();
+            let (present, _) = look(&mut folders, &path, u64::MAX, Keep::Hash)?;
+            let folder = |image: &FileImage| matches!(image, FileImage::Folder { .. });
+            let between = match &present {
+                FileImage::Absent => true,
+                // On its way to or from other permissions.
+                FileImage::Folder { .. } => folder(&line.from) || folder(&line.to),
+                FileImage::File { blob, .. } => [&line.from, &line.to]
+                    .into_iter()
+                    .any(|image| matches!(image, FileImage::File { blob: known, .. } if known == blob)),
+                other => *other == line.from || *other == line.to,
+            };
+            if between { left.push(line) } else { kept.push(path) }
+        }
+        journal.steps = left;
+        Ok(kept)
+    }
+
+    /// What a path is like now. Content is not kept.
+    fn look_now(
+        &self,
+        folders: &mut Folders,
+        path: &Path,
+    ) -> Result<(FileImage, Option<super::folder::Stamp>), TimeError> {
+        Ok(look(folders, path, self.limits.largest, Keep::Hash)?)
+    }
+}
+
+/// Makes sure that nothing changed since it was looked at.
+fn unchanged(steps: &[Step]) -> Result<(), TimeError> {
+    let mut folders = Folders::default();
+    for step in steps {
+        let stamp = match folders.of(&step.path).and_then(|(folder, name)| folder.stamp(name)) {
+            Err(error) if super::folder::is_no_way(&error) => Ok(None),
+            other => other,
+        };
+        let same = match (stamp, step.stamp) {
+            // Preparing files in a folder changes its times and length.
+            (Ok(Some(now)), Some(then)) if matches!(step.from, FileImage::Folder { .. }) => {
+                now.inode == then.inode && now.mode == then.mode
+            }
+            (Ok(now), then) => now == then,
+            (Err(_), _) => false,
+        };
+        if !same {
+            return Err(TimeError::Moved(step.path.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn may_write(roots: &BTreeSet<PathBuf>, records: &Records, path: &Path) -> bool {
+    // A file tool named it, and asked for it then; or it lies in a folder the session worked in.
+    records.is_named(path) || roots.iter().any(|root| path.starts_with(root) || is_inside(root, path))
+}
+
+/// The nearest folder above a path that is there.
+fn existing_above(folders: &mut Folders, path: &Path) -> io::Result<PathBuf> {
+    for above in path.ancestors().skip(1) {
+        let is_folder = match parts(above) {
+            Ok(_) => matches!(folders.look(above)?, Entry::Folder(_)),
+            Err(_) => true,
+        };
+        if is_folder {
+            return Ok(above.to_owned());
+        }
+    }
+    Err(io::ErrorKind::NotFound.into())
+}
+
+fn arranged(steps: Vec<Step>) -> Result<super::plan::Arranged, TimeError> {
+    let first = steps.first().map(|step| step.path.clone()).unwrap_or_default();
+    arrange(steps, &mut Present(Folders::default())).map_err(|error| TimeError::disk(&first, error))
+}
+
+/// The disk as it is.
+struct Present(Folders);
+
+impl Disk for Present {
+    fn kind(&mut self, path: &Path) -> io::Result<Kind> {
+        if parts(path).is_err() {
+            return Ok(Kind::Folder); // The root.
+        }
+        let (parent, name) = parts(path)?;
+        // Unlike elsewhere a link on the way counts: nothing may be made behind it.
+        match Folder::open(parent) {
+            Ok(folder) => Ok(match folder.stamp(name)? {
+                None => Kind::Absent,
+                Some(_) => match folder.look(name)? {
+                    Entry::Folder(_) => Kind::Folder,
+                    Entry::Absent => Kind::Absent,
+                    _ => Kind::Other,
+                },
+            }),
+            Err(error) if super::folder::is_no_way(&error) => Ok(Kind::Absent),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn names(&mut self, path: &Path) -> io::Result<Vec<OsString>> {
+        let (folder, name) = self.0.of(path)?;
+        folder.names(name)
+    }
+}
+
+/// The task that a plan would leave, for callers that name it.
+impl From<&RestorePlan> for TaskId {
+    fn from(plan: &RestorePlan) -> Self {
+        Self { session: plan.session, number: plan.from }
+    }
+}

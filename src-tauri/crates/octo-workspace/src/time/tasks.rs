@@ -1,0 +1,365 @@
+//! Tasks: their beginning, their end, and what is recorded in between.
+
+use super::{
+    Inner, TaskId, TimeError, TimeMachine,
+    bytes::{bytes_of, path_of},
+    folder::{Entry, Folders},
+    keep::{Keep, image_of, look, same},
+    picture::leave_out,
+    recorder::{Recorded, Recorder},
+    tree::{Records, Tree},
+};
+use crate::Flush;
+use octo_protocol::{FileImage, SessionId, TaskKind, TaskNumber, TaskTree, TaskView, TurnId, Unsaved};
+use octo_store::{Activate, NewTimeTask, TimeSide, TimeSource, TimeState};
+use std::{
+    collections::{HashMap, HashSet},
+    path::{Path, PathBuf},
+};
+
+/// Characters of a summary; more does not fit a line of the timeline.
+const SUMMARY: usize = 60;
+
+/// What is in memory of a session. Everything that matters is stored.
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    task: TaskNumber,
+    /// Paths whose state before the task is stored.
+    recorded: HashMap<PathBuf, Recorded>,
+}
+
+impl TimeMachine {
+    /// Begins the task of a turn: it goes on from the active task. A turn that has a task already (it is gone
+    /// on with after a restart) goes on with that.
+    ///
+    /// `folder` is the session's folder, a real path; `summary` the first message, of which the beginning is
+    /// kept.
+    ///
+    /// # Errors
+    /// [`TimeError::Unfinished`] while a restore of the session waits to be finished; those of the store.
+    pub fn begin_task(
+        &self,
+        session: SessionId,
+        turn: TurnId,
+        folder: &Path,
+        summary: &str,
+    ) -> Result<TaskId, TimeError> {
+        let desk = self.inner.desk(session);
+        let mut desk = super::lock(&desk);
+        self.inner.must_be_finished(session)?;
+        let tree = self.inner.read_tree(session)?;
+        let known = tree.of_turn(turn).map(|task| task.number);
+        self.inner.settle(session, &tree, known)?;
+        let number = match known {
+            Some(number) => {
+                self.inner.store.write_blocking(move |tx| {
+                    tx.set_time_task_running(session, number, Activate::Running)?;
+                    tx.set_active_time_task(session, number)
+                })?;
+                number
+            }
+            None => {
+                let new = NewTimeTask {
+                    parent: tree.active(),
+                    kind: TaskKind::Run,
+                    turn: Some(turn),
+                    summary: short(summary),
+                    folder: bytes_of(folder),
+                };
+                self.inner
+                    .store
+                    .write_blocking(move |tx| tx.add_time_task(session, &new, Activate::Running))?
+            }
+        };
+        desk.open = Some(Open { task: number, recorded: HashMap::new() });
+        Ok(TaskId { session, number })
+    }
+
+    /// Ends a task: what it touched is recorded as it left it. A task that has ended stays as it is.
+    ///
+    /// # Errors
+    /// Those of the store and the disk. The task counts as running then, and is ended before anything else
+    /// begins.
+    pub fn end_task(&self, task: TaskId) -> Result<(), TimeError> {
+        let desk = self.inner.desk(task.session);
+        let mut desk = super::lock(&desk);
+        let tree = self.inner.read_tree(task.session)?;
+        let known = tree.task(task.number).ok_or(TimeError::UnknownTask(task.number))?;
+        if known.ended_at.is_none() {
+            self.inner.end(task)?;
+        }
+        if desk.open.as_ref().is_some_and(|open| open.task == task.number) {
+            desk.open = None;
+        }
+        Ok(())
+    }
+
+    /// What records the changes of a session's running task.
+    pub fn recorder(&self, session: SessionId) -> Recorder {
+        Recorder { machine: self.clone(), session }
+    }
+
+    /// The tasks of a session.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn tree(&self, session: SessionId) -> Result<TaskTree, TimeError> {
+        let (tasks, counts) = self
+            .inner
+            .store
+            .read_blocking(|reader| Ok((reader.time_tasks(session)?, reader.time_counts(session)?)))?;
+        Ok(Tree::new(tasks).view(&counts.into_iter().collect()))
+    }
+
+    /// The turns of a session whose work is undone: the model must not see their messages. Turns that never
+    /// had a task are not among them.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn undone_turns(&self, session: SessionId) -> Result<Vec<TurnId>, TimeError> {
+        Ok(self.inner.read_tree(session)?.undone_turns().into_iter().collect())
+    }
+
+    /// Gives the present state a name: a task of its own after the active one. It holds every path that any
+    /// task of the session touched.
+    ///
+    /// # Errors
+    /// As [`TimeMachine::begin_task`].
+    pub fn checkpoint(&self, session: SessionId, folder: &Path, name: &str) -> Result<TaskView, TimeError> {
+        let desk = self.inner.desk(session);
+        let _desk = super::lock(&desk);
+        self.inner.must_be_finished(session)?;
+        let (tree, records) = self.inner.read_all(session)?;
+        let chain = tree.chain(tree.active());
+        let mut folders = Folders::default();
+        let mut states = Vec::new();
+        for path in records.paths() {
+            let keep = Keep::Content(&self.inner.blobs, Flush::Later);
+            let (image, _) = look(&mut folders, path, self.inner.limits.largest, keep)?;
+            if records.at_end(&chain, path).is_none_or(|known| !same(known, &image)) {
+                states.push((path.clone(), image));
+            }
+        }
+        self.inner.blobs.flush()?;
+        let new = NewTimeTask {
+            parent: tree.active(),
+            kind: TaskKind::Checkpoint,
+            turn: None,
+            summary: short(name),
+            folder: bytes_of(folder),
+        };
+        let number = self.inner.store.write_blocking(move |tx| {
+            let number = tx.add_time_task(session, &new, Activate::Ended)?;
+            let states: Vec<TimeState> = states
+                .into_iter()
+                .map(|(path, image)| TimeState {
+                    path: bytes_of(&path),
+                    number,
+                    side: TimeSide::After,
+                    source: TimeSource::Restored,
+                    image,
+                })
+                .collect();
+            tx.record_time_states(session, &states)?;
+            Ok(number)
+        })?;
+        let tree = self.tree(session)?;
+        tree.tasks.into_iter().find(|task| task.number == number).ok_or(TimeError::UnknownTask(number))
+    }
+
+    pub(super) fn record_before(&self, session: SessionId, path: &Path) -> Result<Recorded, TimeError> {
+        let desk = self.inner.desk(session);
+        let mut desk = super::lock(&desk);
+        let open = desk.open.as_mut().ok_or(TimeError::NoTask)?;
+        if let Some(recorded) = open.recorded.get(path) {
+            return Ok(*recorded);
+        }
+        let mut folders = Folders::default();
+        let keep = Keep::Content(&self.inner.blobs, Flush::Now);
+        let (image, _) = look(&mut folders, path, self.inner.limits.largest, keep)?;
+        let mut found = vec![(path.to_owned(), image)];
+        // Folders that will be made on the way go again when the change is undone.
+        for above in path.ancestors().skip(1) {
+            let (image, _) = look(&mut folders, above, 0, Keep::Hash)?;
+            if image != FileImage::Absent {
+                break;
+            }
+            found.push((above.to_owned(), image));
+        }
+        let task = TaskId { session, number: open.task };
+        // Another part of the task (a command) may have recorded it already: then that counts.
+        let before = self.inner.record(task, found, TimeSource::Named)?;
+        for (path, image) in before {
+            let recorded = match image {
+                FileImage::Unsaved { why, .. } => Recorded::NotKept(why),
+                _ => Recorded::Kept,
+            };
+            open.recorded.insert(path, recorded);
+        }
+        Ok(open.recorded.get(path).copied().unwrap_or_default())
+    }
+}
+
+impl Inner {
+    pub(super) fn read_tree(&self, session: SessionId) -> Result<Tree, TimeError> {
+        Ok(Tree::new(self.store.read_blocking(|reader| reader.time_tasks(session))?))
+    }
+
+    pub(super) fn read_all(&self, session: SessionId) -> Result<(Tree, Records), TimeError> {
+        let (tasks, states) = self
+            .store
+            .read_blocking(|reader| Ok((reader.time_tasks(session)?, reader.time_states(session)?)))?;
+        Ok((Tree::new(tasks), Records::new(states)))
+    }
+
+    /// Ends every running task of a session but one.
+    pub(super) fn settle(
+        &self,
+        session: SessionId,
+        tree: &Tree,
+        but: Option<TaskNumber>,
+    ) -> Result<(), TimeError> {
+        for number in tree.running().filter(|number| Some(*number) != but) {
+            self.end(TaskId { session, number })?;
+        }
+        Ok(())
+    }
+
+    fn end(&self, task: TaskId) -> Result<(), TimeError> {
+        let TaskId { session, number } = task;
+        let touched = self
+            .store
+            .read_blocking(|reader| reader.time_states_at(session, number, TimeSide::Before))?
+            .into_iter()
+            .map(|state| (path_of(&state.path), state.source))
+            .collect();
+        let after = self.look_after(task, touched)?;
+        self.store.write_blocking(move |tx| {
+            tx.record_time_states(session, &after)?;
+            tx.set_time_task_running(session, number, Activate::Ended)
+        })?;
+        Ok(())
+    }
+
+    /// What paths are like now, as a task leaves them.
+    pub(super) fn look_after(
+        &self,
+        task: TaskId,
+        touched: Vec<(PathBuf, TimeSource)>,
+    ) -> Result<Vec<TimeState>, TimeError> {
+        let mut folders = Folders::default();
+        let mut after = Vec::with_capacity(touched.len());
+        for (path, source) in touched {
+            let image = self.present(&mut folders, &path, source)?;
+            after.push(TimeState {
+                path: bytes_of(&path),
+                number: task.number,
+                side: TimeSide::After,
+                source,
+                image,
+            });
+        }
+        self.blobs.flush()?;
+        Ok(after)
+    }
+
+    /// What a path is like now, its content kept.
+    fn present(
+        &self,
+        folders: &mut Folders,
+        path: &Path,
+        source: TimeSource,
+    ) -> Result<FileImage, TimeError> {
+        let entry = folders.look(path).map_err(|error| TimeError::disk(path, error))?;
+        if let (Entry::File(_, stamp), TimeSource::Found) = (&entry, source)
+            && let Some(image) = self.known(path, *stamp)
+        {
+            return Ok(image);
+        }
+        if let (Entry::Folder(stamp), TimeSource::Found) = (&entry, source)
+            && let Some(why) = why_left_out(path)
+        {
+            return Ok(FileImage::Unsaved { why, len: stamp.len, modified: stamp.modified });
+        }
+        Ok(image_of(entry, self.limits.largest, Keep::Content(&self.blobs, Flush::Later))?)
+    }
+
+    /// Records what paths were before a task, where it is not recorded yet. Returns what counts as before the
+    /// task for each of them.
+    pub(super) fn record(
+        &self,
+        task: TaskId,
+        found: Vec<(PathBuf, FileImage)>,
+        source: TimeSource,
+    ) -> Result<Vec<(PathBuf, FileImage)>, TimeError> {
+        let TaskId { session, number } = task;
+        let paths: Vec<Vec<u8>> = found.iter().map(|(path, _)| bytes_of(path)).collect();
+        let (tasks, states) = self.store.read_blocking(|reader| {
+            Ok((reader.time_tasks(session)?, reader.time_states_of(session, &paths)?))
+        })?;
+        let (tree, records) = (Tree::new(tasks), Records::new(states));
+        let parent = tree.task(number).and_then(|task| task.parent).unwrap_or(0);
+        let chain = tree.chain(parent);
+        let mut before = Vec::with_capacity(found.len());
+        let mut states = Vec::new();
+        let mut seen = HashSet::new();
+        for (path, image) in found {
+            if !seen.insert(path.clone()) {
+                continue;
+            }
+            if let Some(known) = records.at(&path, number, TimeSide::Before) {
+                before.push((path, known.clone()));
+                continue;
+            }
+            let state = |number, side| TimeState {
+                path: bytes_of(&path),
+                number,
+                side,
+                source,
+                image: image.clone(),
+            };
+            // Somebody changed it since the tasks before: that is the state an undo of this task goes back to.
+            if records.at_end(&chain, &path).is_some_and(|known| !same(known, &image)) {
+                states.push(state(parent, TimeSide::Left));
+            }
+            states.push(state(number, TimeSide::Before));
+            before.push((path, image));
+        }
+        if !states.is_empty() {
+            self.store.write_blocking(move |tx| tx.record_time_states(session, &states))?;
+        }
+        Ok(before)
+    }
+}
+
+/// Why a folder is one that pictures do not look into.
+fn why_left_out(folder: &Path) -> Option<Unsaved> {
+    let (parent, name) = folder.parent().zip(folder.file_name())?;
+    leave_out(&bytes_of(Path::new(name)), |other| parent.join(other).symlink_metadata().is_ok())
+}
+
+/// The beginning of a text, on one line.
+fn short(text: &str) -> String {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if line.len() > SUMMARY * 4 {
+            break; // A character has at most four bytes.
+        }
+    }
+    if line.chars().count() <= SUMMARY {
+        return line;
+    }
+    let mut cut: String = line.chars().take(SUMMARY - 1).collect();
+    cut.truncate(cut.trim_end().len());
+    cut.push('…');
+    cut
+}

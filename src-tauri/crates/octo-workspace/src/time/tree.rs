@@ -1,0 +1,164 @@
+//! The tree of a session's tasks, and what every path was like at the end of each. Pure: rows in, answers out.
+
+use octo_protocol::{FileImage, TaskKind, TaskNumber, TaskStatus, TaskTree, TaskView, TurnId};
+use octo_store::{TimeSide, TimeSource, TimeState, TimeTask, TimeTasks};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::{Path, PathBuf},
+};
+
+use super::bytes::path_of;
+
+/// The tasks of a session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tree {
+    active: TaskNumber,
+    tasks: BTreeMap<TaskNumber, TimeTask>,
+}
+
+impl Tree {
+    pub(crate) fn new(tasks: TimeTasks) -> Self {
+        Self {
+            active: tasks.active,
+            tasks: tasks.tasks.into_iter().map(|task| (task.number, task)).collect(),
+        }
+    }
+
+    pub(crate) fn active(&self) -> TaskNumber {
+        self.active
+    }
+
+    pub(crate) fn task(&self, number: TaskNumber) -> Option<&TimeTask> {
+        self.tasks.get(&number)
+    }
+
+    pub(crate) fn of_turn(&self, turn: TurnId) -> Option<&TimeTask> {
+        self.tasks.values().find(|task| task.turn == Some(turn))
+    }
+
+    pub(crate) fn running(&self) -> impl Iterator<Item = TaskNumber> {
+        self.tasks.values().filter(|task| task.ended_at.is_none()).map(|task| task.number)
+    }
+
+    /// The folders the tasks worked in.
+    pub(crate) fn folders(&self) -> BTreeSet<PathBuf> {
+        self.tasks.values().map(|task| path_of(&task.folder)).collect()
+    }
+
+    /// The task and its ancestors, nearest first.
+    pub(crate) fn chain(&self, from: TaskNumber) -> Vec<TaskNumber> {
+        let mut chain = Vec::new();
+        let mut next = self.tasks.get(&from);
+        while let Some(task) = next {
+            chain.push(task.number);
+            // A parent's number is always smaller, so a damaged row cannot make a loop.
+            next =
+                task.parent.filter(|parent| *parent < task.number).and_then(|parent| self.tasks.get(&parent));
+        }
+        chain
+    }
+
+    /// Where an undo goes: what the active task went on from. A checkpoint is no work: undoing it undoes the
+    /// task it was made of.
+    pub(crate) fn undo(&self) -> Option<TaskNumber> {
+        let mut from = self.tasks.get(&self.active)?;
+        while from.kind == TaskKind::Checkpoint {
+            from = self.tasks.get(&from.parent?)?;
+        }
+        from.parent
+    }
+
+    /// Where a redo goes: the newest piece of work that went on from the active task.
+    pub(crate) fn redo(&self) -> Option<TaskNumber> {
+        let follows = |task: &&TimeTask| task.parent == Some(self.active) && task.kind != TaskKind::Safety;
+        self.tasks.values().rev().find(follows).map(|task| task.number)
+    }
+
+    /// The turns whose work is not in the files now: their messages are not for the model.
+    pub(crate) fn undone_turns(&self) -> BTreeSet<TurnId> {
+        let past: BTreeSet<TaskNumber> = self.chain(self.active).into_iter().collect();
+        self.tasks.values().filter(|task| !past.contains(&task.number)).filter_map(|task| task.turn).collect()
+    }
+
+    pub(crate) fn view(&self, changed: &HashMap<TaskNumber, u32>) -> TaskTree {
+        let past: BTreeSet<TaskNumber> = self.chain(self.active).into_iter().collect();
+        let mut children: HashMap<TaskNumber, u32> = HashMap::new();
+        for parent in
+            self.tasks.values().filter(|task| task.kind != TaskKind::Safety).filter_map(|task| task.parent)
+        {
+            *children.entry(parent).or_default() += 1;
+        }
+        let tasks = self.tasks.values().map(|task| TaskView {
+            number: task.number,
+            parent: task.parent,
+            kind: task.kind,
+            turn: task.turn,
+            summary: task.summary.clone(),
+            status: if task.number == self.active {
+                TaskStatus::Current
+            } else if past.contains(&task.number) {
+                TaskStatus::Past
+            } else {
+                TaskStatus::Undone
+            },
+            branch: task.kind != TaskKind::Safety
+                && task.parent.is_some_and(|parent| children.get(&parent).is_some_and(|count| *count > 1)),
+            started_at: task.started_at,
+            ended_at: task.ended_at,
+            changed: changed.get(&task.number).copied().unwrap_or(0),
+        });
+        TaskTree { tasks: tasks.collect(), active: self.active, undo: self.undo(), redo: self.redo() }
+    }
+}
+
+/// What is recorded of paths.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Records(BTreeMap<PathBuf, Vec<TimeState>>);
+
+impl Records {
+    /// Of rows in any order.
+    pub(crate) fn new(states: Vec<TimeState>) -> Self {
+        let mut records: BTreeMap<PathBuf, Vec<TimeState>> = BTreeMap::new();
+        for state in states {
+            records.entry(path_of(&state.path)).or_default().push(state);
+        }
+        for states in records.values_mut() {
+            states.sort_by_key(|state| (state.number, state.side));
+        }
+        Self(records)
+    }
+
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.0.keys()
+    }
+
+    pub(crate) fn at(&self, path: &Path, number: TaskNumber, side: TimeSide) -> Option<&FileImage> {
+        let found = self.0.get(path)?.iter().find(|state| state.number == number && state.side == side)?;
+        Some(&found.image)
+    }
+
+    /// Whether a file tool named the path: then it may lie outside the session's folders.
+    pub(crate) fn is_named(&self, path: &Path) -> bool {
+        self.0.get(path).is_some_and(|states| states.iter().any(|state| state.source == TimeSource::Named))
+    }
+
+    /// What the path was like at the end of the first task of the chain (nearest first): what the nearest task
+    /// left, else what it was before any task first changed it. None for a path that was never recorded.
+    ///
+    /// Where somebody changed a file between two tasks, what the later one found counts as the end of the
+    /// earlier one: undoing the later takes back what it did, and no more.
+    pub(crate) fn at_end(&self, chain: &[TaskNumber], path: &Path) -> Option<&FileImage> {
+        let states = self.0.get(path)?;
+        let of = |number: TaskNumber, side: TimeSide| {
+            states.iter().find(|state| state.number == number && state.side == side)
+        };
+        chain
+            .iter()
+            .find_map(|number| of(*number, TimeSide::Left).or_else(|| of(*number, TimeSide::After)))
+            .or_else(|| states.iter().find(|state| state.side == TimeSide::Before))
+            .map(|state| &state.image)
+    }
+}
+
+#[cfg(test)]
+mod tests;

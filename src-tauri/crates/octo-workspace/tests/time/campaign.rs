@@ -1,0 +1,297 @@
+//! Random trees of tasks against a model that keeps a full copy of everything: every switch is exact to the
+//! byte. Seeded; a tenth of the full number unless it is a soak.
+
+use crate::world::{Home, Tree, World, cases, leftovers};
+use octo_protocol::TaskNumber;
+use octo_workspace::TaskId;
+use proptest::{
+    prelude::*,
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    fs::{self, Permissions},
+    io::{Seek, Write},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{PermissionsExt, symlink},
+    },
+    path::{Path, PathBuf},
+};
+
+const FULL: usize = 5_000;
+
+/// Few names, so that they meet often: nested, hidden, not ASCII, not even text.
+const NAMES: [&[u8]; 12] = [
+    b"a.txt",
+    b".env",
+    b"d",
+    b"d/x.bin",
+    b"d/y",
+    b"d/e",
+    b"d/e/z",
+    b"d/e/f/deep",
+    "\u{fc}n\u{ef} \u{4e2d}".as_bytes(),
+    b"not\xfftext",
+    b"l",
+    b"target",
+];
+const OUTSIDE: [&str; 3] = ["o", "sub/p", "sub/sub/q"];
+const TARGETS: [&str; 5] = ["a.txt", "d", "d/x.bin", "nowhere", "../in/d/e"];
+
+#[derive(Clone, Debug)]
+enum Shell {
+    Create(usize, Vec<u8>),
+    /// The same number of other bytes, in place: only the times tell.
+    Flip(usize),
+    Append(usize, Vec<u8>),
+    Delete(usize),
+    Rename(usize, usize),
+    Mode(usize, usize),
+    Link(usize, usize),
+    Folder(usize),
+    Hard(usize, usize),
+}
+
+#[derive(Clone, Debug)]
+enum Work {
+    Write(usize, Vec<u8>),
+    WriteOutside(usize, Vec<u8>),
+    Command(Vec<Shell>),
+    /// A command that still runs while the next things happen.
+    Background(Vec<Shell>, Vec<Shell>),
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Task(Vec<Work>),
+    Undo,
+    Redo,
+    Switch(usize),
+}
+
+fn content() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        3 => "[a-c\n]{0,12}".prop_map(String::into_bytes),
+        1 => proptest::collection::vec(any::<u8>(), 0..40),
+        1 => (any::<u8>(), 1_000usize..200_000).prop_map(|(byte, len)| vec![byte; len]),
+    ]
+}
+
+fn shell() -> impl Strategy<Value = Shell> {
+    let name = 0..NAMES.len();
+    prop_oneof![
+        4 => (name.clone(), content()).prop_map(|(name, content)| Shell::Create(name, content)),
+        3 => name.clone().prop_map(Shell::Flip),
+        1 => (name.clone(), content()).prop_map(|(name, content)| Shell::Append(name, content)),
+        3 => name.clone().prop_map(Shell::Delete),
+        3 => (name.clone(), name.clone()).prop_map(|(from, to)| Shell::Rename(from, to)),
+        2 => (name.clone(), 0usize..4).prop_map(|(name, mode)| Shell::Mode(name, mode)),
+        2 => (name.clone(), 0..TARGETS.len()).prop_map(|(name, target)| Shell::Link(name, target)),
+        1 => name.clone().prop_map(Shell::Folder),
+        1 => (name.clone(), name).prop_map(|(from, to)| Shell::Hard(from, to)),
+    ]
+}
+
+fn work() -> impl Strategy<Value = Work> {
+    let commands = || proptest::collection::vec(shell(), 1..5);
+    prop_oneof![
+        3 => (0..NAMES.len(), content()).prop_map(|(name, content)| Work::Write(name, content)),
+        1 => (0..OUTSIDE.len(), content()).prop_map(|(name, content)| Work::WriteOutside(name, content)),
+        5 => commands().prop_map(Work::Command),
+        1 => (commands(), commands()).prop_map(|(first, second)| Work::Background(first, second)),
+    ]
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        5 => proptest::collection::vec(work(), 0..4).prop_map(Step::Task),
+        2 => Just(Step::Undo),
+        1 => Just(Step::Redo),
+        2 => any::<usize>().prop_map(Step::Switch),
+    ];
+    proptest::collection::vec(step, 2..9)
+}
+
+/// Does it as far as the disk lets it: what fails changes nothing the model would not see.
+fn run(folder: &Path, commands: &[Shell]) {
+    let at = |name: usize| folder.join(OsStr::from_bytes(NAMES[name]));
+    let with_parents = |path: &Path| {
+        let _ = fs::create_dir_all(path.parent().unwrap());
+    };
+    let gone = |path: &Path| match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path).unwrap(),
+        Ok(_) => fs::remove_file(path).unwrap(),
+        Err(_) => {}
+    };
+    for command in commands {
+        match command {
+            Shell::Create(name, content) => {
+                with_parents(&at(*name));
+                let _ = fs::write(at(*name), content);
+            }
+            Shell::Flip(name) => {
+                if let Ok(mut file) = fs::File::options().read(true).write(true).open(at(*name)) {
+                    let content: Vec<u8> = fs::read(at(*name)).unwrap().iter().map(|byte| !byte).collect();
+                    file.rewind().unwrap();
+                    file.write_all(&content).unwrap();
+                }
+            }
+            Shell::Append(name, content) => {
+                if let Ok(mut file) = fs::File::options().append(true).open(at(*name)) {
+                    file.write_all(content).unwrap();
+                }
+            }
+            Shell::Delete(name) => gone(&at(*name)),
+            Shell::Rename(from, to) => {
+                with_parents(&at(*to));
+                let _ = fs::rename(at(*from), at(*to));
+            }
+            Shell::Mode(name, mode) => {
+                if let Ok(meta) = fs::symlink_metadata(at(*name)) {
+                    let modes =
+                        if meta.is_dir() { [0o755, 0o700, 0o750, 0o775] } else { [0o644, 0o600, 0o755, 0o444] };
+                    if !meta.is_symlink() {
+                        fs::set_permissions(at(*name), Permissions::from_mode(modes[*mode])).unwrap();
+                    }
+                }
+            }
+            Shell::Link(name, target) => {
+                gone(&at(*name));
+                with_parents(&at(*name));
+                let _ = symlink(TARGETS[*target], at(*name));
+            }
+            Shell::Folder(name) => {
+                let _ = fs::create_dir_all(at(*name));
+            }
+            Shell::Hard(from, to) => {
+                with_parents(&at(*to));
+                let _ = fs::hard_link(at(*from), at(*to));
+            }
+        }
+    }
+}
+
+fn work_on(world: &World, task: TaskId, work: &Work) {
+    let folder = world.folder();
+    match work {
+        // What the tool refuses (a folder in its place, a link that leads outside) it does not change.
+        Work::Write(name, content) => {
+            let path = folder.join(OsStr::from_bytes(NAMES[*name]));
+            let _ = world.files(&[]).write(&path, content);
+        }
+        Work::WriteOutside(name, content) => {
+            let path = world.base.join("out").join(OUTSIDE[*name]);
+            world.files(std::slice::from_ref(&path)).write(&path, content).unwrap();
+        }
+        Work::Command(commands) => {
+            let running = world.machine.before_command(task, &folder).unwrap();
+            run(&folder, commands);
+            world.machine.after_command(&running).unwrap();
+        }
+        Work::Background(first, second) => {
+            let background = world.machine.before_command(task, &folder).unwrap();
+            run(&folder, first);
+            let running = world.machine.before_command(task, &folder).unwrap();
+            run(&folder, second);
+            world.machine.after_command(&running).unwrap();
+            run(&folder, first);
+            world.machine.after_command(&background).unwrap();
+        }
+    }
+}
+
+/// What the disk was like at the end of every task.
+#[derive(Default)]
+struct Model {
+    copies: BTreeMap<TaskNumber, Tree>,
+    switches: usize,
+    files: usize,
+}
+
+impl Model {
+    fn switch(&mut self, world: &World, to: TaskNumber) {
+        let before = world.tree();
+        let report = world.switch(to);
+        assert_eq!(report.active, to);
+        if let Some(safety) = report.safety {
+            self.copies.insert(safety, before);
+        }
+        let now = world.tree();
+        assert_eq!(leftovers(&now), Vec::<&PathBuf>::new());
+        assert_eq!(now, self.copies[&to], "at task {to}");
+        self.switches += 1;
+        self.files += report.changed as usize;
+    }
+}
+
+fn sequence(home: &Home, steps: &[Step]) -> (usize, usize) {
+    let world = home.world();
+    // What was there before the first task.
+    run(
+        &world.folder(),
+        &[
+            Shell::Create(0, b"mine\n".to_vec()),
+            Shell::Create(3, vec![0, 255, 1]),
+            Shell::Link(10, 0),
+            Shell::Create(1, b"SECRET=1\n".to_vec()),
+        ],
+    );
+    let mut model = Model::default();
+    model.copies.insert(0, world.tree());
+    for step in steps {
+        match step {
+            Step::Task(all) => {
+                let task = world.begin();
+                all.iter().for_each(|work| work_on(&world, task, work));
+                world.machine.end_task(task).unwrap();
+                model.copies.insert(task.number, world.tree());
+            }
+            Step::Undo => {
+                if let Ok(to) = world.machine.undo_target(world.session) {
+                    model.switch(&world, to);
+                }
+            }
+            Step::Redo => {
+                if let Ok(to) = world.machine.redo_target(world.session) {
+                    model.switch(&world, to);
+                }
+            }
+            Step::Switch(number) => {
+                let known: Vec<TaskNumber> = model.copies.keys().copied().collect();
+                if known.len() > 1 {
+                    model.switch(&world, known[number % known.len()]);
+                }
+            }
+        }
+    }
+    if model.copies.len() > 1 {
+        // All the way back, from wherever it is.
+        model.switch(&world, 0);
+    }
+    fs::remove_dir_all(&world.base).unwrap();
+    (model.switches, model.files)
+}
+
+#[test]
+fn every_switch_is_exact_to_the_byte() {
+    let cases = cases(FULL);
+    let home = Home::new();
+    let config = Config { cases: u32::try_from(cases).unwrap(), failure_persistence: None, ..Config::default() };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let (mut switches, mut files) = (0, 0);
+    let counted = std::cell::RefCell::new((&mut switches, &mut files));
+    TestRunner::new_with_rng(config, rng)
+        .run(&steps(), |steps| {
+            let (more, changed) = sequence(&home, &steps);
+            let mut counted = counted.borrow_mut();
+            *counted.0 += more;
+            *counted.1 += changed;
+            Ok(())
+        })
+        .unwrap();
+    eprintln!("{cases} sequences, {switches} switches, {files} paths changed by them");
+    assert!(switches > cases && files > cases, "{switches} switches, {files} paths");
+    home.store.close();
+}

@@ -1,0 +1,13 @@
+//! The time machine over a real store and a real disk, through its public face.
+
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "functions the tests share are tests too"
+)]
+
+mod campaign;
+mod world;

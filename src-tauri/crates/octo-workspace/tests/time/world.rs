@@ -1,0 +1,192 @@
+//! A home with a store, a session's folder and a place outside it.
+
+use octo_protocol::{
+    Mode, Profile, RestoreReport, SessionId, SessionInfo, SessionStatus, Source, TaskNumber, TurnId, Usage,
+};
+use octo_store::{NewSession, Store, ToolsetRow};
+use octo_workspace::{Blobs, Files, Limits, Scope, Selection, TaskId, TimeMachine};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    os::unix::{ffi::OsStrExt, fs::MetadataExt},
+    path::{Path, PathBuf},
+};
+use tempfile::TempDir;
+
+/// A store that several worlds share: opening one takes longer than a sequence of tasks.
+pub struct Home {
+    _keep: Option<TempDir>,
+    pub base: PathBuf,
+    pub store: Store,
+    pub blobs: Blobs,
+    pub limits: Limits,
+}
+
+impl Home {
+    pub fn new() -> Self {
+        let keep = tempfile::tempdir().unwrap();
+        let mut home = Self::at(&keep.path().canonicalize().unwrap());
+        home._keep = Some(keep);
+        home
+    }
+
+    pub fn at(base: &Path) -> Self {
+        let octo = base.join("octo");
+        let store = Store::open(&octo).unwrap();
+        let blobs = Blobs::new(octo.join("blobs"));
+        Self { _keep: None, base: base.to_owned(), store, blobs, limits: Limits::default() }
+    }
+
+    pub fn octo(&self) -> PathBuf {
+        self.base.join("octo")
+    }
+
+    pub fn machine(&self) -> TimeMachine {
+        TimeMachine::new(self.store.clone(), self.blobs.clone(), &self.octo(), self.limits)
+    }
+
+    /// A session of its own with a folder of its own.
+    pub fn world(&self) -> World {
+        let session = SessionId::new();
+        let base = self.base.join(session.to_string());
+        self.world_at(session, &base)
+    }
+
+    pub fn world_at(&self, session: SessionId, base: &Path) -> World {
+        for name in ["in", "out"] {
+            fs::create_dir_all(base.join(name)).unwrap();
+        }
+        let info = SessionInfo {
+            id: session,
+            title: String::new(),
+            folder: base.join("in").to_string_lossy().into_owned(),
+            profile: Profile::General,
+            mode: Mode::Autonomous,
+            model: None,
+            effort: None,
+            source: Source::Window,
+            pinned: false,
+            status: SessionStatus::Idle,
+            created_at: 0,
+            updated_at: 0,
+            usage: Usage::default(),
+        };
+        let toolset = ToolsetRow { hash: "t".to_owned(), version: 1, tools_json: "[]".to_owned() };
+        let new = NewSession { info, system: String::new(), toolset };
+        self.store.write_blocking(move |tx| tx.create_session(&new)).unwrap();
+        World { machine: self.machine(), session, base: base.to_owned() }
+    }
+}
+
+pub struct World {
+    pub machine: TimeMachine,
+    pub session: SessionId,
+    pub base: PathBuf,
+}
+
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    File { mode: u32, content: Vec<u8> },
+    Link(PathBuf),
+    Folder { mode: u32 },
+}
+
+/// Everything below a folder, by path.
+pub type Tree = BTreeMap<PathBuf, Node>;
+
+pub fn tree(folder: &Path) -> Tree {
+    let mut all = Tree::new();
+    let mut left = vec![folder.to_owned()];
+    while let Some(folder) = left.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let meta = fs::symlink_metadata(&path).unwrap();
+            let mode = meta.mode() & 0o7777;
+            let node = if meta.is_symlink() {
+                Node::Link(fs::read_link(&path).unwrap())
+            } else if meta.is_dir() {
+                left.push(path.clone());
+                Node::Folder { mode }
+            } else {
+                Node::File { mode, content: fs::read(&path).unwrap() }
+            };
+            all.insert(path, node);
+        }
+    }
+    all
+}
+
+impl World {
+    pub fn folder(&self) -> PathBuf {
+        self.base.join("in")
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder().join(name)
+    }
+
+    /// Files with everything in `out` granted that is named.
+    pub fn files(&self, outside: &[PathBuf]) -> Files {
+        let scope = Scope { folder: self.folder(), readable: vec![], writable: vec![] };
+        let own = [self.path(".env")];
+        let granted: Vec<PathBuf> = outside.iter().chain(&own).cloned().collect();
+        Files::new(scope).granting(&[], &granted).recording(self.machine.recorder(self.session))
+    }
+
+    pub fn tree(&self) -> Tree {
+        let mut all = tree(&self.folder());
+        all.extend(tree(&self.base.join("out")));
+        all
+    }
+
+    pub fn begin(&self) -> TaskId {
+        self.machine.begin_task(self.session, TurnId::new(), &self.folder(), "do something").unwrap()
+    }
+
+    /// One task that runs a command.
+    pub fn command(&self, work: impl FnOnce(&Path)) -> TaskNumber {
+        let task = self.begin();
+        let running = self.machine.before_command(task, &self.folder()).unwrap();
+        work(&self.folder());
+        self.machine.after_command(&running).unwrap();
+        self.machine.end_task(task).unwrap();
+        task.number
+    }
+
+    /// One task that writes one file by a tool.
+    pub fn write(&self, path: &Path, content: &[u8]) -> TaskNumber {
+        let task = self.begin();
+        self.files(&[path.to_owned()]).write(path, content).unwrap();
+        self.machine.end_task(task).unwrap();
+        task.number
+    }
+
+    /// Goes to a task; nothing may be in the way.
+    pub fn switch(&self, to: TaskNumber) -> RestoreReport {
+        let plan = self.machine.plan(self.session, to, Selection::All).unwrap();
+        let preview = plan.preview();
+        assert_eq!((preview.conflicts, preview.impossible), (vec![], vec![]), "to {to}");
+        self.machine.restore(&plan, &BTreeSet::new()).unwrap()
+    }
+}
+
+/// No prepared file of a restore stays behind.
+pub fn leftovers(tree: &Tree) -> Vec<&PathBuf> {
+    let is_ours = |path: &&PathBuf| {
+        path.file_name().is_some_and(|name| {
+            name.as_bytes().starts_with(b".octo-") && name.as_bytes().ends_with(b".tmp")
+        })
+    };
+    tree.keys().filter(is_ours).collect()
+}
+
+/// How many cases of a campaign run: a tenth, or all in a soak. `OCTO_CAMPAIGN` may say `full` or a number.
+pub fn cases(full: usize) -> usize {
+    match std::env::var("OCTO_CAMPAIGN").as_deref() {
+        Ok("full") => full,
+        Ok(number) if !number.is_empty() => number.parse().expect("OCTO_CAMPAIGN is `full` or a number"),
+        _ if std::env::var_os("OCTO_SOAK").is_some() => full,
+        _ => full / 10,
+    }
+}
