@@ -11,7 +11,10 @@ const PICTURE: u64 = 1_400;
 pub(crate) fn estimate(message: &Message) -> u64 {
     let bytes = |text: &str| text.len() as u64;
     let block = |block: &Block| match block {
-        Block::Text { text } | Block::Summary { text, .. } | Block::Notice { text, .. } => {
+        Block::Text { text }
+        | Block::Summary { text, .. }
+        | Block::Notice { text, .. }
+        | Block::CommandsEnded { text, .. } => {
             bytes(text) / TOKEN
         }
         Block::Reasoning { text, .. } => bytes(text) / TOKEN,

@@ -1,5 +1,7 @@
-use crate::{Carried, Input, Live, LoginEnvironment, Report, Run, Shell, ShellConfig, ShellError};
-use octo_protocol::{CommandState, SessionId};
+use crate::{
+    Carried, Input, Live, LoginEnvironment, Pace, Report, Run, Shell, ShellConfig, ShellError,
+};
+use octo_protocol::{CallId, CommandState, SessionId};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -8,8 +10,10 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
+mod background;
 mod carrying;
 mod ending;
+mod guarding;
 mod talking;
 
 /// A session's shell in a folder of its own.
@@ -45,6 +49,8 @@ impl Place {
             scratch: root.join("scratch"),
             login: login(root),
             secret_variables: vec!["MY_KEY".to_owned()],
+            news: Arc::new(|_| {}),
+            ceiling: crate::CEILING,
         })
     }
 
@@ -55,6 +61,7 @@ impl Place {
 
     fn command(&self, command: &str) -> Run {
         Run {
+            call: CallId::new(),
             command: command.to_owned(),
             folder: self.folder(),
             cwd: None,
@@ -63,6 +70,7 @@ impl Place {
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             wait: Duration::from_secs(30),
+            pace: Pace::Foreground,
         }
     }
 

@@ -83,8 +83,9 @@ async fn a_long_command_goes_on_and_is_asked_after() {
     assert_eq!((report.state, report.output_model.as_str()), (CommandState::Running, "first\n"));
     let log = report.log.unwrap();
     assert_eq!(fs::read_to_string(&log).unwrap(), "first\n");
-    place.output("echo go > pipe").await;
-    let report = place.input(&report.handle.unwrap(), "").await.unwrap();
+    let handle = report.handle.unwrap();
+    let (report, _) = tokio::join!(place.input(&handle, ""), place.output("echo go > pipe"));
+    let report = report.unwrap();
     assert_eq!((report.state, report.output_model.as_str()), (CommandState::Exited { code: 0 }, "second\n"));
     assert_eq!(fs::read_to_string(&log).unwrap(), "first\nsecond\n");
 }
