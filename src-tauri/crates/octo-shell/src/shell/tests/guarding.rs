@@ -13,7 +13,7 @@ const ROOT: &str = "OCTO_TEST_GUARDING";
 const LINES: &[&str] = &[
     "trap '' HUP TERM; (trap '' HUP TERM; echo $BASHPID >>pids; while :; do sleep 0.2; done) & echo $$ >>pids; while :; do sleep 0.2; done",
     "trap '' HUP; setsid sh -c 'trap \"\" HUP; echo $$ >>pids; sleep 1000; :' & echo $$ >>pids; while :; do sleep 0.2; done",
-    "nohup sh -c 'echo $$ >>pids; sleep 1000; :' >/dev/null 2>&1 & until [ -s pids ]; do sleep 0.01; done",
+    "nohup sh -c 'echo $$ >>pids; touch left; sleep 1000; :' >/dev/null 2>&1 & until [ -e left ]; do sleep 0.01; done",
 ];
 
 /// Not a test of its own: the process that is killed.
@@ -50,7 +50,7 @@ async fn when_octo_is_killed_all_processes_of_its_commands_are() {
     let folder = root.path().join("project");
     fs::create_dir(&folder).unwrap();
     // A process that is nobody's command, to know that not everything is killed.
-    let mut bystander = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+    let bystander = Bystander(Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap());
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "shell::tests::guarding::octo", "--ignored", "--nocapture", "--test-threads=1"])
         .env(ROOT, root.path())
@@ -65,7 +65,14 @@ async fn when_octo_is_killed_all_processes_of_its_commands_are() {
     child.kill().unwrap();
     child.wait().unwrap();
     until("all of them are gone", || pids.lines().all(|pid| !is_alive(pid))).await;
-    assert!(is_alive(&bystander.id().to_string()));
-    bystander.kill().unwrap();
-    bystander.wait().unwrap();
+    assert!(is_alive(&bystander.0.id().to_string()));
+}
+
+struct Bystander(std::process::Child);
+
+impl Drop for Bystander {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
