@@ -1,9 +1,9 @@
 //! What happened: durable, numbered events, and the unnumbered text that streams between them.
 
 use crate::{
-    Answer, ApiError, BackgroundCommand, BilledCall, Block, BudgetStop, CallView, Message, MessageEnd, MessageId, Millis,
-    Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot,
-    StreamKind, Suggestion, Todo, Trouble, TurnId, TurnView, Usage,
+    Answer, ApiError, BackgroundCommand, BilledCall, Block, BudgetStop, CallView, Message, MessageEnd,
+    MessageId, Millis, Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot,
+    SettingsSnapshot, StreamKind, Suggestion, Todo, Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,8 +1,8 @@
 //! Sessions as clients see them.
 
 use crate::{
-    ApiError, BackgroundCommand, Block, BudgetStop, CallId, CallStatus, Effort, Message, MessageId, Millis, ModelId, Question,
-    QueuedId, SessionId, Spending, Todo, ToolView, TurnId, Usage,
+    ApiError, BackgroundCommand, Block, BudgetStop, CallId, CallStatus, Effort, Message, MessageId, Millis,
+    ModelId, Question, QueuedId, SessionId, Spending, Todo, ToolView, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

@@ -8,12 +8,12 @@ mod capture;
 mod startup;
 
 use octo_workspace::is_inside;
+use startup::Stamp;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock},
 };
-use startup::Stamp;
 use tokio::sync::Mutex;
 
 /// Variables by name.

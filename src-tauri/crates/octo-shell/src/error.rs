@@ -39,7 +39,9 @@ pub enum ShellError {
         limit: usize,
     },
     /// The very same command runs in the background already.
-    #[error("the same command already runs in that folder as handle_id {handle}; nothing was started. You will be told when it ends; look at it with an empty input, or end it with kill")]
+    #[error(
+        "the same command already runs in that folder as handle_id {handle}; nothing was started. You will be told when it ends; look at it with an empty input, or end it with kill"
+    )]
     Duplicate {
         /// The one that runs.
         handle: String,

@@ -17,10 +17,12 @@ pub enum News {
     Stands(BackgroundCommand),
     /// It ended, and no call reports it: somebody has to be told.
     Ended(BackgroundCommand),
-    /// It ended, and the call that just asked after it reports it.
+    /// It ended, and the report a call is about to get says so.
     Reported {
         /// The command.
-        handle: String,
+        command: BackgroundCommand,
+        /// The call.
+        by: CallId,
     },
 }
 
@@ -61,6 +63,8 @@ pub enum Pace {
 /// Input to a command that runs already.
 #[derive(Clone)]
 pub struct Input {
+    /// The call that asks.
+    pub call: CallId,
     /// The command.
     pub handle: String,
     /// What is typed; empty only waits. Newlines are sent as Enter; `\n`, `\r`, `\t`, `\e`, `\\`, `\xHH` and

@@ -22,7 +22,7 @@ mod task;
 mod tests;
 
 use crate::{Input, Listener, LoginEnvironment, Report, Run, ShellError};
-use octo_protocol::SessionId;
+use octo_protocol::{CallId, SessionId};
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -117,14 +117,14 @@ impl Shell {
         self.0.input(input).await
     }
 
-    /// Ends a command that runs. The report holds what it wrote since the last one.
+    /// Ends a command that runs for `call`. The report holds what it wrote since the last one.
     ///
     /// # Errors
     ///
     /// [`ShellError::UnknownHandle`] for a handle that is not this session's, or whose command's end was
     /// reported.
-    pub async fn kill(&self, handle: &str) -> Result<Report, ShellError> {
-        self.0.kill(handle).await
+    pub async fn kill(&self, handle: &str, call: CallId) -> Result<Report, ShellError> {
+        self.0.kill(handle, call).await
     }
 
     /// Ends a command that runs for somebody who is not told of its output: [`News::Ended`] follows.
@@ -163,7 +163,7 @@ mod unsupported {
     //! Where commands cannot run yet: every call says so. The terminal crate speaks ConPTY; what is missing is a
     //! shell to give lines to, and job objects in place of process groups.
 
-    use super::{Input, Path, PathBuf, Report, Run, SessionId, ShellConfig, ShellError};
+    use super::{CallId, Input, Path, PathBuf, Report, Run, SessionId, ShellConfig, ShellError};
 
     pub(super) struct Commands(ShellConfig);
 
@@ -188,7 +188,7 @@ mod unsupported {
             Err(ShellError::Unsupported)
         }
 
-        pub(super) async fn kill(&self, _handle: &str) -> Result<Report, ShellError> {
+        pub(super) async fn kill(&self, _handle: &str, _call: CallId) -> Result<Report, ShellError> {
             Err(ShellError::Unsupported)
         }
 

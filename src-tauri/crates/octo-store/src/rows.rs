@@ -1,8 +1,8 @@
 //! What goes in and comes out of the store beyond the protocol's own types.
 
 use octo_protocol::{
-    BackgroundCommand, BudgetStop, CallView, Draft, Message, MessageId, ModelEntry, Question, Queued, Retry, SessionInfo,
-    Settings, Todo, ToolResult, TurnView,
+    BackgroundCommand, BudgetStop, CallView, Draft, Message, MessageId, ModelEntry, Question, Queued, Retry,
+    SessionInfo, Settings, Todo, ToolResult, TurnView,
 };
 
 /// A session to be created.

@@ -14,9 +14,7 @@ pub(crate) fn estimate(message: &Message) -> u64 {
         Block::Text { text }
         | Block::Summary { text, .. }
         | Block::Notice { text, .. }
-        | Block::CommandsEnded { text, .. } => {
-            bytes(text) / TOKEN
-        }
+        | Block::CommandsEnded { text, .. } => bytes(text) / TOKEN,
         Block::Reasoning { text, .. } => bytes(text) / TOKEN,
         Block::File { path } => bytes(path) / TOKEN,
         Block::Image { .. } => PICTURE,

@@ -17,7 +17,9 @@ pub(super) async fn login(own: &Variables, secret: &[String]) -> Option<Variable
     match tokio::task::spawn_blocking(move || login_shell::ask(&asked)).await {
         Ok(Some(variables)) => Some(variables.into_iter().filter(shown).collect()),
         Ok(None) | Err(_) => {
-            tracing::warn!("the login shell did not tell its environment; commands get what is known without it");
+            tracing::warn!(
+                "the login shell did not tell its environment; commands get what is known without it"
+            );
             None
         }
     }
@@ -63,7 +65,8 @@ mod login_shell {
         let mut own = own.clone();
         // What a login gives, and an icon may not.
         if let Some(account) = &account {
-            for (name, value) in [("HOME", account.dir.display().to_string()), ("USER", account.name.clone())] {
+            for (name, value) in [("HOME", account.dir.display().to_string()), ("USER", account.name.clone())]
+            {
                 own.entry(name.to_owned()).or_insert(value);
             }
             own.entry("LOGNAME".to_owned()).or_insert_with(|| account.name.clone());

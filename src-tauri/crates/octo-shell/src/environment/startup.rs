@@ -48,9 +48,10 @@ impl Stamp {
     /// As of now, of the person whose variables these are. Reads the folders' entries only, about twenty looks.
     pub(super) fn now(own: &Variables) -> Self {
         let home = own.get("HOME").map(PathBuf::from).or_else(std::env::home_dir).unwrap_or_default();
-        let elsewhere = own.get("ZDOTDIR").map(PathBuf::from).into_iter().flat_map(|folder| {
-            [".zshenv", ".zprofile", ".zshrc", ".zlogin"].map(|name| folder.join(name))
-        });
+        let elsewhere =
+            own.get("ZDOTDIR").map(PathBuf::from).into_iter().flat_map(|folder| {
+                [".zshenv", ".zprofile", ".zshrc", ".zlogin"].map(|name| folder.join(name))
+            });
         let of_the_person = OF_THE_PERSON.iter().map(|name| home.join(name));
         let all = of_the_person.chain(elsewhere).chain(OF_THE_MACHINE.iter().map(PathBuf::from));
         Self(all.map(|path| state(&path)).collect())

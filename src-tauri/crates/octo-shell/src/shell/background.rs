@@ -8,7 +8,7 @@ use super::{
     task::{End, Task, locked},
 };
 use crate::{Listener, News, Pace, ShellError, output::Stage};
-use octo_protocol::{BackgroundCommand, CommandState, Millis};
+use octo_protocol::{BackgroundCommand, CallId, CommandState, Millis};
 use std::{
     collections::BTreeMap,
     path::PathBuf,
@@ -111,11 +111,7 @@ impl Registry {
     }
 
     /// Makes sure that the same command does not run in the background already, nor is started there.
-    pub(super) fn claim(
-        self: &Arc<Self>,
-        handle: &str,
-        identity: &Identity,
-    ) -> Result<Claim, ShellError> {
+    pub(super) fn claim(self: &Arc<Self>, handle: &str, identity: &Identity) -> Result<Claim, ShellError> {
         let mut tasks = self.lock();
         let runs = tasks.by_handle.values().find(|task| {
             let meant = [task.identity.pace, identity.pace] == [Pace::Background; 2];
@@ -148,11 +144,13 @@ impl Registry {
         }
     }
 
-    /// A call reports the command's end.
-    pub(super) fn reports(&self, task: &Task) {
+    /// The report that call `by` is about to get says how the command ended.
+    pub(super) fn reports(&self, task: &Task, state: CommandState, log: Option<PathBuf>, by: CallId) {
         let removed = self.lock().by_handle.remove(&task.handle);
         if removed.is_some() && task.standing().told.is_some() {
-            (self.news)(News::Reported { handle: task.handle.clone() });
+            let end = *task.end().borrow();
+            let last = task.transcript().last_line();
+            (self.news)(News::Reported { command: describe(task, state, end, log, last), by });
         }
     }
 

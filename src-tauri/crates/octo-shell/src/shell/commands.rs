@@ -13,7 +13,7 @@ use crate::{
     Carried, Input, MODEL_OUTPUT_BYTES, Report, Run, ShellError, environment,
     output::{LogFile, Stage, Transcript},
 };
-use octo_protocol::{CommandState, SessionId};
+use octo_protocol::{CallId, CommandState, SessionId};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -115,10 +115,10 @@ impl Commands {
     }
 
     pub(super) async fn run(&self, run: Run) -> Result<Report, ShellError> {
-        let (wait, cancel) = (run.wait, run.cancel.clone());
+        let (call, wait, cancel) = (run.call, run.wait, run.cancel.clone());
         let observed = self.start(run).await?;
         let mut abandoned = Abandoned(Some(Arc::clone(&observed.task)));
-        let report = self.observe(&observed, wait, &cancel, Cancelling::Ends).await;
+        let report = self.observe(&observed, call, wait, &cancel, Cancelling::Ends).await;
         abandoned.0 = None;
         Ok(report)
     }
@@ -132,13 +132,13 @@ impl Commands {
             let typed = tokio::task::spawn_blocking(move || typing.type_in(&input.text)).await;
             typed.map_err(|error| ShellError::Input(io::Error::other(error)))??;
         }
-        Ok(self.observe(&observed, input.wait, &input.cancel, Cancelling::Leaves).await)
+        Ok(self.observe(&observed, input.call, input.wait, &input.cancel, Cancelling::Leaves).await)
     }
 
-    pub(super) async fn kill(&self, handle: &str) -> Result<Report, ShellError> {
+    pub(super) async fn kill(&self, handle: &str, call: CallId) -> Result<Report, ShellError> {
         let observed = self.registry.observe(handle)?;
         end(&observed.task, CommandState::Killed).await;
-        Ok(self.report(&observed.task, &Seen::Cancelled))
+        Ok(self.report(&observed.task, call, &Seen::Cancelled))
     }
 
     pub(super) async fn stop(&self, handle: &str) -> Result<(), ShellError> {
@@ -193,12 +193,8 @@ impl Commands {
         variables.retain(|name, _| !environment::is_hidden(name, &self.config.secret_variables));
 
         let handle = new_handle();
-        let identity = Identity {
-            command: run.command.clone(),
-            cwd: cwd.clone(),
-            env: run.env.clone(),
-            pace: run.pace,
-        };
+        let identity =
+            Identity { command: run.command.clone(), cwd: cwd.clone(), env: run.env.clone(), pace: run.pace };
         let claim = self.registry.claim(&handle, &identity)?;
         let functions = match run.carried {
             Carried::All => carry.functions(),
@@ -273,6 +269,7 @@ impl Commands {
     async fn observe(
         &self,
         observed: &Observed,
+        call: CallId,
         wait: Duration,
         cancel: &CancellationToken,
         cancelling: Cancelling,
@@ -304,10 +301,10 @@ impl Commands {
                 }
             }
         };
-        self.report(task, &seen)
+        self.report(task, call, &seen)
     }
 
-    fn report(&self, task: &Arc<Task>, seen: &Seen) -> Report {
+    fn report(&self, task: &Arc<Task>, call: CallId, seen: &Seen) -> Report {
         task.hand_on();
         task.watch(None);
         let end = *task.end().borrow();
@@ -320,7 +317,7 @@ impl Commands {
         let over = state.is_over();
         let output = task.report(if over { Stage::Ended } else { Stage::Running });
         if over {
-            self.registry.reports(task);
+            self.registry.reports(task, state, output.log.clone(), call);
         } else {
             self.registry.goes_on(task, state, self.config.ceiling);
         }

@@ -1,6 +1,4 @@
-use crate::{
-    Carried, Input, Live, LoginEnvironment, Pace, Report, Run, Shell, ShellConfig, ShellError,
-};
+use crate::{Carried, Input, Live, LoginEnvironment, Pace, Report, Run, Shell, ShellConfig, ShellError};
 use octo_protocol::{CallId, CommandState, SessionId};
 use std::{
     fs,
@@ -88,6 +86,7 @@ impl Place {
     async fn input(&self, handle: &str, text: &str) -> Result<Report, ShellError> {
         let (live, cancel) = (Arc::new(|_: &str| {}), CancellationToken::new());
         let input = Input {
+            call: CallId::new(),
             handle: handle.to_owned(),
             text: text.to_owned(),
             live,
@@ -238,7 +237,10 @@ async fn what_cannot_be_run_is_an_error() {
     for handle in ["", "nonexistent-uuid"] {
         let error = place.input(handle, "hi\n").await.unwrap_err();
         assert!(matches!(error, ShellError::UnknownHandle { .. }) && error.to_string().contains("not found"));
-        assert!(matches!(place.shell.kill(handle).await, Err(ShellError::UnknownHandle { .. })));
+        assert!(matches!(
+            place.shell.kill(handle, CallId::new()).await,
+            Err(ShellError::UnknownHandle { .. })
+        ));
     }
     place.shell.shutdown().await;
     assert!(matches!(place.shell.run(place.command("true")).await, Err(ShellError::Closed)));

@@ -119,11 +119,12 @@ async fn a_call_that_asks_after_it_reports_its_end_and_nobody_else_does() {
     told.place.output("mkfifo go").await;
     let handle = told.start("read -r x <go; echo done").await;
     let shell = told.place.shell.clone();
-    let asked = handle.clone();
+    let (asked, by) = (handle.clone(), CallId::new());
     let asking = tokio::spawn(async move {
         let (live, cancel) = (Arc::new(|_: &str| {}), CancellationToken::new());
         shell
             .input(Input {
+                call: by,
                 handle: asked,
                 text: String::new(),
                 live,
@@ -136,7 +137,13 @@ async fn a_call_that_asks_after_it_reports_its_end_and_nobody_else_does() {
     told.place.output("echo x >go").await;
     let report = asking.await.unwrap();
     assert_eq!((report.state, report.output_model.as_str()), (CommandState::Exited { code: 0 }, "done\n"));
-    assert_eq!(told.next().await, News::Reported { handle });
+    match told.next().await {
+        News::Reported { command, by: call } => {
+            assert_eq!((command.handle, command.state, call), (handle, CommandState::Exited { code: 0 }, by));
+            assert_eq!(command.last_line, "done");
+        }
+        other => panic!("{other:?}"),
+    }
     assert!(told.news.try_recv().is_err());
 }
 
@@ -147,6 +154,7 @@ async fn a_wait_that_is_cancelled_or_dropped_leaves_it_running_and_told_of() {
     let handle = told.start("read -r x <go; exit 4").await;
     let cancel = CancellationToken::new();
     let input = Input {
+        call: CallId::new(),
         handle: handle.clone(),
         text: String::new(),
         live: Arc::new(|_| {}),
@@ -170,8 +178,8 @@ async fn a_wait_that_is_cancelled_or_dropped_leaves_it_running_and_told_of() {
 async fn one_the_model_ends_makes_no_news_but_that_it_was_reported_and_one_the_person_stops_does() {
     let mut told = Told::new(crate::CEILING);
     let handle = told.start("sleep 1000").await;
-    assert_eq!(told.place.shell.kill(&handle).await.unwrap().state, CommandState::Killed);
-    assert_eq!(told.next().await, News::Reported { handle });
+    assert_eq!(told.place.shell.kill(&handle, CallId::new()).await.unwrap().state, CommandState::Killed);
+    assert!(matches!(told.next().await, News::Reported { command, .. } if command.handle == handle));
     let handle = told.start("sleep 1000").await;
     told.place.shell.stop(&handle).await.unwrap();
     let ended = told.ended().await;
@@ -208,7 +216,7 @@ async fn the_same_command_is_refused_before_it_is_started() {
     assert_eq!(told.place.shell.run(elsewhere).await.unwrap().state, CommandState::Running);
     let other = Run { env: vec![("PORT".to_owned(), "2".to_owned())], ..told.background(line) };
     assert_eq!(told.place.shell.run(other).await.unwrap().state, CommandState::Running);
-    told.place.shell.kill(&handle).await.unwrap();
+    told.place.shell.kill(&handle, CallId::new()).await.unwrap();
     assert_eq!(told.place.shell.run(told.background(line)).await.unwrap().state, CommandState::Running);
 }
 

@@ -54,9 +54,9 @@ async fn a_call_stopped_before_it_began_runs_nothing() {
 async fn kill_ends_a_command_that_waits() {
     let place = Place::new();
     let handle = place.run("echo before; read x").await.handle.unwrap();
-    let report = place.shell.kill(&handle).await.unwrap();
+    let report = place.shell.kill(&handle, CallId::new()).await.unwrap();
     assert_eq!(report.state, CommandState::Killed);
-    assert!(place.shell.kill(&handle).await.unwrap_err().to_string().contains("not found"));
+    assert!(place.shell.kill(&handle, CallId::new()).await.unwrap_err().to_string().contains("not found"));
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn no_file_descriptors_threads_or_zombies_are_left() {
                 let mut run = place.command("sleep 1000");
                 run.wait = Duration::ZERO;
                 let handle = place.shell.run(run).await.unwrap().handle.unwrap();
-                place.shell.kill(&handle).await.unwrap();
+                place.shell.kill(&handle, CallId::new()).await.unwrap();
             }
         }
     }

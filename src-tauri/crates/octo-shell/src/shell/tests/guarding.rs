@@ -38,7 +38,8 @@ async fn octo() {
         };
         shell.run(run).await.unwrap();
     }
-    until("all run", || fs::read_to_string(folder.join("pids")).unwrap_or_default().lines().count() == 5).await;
+    until("all run", || fs::read_to_string(folder.join("pids")).unwrap_or_default().lines().count() == 5)
+        .await;
     println!("ready");
     std::future::pending::<()>().await;
 }

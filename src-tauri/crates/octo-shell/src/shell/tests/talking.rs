@@ -95,8 +95,8 @@ async fn handles_are_the_sessions_own() {
     let (one, other) = (Place::new(), Place::new());
     let handle = one.run("read x").await.handle.unwrap();
     assert!(matches!(other.input(&handle, "\n").await, Err(ShellError::UnknownHandle { .. })));
-    assert!(matches!(other.shell.kill(&handle).await, Err(ShellError::UnknownHandle { .. })));
-    assert_eq!(one.shell.kill(&handle).await.unwrap().state, CommandState::Killed);
+    assert!(matches!(other.shell.kill(&handle, CallId::new()).await, Err(ShellError::UnknownHandle { .. })));
+    assert_eq!(one.shell.kill(&handle, CallId::new()).await.unwrap().state, CommandState::Killed);
 }
 
 #[tokio::test]
