@@ -85,6 +85,9 @@ impl Octo {
             config,
         };
         let octo = Self { shared: Arc::new(shared), open: Arc::default() };
+        let shells = octo.shared.config.home.join("shells");
+        // Beside the start; nobody waits for it.
+        tokio::task::spawn_blocking(move || octo_shell::prune_logs(&shells));
         match octo.shared.config.open_turns {
             OpenTurns::GoOnAtStart => octo.resume().await?,
             OpenTurns::WaitForUse => {}

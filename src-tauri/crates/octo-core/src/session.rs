@@ -5,6 +5,7 @@
 //! and [`restore`] goes on after a restart.
 
 mod attached;
+mod background;
 mod budget;
 mod calls;
 mod compacting;
@@ -23,6 +24,7 @@ mod texts;
 mod turns;
 
 use crate::{live::Live, shared::Shared};
+pub(crate) use background::command_gone;
 pub(crate) use inbox::{Ask, Reply, sendable};
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use restore::resumes_at_start;
@@ -99,6 +101,10 @@ pub(crate) enum Report {
     Finished(octo_protocol::TurnId),
     /// Nobody has worked here for a while, in the pause of this number.
     Idle(u64),
+    /// What becomes of a command in the background.
+    Command(octo_shell::News),
+    /// Ends of commands were gathered while no turn ran.
+    Wake,
     /// Whatever still runs of this turn after Stop is given up.
     StopOverdue(octo_protocol::TurnId),
 }
@@ -202,6 +208,8 @@ impl Session {
             Report::Archived(report) => self.archived(report).await,
             Report::Finished(turn) => self.suggest(turn).await,
             Report::Idle(pause) => self.idle(pause).await,
+            Report::Command(news) => self.command_news(news).await,
+            Report::Wake => self.wake().await,
             Report::StopOverdue(turn) => self.give_up_stopping(turn).await,
         }
     }

@@ -115,7 +115,8 @@ fn pictures(block: &Block) -> Vec<BlobHash> {
         | Block::File { .. }
         | Block::ToolCall(_)
         | Block::Summary { .. }
-        | Block::Notice { .. } => Vec::new(),
+        | Block::Notice { .. }
+        | Block::CommandsEnded { .. } => Vec::new(),
     }
 }
 

@@ -6,6 +6,8 @@
 
 mod agent {
     mod attachments;
+    #[cfg(unix)]
+    mod background;
     mod budget;
     mod compaction;
     mod fallback;

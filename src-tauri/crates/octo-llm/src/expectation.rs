@@ -220,6 +220,7 @@ impl Digest {
             Block::Text { text } => self.text("text").text(text),
             Block::Summary { text, .. } => self.text("summary").text(text),
             Block::Notice { text, .. } => self.text("notice").text(text),
+            Block::CommandsEnded { text, .. } => self.text("commands").text(text),
             Block::File { path } => self.text("file").text(path),
             Block::Image { blob, name, .. } => {
                 self.text(form(request.vision)).text("image").text(&blob.0).text(name)

@@ -199,7 +199,8 @@ fn positions(messages: &[Message], from: usize, to: usize) -> usize {
             | Block::Document { .. }
             | Block::File { .. }
             | Block::Summary { .. }
-            | Block::Notice { .. } => Run::Other,
+            | Block::Notice { .. }
+            | Block::CommandsEnded { .. } => Run::Other,
         };
         if run == Run::Other || run != last {
             count += 1;

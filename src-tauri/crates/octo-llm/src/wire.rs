@@ -106,6 +106,15 @@ pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
         NoticeKind::Loop => "loop",
         NoticeKind::Compaction => "compaction",
     };
+    wrapped(kind, text)
+}
+
+/// The end of commands that ran in the background, as the model reads of it.
+pub(crate) fn commands_ended(text: &str) -> String {
+    wrapped("commands", text)
+}
+
+fn wrapped(kind: &str, text: &str) -> String {
     let text = text.replace("</octo-notice", "&lt;/octo-notice");
     format!("<octo-notice kind=\"{kind}\">\n{text}\n</octo-notice>")
 }

@@ -1,9 +1,9 @@
 //! What happened: durable, numbered events, and the unnumbered text that streams between them.
 
 use crate::{
-    Answer, ApiError, BilledCall, Block, BudgetStop, CallView, Message, MessageEnd, MessageId, Millis,
-    Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot,
-    StreamKind, Suggestion, Todo, Trouble, TurnId, TurnView, Usage,
+    Answer, ApiError, BackgroundCommand, BilledCall, Block, BudgetStop, CallView, Message, MessageEnd,
+    MessageId, Millis, Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot,
+    SettingsSnapshot, StreamKind, Suggestion, Todo, Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -131,6 +131,11 @@ pub enum Event {
     QueueChanged {
         /// The queue after the change.
         queue: Vec<Queued>,
+    },
+    /// (session) A command went on in the background, ended there, or the model was told of its end.
+    CommandsChanged {
+        /// Those that run, and those that ended and of whose end the model was not told yet.
+        commands: Vec<BackgroundCommand>,
     },
     /// (session) A model call failed and waits for its next try.
     RetryScheduled {

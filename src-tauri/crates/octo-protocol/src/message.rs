@@ -1,6 +1,6 @@
 //! The conversation: messages made of typed blocks, with what is not content kept apart in [`Meta`].
 
-use crate::{BlobHash, CallId, MessageId, Millis, ModelId, TurnId, Usage};
+use crate::{BackgroundCommand, BlobHash, CallId, MessageId, Millis, ModelId, TurnId, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
@@ -148,6 +148,13 @@ pub enum Block {
     Notice {
         /// What it is about.
         kind: NoticeKind,
+        /// The words the model reads.
+        text: String,
+    },
+    /// Octo tells the model that commands which ran in the background are over. Never the person's words.
+    CommandsEnded {
+        /// The commands, in the order they ended.
+        commands: Vec<BackgroundCommand>,
         /// The words the model reads.
         text: String,
     },

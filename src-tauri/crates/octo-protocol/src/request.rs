@@ -157,6 +157,13 @@ domain! {
             /// Which session.
             session: SessionId,
         } -> Done;
+        /// End a command that runs in the background. The model is told with its next turn.
+        StopCommand {
+            /// Which session.
+            session: SessionId,
+            /// The command's handle.
+            handle: String,
+        } -> Done;
         /// Answer a turn that waits because a budget is used up.
         AnswerBudget {
             /// Which session.

@@ -1,8 +1,8 @@
 //! Sessions as clients see them.
 
 use crate::{
-    ApiError, Block, BudgetStop, CallId, CallStatus, Effort, Message, MessageId, Millis, ModelId, Question,
-    QueuedId, SessionId, Spending, Todo, ToolView, TurnId, Usage,
+    ApiError, BackgroundCommand, Block, BudgetStop, CallId, CallStatus, Effort, Message, MessageId, Millis,
+    ModelId, Question, QueuedId, SessionId, Spending, Todo, ToolView, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -273,6 +273,9 @@ pub struct SessionSnapshot {
     pub queue: Vec<Queued>,
     /// The plan.
     pub todos: Vec<Todo>,
+    /// Commands that run in the background, and those that ended and of whose end the model was not told yet;
+    /// in the order in which they went there.
+    pub commands: Vec<BackgroundCommand>,
     /// Text that streams right now, from its beginning.
     pub streaming: Vec<Streaming>,
     /// Set while a failed model call waits for its next try.

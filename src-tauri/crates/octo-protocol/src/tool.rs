@@ -1,6 +1,6 @@
 //! What the person sees of a tool call: the second of the two forms a result is kept in.
 
-use crate::BlobHash;
+use crate::{BlobHash, CallId, Millis};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -188,6 +188,50 @@ pub enum CommandState {
     Running,
     /// It was killed on request.
     Killed,
+    /// It was ended because it ran longer than a command may. Never a success.
+    TimedOut,
+    /// It was running when Octo ended, and was ended with it. What it did until then may remain.
+    EndedWithOcto,
+}
+
+impl CommandState {
+    /// Whether the command is over.
+    pub fn is_over(self) -> bool {
+        match self {
+            Self::Waiting | Self::Running => false,
+            Self::Exited { .. }
+            | Self::Signalled { .. }
+            | Self::Killed
+            | Self::TimedOut
+            | Self::EndedWithOcto => true,
+        }
+    }
+}
+
+/// A command that went on after the call that started it was answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct BackgroundCommand {
+    /// By which the session reaches it; never used twice.
+    pub handle: String,
+    /// The call that started it.
+    pub call: CallId,
+    /// The command line.
+    pub command: String,
+    /// The folder it runs in.
+    pub cwd: String,
+    /// When it was started.
+    #[ts(type = "number")]
+    pub started_at: Millis,
+    /// When it ended; none while it runs.
+    #[ts(type = "number | null")]
+    pub ended_at: Option<Millis>,
+    /// How it ended or stands.
+    pub state: CommandState,
+    /// The file with its output; none where it could not be written.
+    pub log: Option<String>,
+    /// The last line it wrote that is not empty, at most 200 characters; empty while it runs.
+    pub last_line: String,
 }
 
 /// Matching lines of one file.

@@ -2,17 +2,19 @@
 //!
 //! Octo may have been started from an icon, with almost no environment: version managers, `PATH` entries and
 //! the like are only in the person's login shell. So that shell is asked once, lazily, and every command gets
-//! what it answered.
+//! what it answered. When a start-up file was changed since, it is asked again.
 
 mod capture;
+mod startup;
 
 use octo_workspace::is_inside;
+use startup::Stamp;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock},
 };
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 
 /// Variables by name.
 pub(crate) type Variables = BTreeMap<String, String>;
@@ -23,20 +25,65 @@ pub struct LoginEnvironment(Source);
 
 #[derive(Clone, Debug)]
 enum Source {
-    /// Asked of the login shell, once per process.
-    Shell,
+    /// Asked of the login shell.
+    Shell(Arc<Asked>),
     /// Given.
     Fixed(Arc<Variables>),
 }
 
-static CAPTURED: LazyLock<OnceCell<Arc<Variables>>> = LazyLock::new(OnceCell::new);
+/// What the login shell answered.
+#[derive(Debug)]
+struct Asked {
+    /// What it is started with: the process's own variables.
+    own: Variables,
+    answer: Mutex<Option<Answer>>,
+}
+
+#[derive(Debug)]
+struct Answer {
+    /// The start-up files it came from.
+    stamp: Stamp,
+    variables: Arc<Variables>,
+}
+
+/// The answer all of this process share.
+static PERSON: LazyLock<Arc<Asked>> = LazyLock::new(|| Arc::new(Asked::new(capture::own())));
+
+impl Asked {
+    fn new(own: Variables) -> Self {
+        Self { own, answer: Mutex::default() }
+    }
+
+    /// What the shell answered, asked first where it was not yet, or where its start-up files are not what they were.
+    /// A shell that does not answer again keeps its last answer.
+    async fn variables(&self, secret: &[String]) -> Arc<Variables> {
+        let mut answer = self.answer.lock().await;
+        let own = self.own.clone();
+        let looked = tokio::task::spawn_blocking(move || Stamp::now(&own)).await;
+        if let (Some(known), Ok(stamp)) = (answer.as_ref(), &looked)
+            && known.stamp == *stamp
+        {
+            return Arc::clone(&known.variables);
+        }
+        let stamp = looked.unwrap_or_else(|_| Stamp::now(&self.own));
+        let asked = capture::login(&self.own, secret).await;
+        let variables = match (asked, answer.as_ref()) {
+            (Some(variables), _) => Arc::new(variables),
+            (None, Some(known)) => Arc::clone(&known.variables),
+            (None, None) => Arc::new(self.own.clone()),
+        };
+        *answer = Some(Answer { stamp, variables: Arc::clone(&variables) });
+        variables
+    }
+}
 
 impl LoginEnvironment {
     /// The environment of the person's login shell (`$SHELL`, else the one of their account, else `bash`). It is
-    /// asked when the first command needs it, once per process, for at most ten seconds; if it does not answer,
-    /// the process's own environment is what commands get.
+    /// asked when the first command needs it, and again when a start-up file was changed, for at most ten seconds
+    /// (and `bash` for as long where it does not answer); if none does, the process's own environment is what
+    /// commands get.
     pub fn capture() -> Self {
-        Self(Source::Shell)
+        Self(Source::Shell(Arc::clone(&PERSON)))
     }
 
     /// Exactly these variables.
@@ -48,9 +95,7 @@ impl LoginEnvironment {
     pub(crate) async fn variables(&self, secret: &[String]) -> Variables {
         let source = match &self.0 {
             Source::Fixed(variables) => Arc::clone(variables),
-            Source::Shell => {
-                Arc::clone(CAPTURED.get_or_init(|| async { Arc::new(capture::login(secret).await) }).await)
-            }
+            Source::Shell(asked) => asked.variables(secret).await,
         };
         let mut variables: Variables = source
             .iter()
@@ -172,3 +217,7 @@ pub(crate) fn searched(path: &str, folder: &Path) -> String {
     let joined = std::env::join_paths(kept).unwrap_or_default().to_string_lossy().into_owned();
     if joined.is_empty() { "/usr/local/bin:/usr/bin:/bin".to_owned() } else { joined }
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;

@@ -8,7 +8,7 @@ use std::{io, path::PathBuf};
 pub enum ShellError {
     /// No command of this session has that handle, or it ended and its end was reported.
     #[error(
-        "handle {handle:?} not found: no running command of this session has it (it may have ended and been reported already)"
+        "handle {handle:?} not found: no running command of this session has it. If it ended, you were told or will be in a moment"
     )]
     UnknownHandle {
         /// The handle as given.
@@ -37,6 +37,14 @@ pub enum ShellError {
     TooMany {
         /// How many a session may have.
         limit: usize,
+    },
+    /// The very same command runs in the background already.
+    #[error(
+        "the same command already runs in that folder as handle_id {handle}; nothing was started. You will be told when it ends; look at it with an empty input, or end it with kill"
+    )]
+    Duplicate {
+        /// The one that runs.
+        handle: String,
     },
     /// The call was stopped before its command was started.
     #[error("it was stopped before it began; nothing was run")]

@@ -4,6 +4,7 @@
 //!   the person's login environment; it is over when that `bash` is, so nothing is guessed from its output.
 //!   What a person expects to last from one line to the next (the directory, exported variables, functions)
 //!   is written by the command when it ends and given to the session's next one.
+//!   A command that outlives the wait for it goes on in the background; [`News`] tells what becomes of it.
 //! * [`judge`] says whether a command line is known to only read, [`allowed_by`] whether rules the person gave
 //!   cover it; [`judge_at`] and [`allowed_at`] look at the folder as well. They decide nothing by themselves:
 //!   permission is the caller's.
@@ -25,5 +26,5 @@ pub use environment::LoginEnvironment;
 pub use error::ShellError;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{Judgement, Permitted, allowed_at, allowed_by, judge, judge_at};
-pub use report::{Carried, Input, Live, Report, Run};
-pub use shell::{DEFAULT_WAIT, Shell, ShellConfig};
+pub use report::{Carried, Input, Listener, Live, News, Pace, Report, Run};
+pub use shell::{CEILING, DEFAULT_WAIT, START_WINDOW, Shell, ShellConfig, prune_logs};

@@ -1,15 +1,36 @@
 //! What goes into a run and what comes out of it.
 
-use octo_protocol::CommandState;
+use octo_protocol::{BackgroundCommand, CallId, CommandState};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// Takes output as it comes: cleaned text with colours as SGR escapes; each call appends.
 pub type Live = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// Takes what becomes of commands that went on in the background, in the order in which it happens.
+pub type Listener = Arc<dyn Fn(News) + Send + Sync>;
+
+/// What becomes of a command that went on in the background.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// It goes on, and how it stands changed. The first news of every such command.
+    Stands(BackgroundCommand),
+    /// It ended, and no call reports it: somebody has to be told.
+    Ended(BackgroundCommand),
+    /// It ended, and the report a call is about to get says so.
+    Reported {
+        /// The command.
+        command: BackgroundCommand,
+        /// The call.
+        by: CallId,
+    },
+}
+
 /// A command to run.
 #[derive(Clone)]
 pub struct Run {
+    /// The call that starts it.
+    pub call: CallId,
     /// The command line, given to `bash` exactly as it is.
     pub command: String,
     /// The session's folder: where commands begin before any of them went elsewhere.
@@ -24,13 +45,26 @@ pub struct Run {
     pub live: Live,
     /// Ends the wait and the command.
     pub cancel: CancellationToken,
-    /// How long to wait for its end; see [`crate::DEFAULT_WAIT`].
+    /// How long to wait for its end; see [`crate::DEFAULT_WAIT`] and [`crate::START_WINDOW`].
     pub wait: Duration,
+    /// Where it is meant to run.
+    pub pace: Pace,
+}
+
+/// Where a command is meant to run. Any that runs on after the wait goes on in the background.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Its end is waited for.
+    Foreground,
+    /// It is meant to go on.
+    Background,
 }
 
 /// Input to a command that runs already.
 #[derive(Clone)]
 pub struct Input {
+    /// The call that asks.
+    pub call: CallId,
     /// The command.
     pub handle: String,
     /// What is typed; empty only waits. Newlines are sent as Enter; `\n`, `\r`, `\t`, `\e`, `\\`, `\xHH` and
@@ -38,7 +72,7 @@ pub struct Input {
     pub text: String,
     /// Takes its output as it comes.
     pub live: Live,
-    /// Ends the wait and the command.
+    /// Ends the wait. The command goes on: it has outlived the call that started it.
     pub cancel: CancellationToken,
     /// How long to wait.
     pub wait: Duration,

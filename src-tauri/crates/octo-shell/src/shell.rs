@@ -1,11 +1,17 @@
 //! A session's commands.
 
 #[cfg(unix)]
+mod background;
+#[cfg(unix)]
 mod carry;
 #[cfg(unix)]
 mod commands;
 #[cfg(unix)]
+mod guard;
+#[cfg(unix)]
 mod keys;
+#[cfg(unix)]
+mod place;
 #[cfg(unix)]
 pub(crate) mod processes;
 #[cfg(unix)]
@@ -15,8 +21,8 @@ mod task;
 #[cfg(unix)]
 mod tests;
 
-use crate::{Input, LoginEnvironment, Report, Run, ShellError};
-use octo_protocol::SessionId;
+use crate::{Input, Listener, LoginEnvironment, Report, Run, ShellError};
+use octo_protocol::{CallId, SessionId};
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -24,12 +30,19 @@ use std::{
     time::Duration,
 };
 
-/// How long a call waits for a command by default. Most commands are over by then; a longer one goes on and is
-/// asked after.
+/// How long a call waits for a command by default. Most commands are over by then; a longer one goes on in the
+/// background, whatever its name.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(60);
 
+/// How long a call waits for a command that is meant for the background: one that fails at once is reported as
+/// ended.
+pub const START_WINDOW: Duration = Duration::from_secs(2);
+
+/// How long a command may run in all. After that it is ended and reported as timed out.
+pub const CEILING: Duration = Duration::from_secs(2 * 60 * 60);
+
 /// What a session's commands are started with.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ShellConfig {
     /// The session.
     pub session: SessionId,
@@ -40,6 +53,25 @@ pub struct ShellConfig {
     pub login: LoginEnvironment,
     /// Variables commands must not see, besides all that begin with `OCTO_`.
     pub secret_variables: Vec<String>,
+    /// Hears what becomes of commands that go on in the background. It must not block.
+    pub news: Listener,
+    /// How long a command may run; usually [`CEILING`].
+    pub ceiling: Duration,
+}
+
+impl fmt::Debug for ShellConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShellConfig").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+/// Removes the logs of sessions' commands that are older than a week. `shells` is the folder all sessions' scratch
+/// folders are in. What cannot be read or removed is left.
+pub fn prune_logs(shells: &Path) {
+    #[cfg(unix)]
+    place::prune_all(shells);
+    #[cfg(not(unix))]
+    let _ = shells;
 }
 
 /// A session's commands. Clones are one; when the last is dropped, commands that still run are killed.
@@ -62,8 +94,9 @@ impl Shell {
     }
 
     /// Runs a command and waits until it ends, waits for input, or the time is over. In the latter two cases the
-    /// report holds a handle, and the command goes on. When `cancel` is cancelled the command is ended, and the
-    /// report says so within three seconds. Dropping the future ends the command too.
+    /// report holds a handle, and the command goes on in the background until it ends, is ended, or has run for as
+    /// long as a command may. When `cancel` is cancelled the command is ended, and the report says so within three
+    /// seconds. Dropping the future ends the command too.
     ///
     /// # Errors
     ///
@@ -73,7 +106,8 @@ impl Shell {
     }
 
     /// Types into a command that runs and waits again in the same way. Empty text only waits; for a command that
-    /// ended meanwhile the report is its last.
+    /// ended meanwhile the report is its last. When `cancel` is cancelled, or the future dropped, the wait ends and
+    /// the command goes on.
     ///
     /// # Errors
     ///
@@ -83,14 +117,25 @@ impl Shell {
         self.0.input(input).await
     }
 
-    /// Ends a command that runs. The report holds what it wrote since the last one.
+    /// Ends a command that runs for `call`. The report holds what it wrote since the last one.
     ///
     /// # Errors
     ///
     /// [`ShellError::UnknownHandle`] for a handle that is not this session's, or whose command's end was
     /// reported.
-    pub async fn kill(&self, handle: &str) -> Result<Report, ShellError> {
-        self.0.kill(handle).await
+    pub async fn kill(&self, handle: &str, call: CallId) -> Result<Report, ShellError> {
+        self.0.kill(handle, call).await
+    }
+
+    /// Ends a command that runs for somebody who is not told of its output: [`News::Ended`] follows.
+    ///
+    /// # Errors
+    ///
+    /// [`ShellError::UnknownHandle`] for a handle that is not this session's, or whose command's end was told.
+    ///
+    /// [`News::Ended`]: crate::News::Ended
+    pub async fn stop(&self, handle: &str) -> Result<(), ShellError> {
+        self.0.stop(handle).await
     }
 
     /// The command line and folder of a command that runs, for the person to see what a handle stands for.
@@ -98,7 +143,7 @@ impl Shell {
         self.0.command_of(handle)
     }
 
-    /// Ends all commands of the session and what they left running. Nothing can be run afterwards.
+    /// Ends all commands of the session and what they left running, without news. Nothing can be run afterwards.
     pub async fn shutdown(&self) {
         self.0.shutdown().await;
     }
@@ -118,7 +163,7 @@ mod unsupported {
     //! Where commands cannot run yet: every call says so. The terminal crate speaks ConPTY; what is missing is a
     //! shell to give lines to, and job objects in place of process groups.
 
-    use super::{Input, Path, PathBuf, Report, Run, SessionId, ShellConfig, ShellError};
+    use super::{CallId, Input, Path, PathBuf, Report, Run, SessionId, ShellConfig, ShellError};
 
     pub(super) struct Commands(ShellConfig);
 
@@ -143,8 +188,12 @@ mod unsupported {
             Err(ShellError::Unsupported)
         }
 
-        pub(super) async fn kill(&self, _handle: &str) -> Result<Report, ShellError> {
+        pub(super) async fn kill(&self, _handle: &str, _call: CallId) -> Result<Report, ShellError> {
             Err(ShellError::Unsupported)
+        }
+
+        pub(super) async fn stop(&self, handle: &str) -> Result<(), ShellError> {
+            Err(ShellError::UnknownHandle { handle: handle.to_owned() })
         }
 
         pub(super) fn command_of(&self, _handle: &str) -> Option<(String, PathBuf)> {

@@ -41,6 +41,7 @@ pub(crate) fn project(
         Event::QuestionClosed { question, answer: _ } => tx.project_question_closed(number, *question),
         Event::TodosChanged { todos } => tx.project_todos(number, todos),
         Event::QueueChanged { queue } => tx.project_queue(number, queue),
+        Event::CommandsChanged { commands } => tx.project_commands(number, commands),
         Event::RetryScheduled { retry } => tx.project_retry(number, Some(retry)),
         Event::RetryStarted => tx.project_retry(number, None),
         Event::TurnStopping { turn } => tx.project_turn_stopping(number, *turn),
@@ -87,6 +88,7 @@ fn domain(event: &Event) -> Domain {
         | Event::QuestionClosed { .. }
         | Event::TodosChanged { .. }
         | Event::QueueChanged { .. }
+        | Event::CommandsChanged { .. }
         | Event::RetryScheduled { .. }
         | Event::RetryStarted
         | Event::TurnStopping { .. }

@@ -1,9 +1,7 @@
 //! What goes in and comes out of the store beyond the protocol's own types.
 
 use octo_protocol::{
-    BilledCall, BudgetStop, CallView, Draft, FileImage, Message, MessageId, Millis, ModelEntry, Question,
-    Queued, Retry, SessionId, SessionInfo, Settings, TaskKind, TaskNumber, Todo, ToolResult, TurnId,
-    TurnView,
+    BackgroundCommand, BilledCall, BudgetStop, CallView, Draft, FileImage, Message, MessageId, Millis, ModelEntry, Question, Queued, Retry, SessionId, SessionInfo, Settings, TaskKind, TaskNumber, Todo, ToolResult, TurnId, TurnView,
 };
 
 /// A session to be created.
@@ -73,6 +71,8 @@ pub struct StoredSession {
     pub queue: Vec<Queued>,
     /// The plan.
     pub todos: Vec<Todo>,
+    /// Commands that ran in the background, or whose end was not told, when this was stored.
+    pub commands: Vec<BackgroundCommand>,
     /// The highest number a plan item ever had, 0 when there never was one.
     pub todo_last_id: u32,
     /// Set while the turn waits because a budget is used up.

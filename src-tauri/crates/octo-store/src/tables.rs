@@ -1,6 +1,7 @@
 //! The tables: reading and writing of each beside its row type.
 
 pub(crate) mod calls;
+pub(crate) mod commands;
 pub(crate) mod context;
 pub(crate) mod drafts;
 pub(crate) mod events;

@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::{path::Path, sync::Arc};
 
 /// Goes up when a name, a description, a schema or the order changes: sessions are frozen with a version.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Names models know from elsewhere. A name is looked up here after it was tried as it is.
 const ALIASES: &[(&str, &[&str])] = &[

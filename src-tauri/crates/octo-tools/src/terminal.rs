@@ -2,7 +2,7 @@
 
 use crate::{CommandEffect, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_protocol::{CommandState, CommandView, ToolView};
-use octo_shell::{Carried, DEFAULT_WAIT, Input, Report, Run, ShellError};
+use octo_shell::{Carried, DEFAULT_WAIT, Input, Pace, Report, Run, START_WINDOW, ShellError};
 use octo_workspace::resolve;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,7 +19,7 @@ pub(crate) struct TerminalInput {
     command: Option<String>,
     /// A command of this session that still runs.
     handle_id: Option<String>,
-    /// What to type into it, such as "y\n" or "\x03". Empty: only wait for more output.
+    /// What to type into it, such as "y\n" or "\x03". Empty: look at new output.
     input: Option<String>,
     /// End it.
     kill: Option<bool>,
@@ -27,6 +27,9 @@ pub(crate) struct TerminalInput {
     cwd: Option<String>,
     /// Extra variables for this command.
     env: Option<BTreeMap<String, String>>,
+    /// Go to the background at once: servers, long builds.
+    #[serde(rename = "async")]
+    background: Option<bool>,
 }
 
 /// What a call asks for, once its fields are made sense of.
@@ -70,7 +73,7 @@ impl TerminalInput {
 
 impl Tool for TerminalTool {
     const NAME: &'static str = "terminal";
-    const DESCRIPTION: &'static str = "Runs a bash command. Directory, exports and functions carry over to the next one. A command that waits for input or runs long returns a handle_id.";
+    const DESCRIPTION: &'static str = "Runs a bash command. Directory, exports and functions carry over to the next one. One that waits for input, or runs over a minute, goes on in the background under a handle_id; a notice tells its end, so do not poll.";
     type Input = TerminalInput;
 
     fn effects(&self, input: &TerminalInput, cwd: &Path) -> Effects {
@@ -121,7 +124,12 @@ impl Tool for TerminalTool {
         let (live, cancel) = (context.live.clone(), context.cancel.clone());
         let report = match input.wanted()? {
             Wanted::Start(line) => {
+                let (pace, wait) = match input.background {
+                    Some(true) => (Pace::Background, START_WINDOW),
+                    Some(false) | None => (Pace::Foreground, DEFAULT_WAIT),
+                };
                 let run = Run {
+                    call: context.call,
                     command: line.to_owned(),
                     folder: context.cwd.clone(),
                     cwd: input.folder(&context.cwd)?.or(context.shell_folder.clone()),
@@ -132,12 +140,14 @@ impl Tool for TerminalTool {
                     },
                     live,
                     cancel,
-                    wait: DEFAULT_WAIT,
+                    wait,
+                    pace,
                 };
                 context.shell.run(run).await
             }
             Wanted::Type { handle, text } => {
                 let input = Input {
+                    call: context.call,
                     handle: handle.to_owned(),
                     text: text.to_owned(),
                     live,
@@ -146,7 +156,7 @@ impl Tool for TerminalTool {
                 };
                 context.shell.input(input).await
             }
-            Wanted::Kill { handle } => context.shell.kill(handle).await,
+            Wanted::Kill { handle } => context.shell.kill(handle, context.call).await,
         };
         Ok(output(report.map_err(|error| error_words(&error))?, &context))
     }
@@ -182,22 +192,28 @@ fn output(report: Report, context: &ToolContext) -> ToolOutput {
 fn words(report: &Report, context: &ToolContext) -> String {
     let handle = report.handle.as_deref().unwrap_or_default();
     let seconds = report.duration.as_secs_f64();
+    let output = match &report.log {
+        Some(log) => format!("; output in {}", log.display()),
+        None => String::new(),
+    };
     let state = match report.state {
         CommandState::Exited { code } => format!("exit code {code}, {seconds:.1} s"),
         CommandState::Signalled { signal } => format!("ended by signal {signal} after {seconds:.1} s"),
         CommandState::Killed => format!("killed after {seconds:.1} s"),
+        CommandState::TimedOut => format!("timed out: ended after {seconds:.0} s"),
+        CommandState::EndedWithOcto => format!("ended with the app after {seconds:.1} s"),
         CommandState::Waiting => format!(
-            "waits for input; handle_id {handle}. Answer with input (end a line with \\n), or end it with kill"
+            "waits for input; handle_id {handle}{output}. Answer with input (end a line with \\n), or end it with kill"
         ),
         CommandState::Running => format!(
-            "still running after {seconds:.0} s; handle_id {handle}. Wait for more with an empty input, or end it with kill"
+            "goes on in the background after {seconds:.0} s; handle_id {handle}{output}. A notice will tell its end: do other work or finish your turn, do not poll. End it with kill"
         ),
     };
     let mut lines = Vec::new();
     let output = report.output_model.trim_end();
     lines.push(if output.is_empty() { "(no output)".to_owned() } else { output.to_owned() });
     let log = match &report.log {
-        Some(log) if report.truncated => {
+        Some(log) if report.truncated && report.state.is_over() => {
             format!("; whole output ({} bytes) in {}", report.output_bytes, log.display())
         }
         Some(_) | None => String::new(),

@@ -38,6 +38,8 @@ impl Bench {
                 scratch: base.join("scratch"),
                 login: LoginEnvironment::fixed([]),
                 secret_variables: vec![],
+                news: Arc::new(|_| {}),
+                ceiling: octo_shell::CEILING,
             }),
             shell_folder: None,
             todos: TodoList::default(),

@@ -45,7 +45,9 @@ fn push(text: &mut String, block: &Block) {
         Block::Summary { text: said, .. } => {
             writeln!(text, "\n(summary of still earlier messages)\n\n{said}")
         }
-        Block::Notice { text: said, .. } => writeln!(text, "\n(notice) {said}"),
+        Block::Notice { text: said, .. } | Block::CommandsEnded { text: said, .. } => {
+            writeln!(text, "\n(notice) {said}")
+        }
         Block::Reasoning { text: said, .. } if said.is_empty() => Ok(()),
         Block::Reasoning { text: said, .. } => writeln!(text, "\n(reasoning) {said}"),
         Block::Image { name, .. } => writeln!(text, "\n(picture) {name}"),

@@ -14,9 +14,10 @@ const DOCUMENT: u64 = 10_000;
 pub(crate) fn estimate(message: &Message) -> u64 {
     let bytes = |text: &str| text.len() as u64;
     let block = |block: &Block| match block {
-        Block::Text { text } | Block::Summary { text, .. } | Block::Notice { text, .. } => {
-            bytes(text) / TOKEN
-        }
+        Block::Text { text }
+        | Block::Summary { text, .. }
+        | Block::Notice { text, .. }
+        | Block::CommandsEnded { text, .. } => bytes(text) / TOKEN,
         Block::Reasoning { text, .. } => bytes(text) / TOKEN,
         Block::File { path } => bytes(path) / TOKEN,
         Block::Image { .. } => PICTURE,

@@ -2,7 +2,7 @@
 //! go on with a turn a crash left open, and so might send a paid request that nobody asked for.
 
 use super::Octo;
-use crate::session::{SessionHandle, now};
+use crate::session::{SessionHandle, command_gone, now};
 use octo_protocol::{ApiError, ErrorCode, SessionId};
 use octo_store::{LeaseOutcome, StoreError, Tx, probe};
 use std::collections::HashMap;
@@ -49,6 +49,14 @@ impl Octo {
                 self.session(id).await.map(|_| ())
             }
         }
+    }
+
+    /// Stops a command that runs in the background. In a session that is not open none does.
+    pub(super) async fn stop_command(&self, id: SessionId, command: String) -> Result<(), ApiError> {
+        let (open, handle) = self.running(id).await;
+        drop(open);
+        let handle = handle.ok_or_else(command_gone)?;
+        handle.ask(|reply| crate::session::Ask::StopCommand(command, reply)).await
     }
 
     /// Stops what runs, then takes the session out of the list.

@@ -50,6 +50,7 @@ impl Octo {
                 json(self.session(call.session).await?.ask(|reply| Ask::Send(call.blocks, reply)).await?)
             }
             SessionRequest::Stop(call) => done(self.stop(call.session).await),
+            SessionRequest::StopCommand(call) => done(self.stop_command(call.session, call.handle).await),
             SessionRequest::RetryTurn(call) => done(self.session(call.session).await?.ask(Ask::Retry).await),
             SessionRequest::AnswerQuestion(call) => done(
                 self.session(call.session)

@@ -2,7 +2,7 @@
 
 use super::{
     Report,
-    state::{Change, Session, now},
+    state::{Change, Running, Session, now},
     texts,
     turns::Step,
 };
@@ -301,11 +301,15 @@ impl Session {
     pub(super) async fn call_ended(&mut self, report: EndedReport) -> Result<(), octo_protocol::ApiError> {
         let EndedReport { turn, call, outcome, how, duration_ms } = report;
         self.live.close_call(call);
-        let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else {
-            return Ok(());
+        let is_open = |running: &mut Running| {
+            running.view.id == turn && running.call(call).is_some_and(|open| open.result.is_none())
         };
-        let Some(open) = running.call(call).filter(|open| open.result.is_none()) else { return Ok(()) };
+        if !self.running.as_mut().is_some_and(is_open) {
+            return self.ends_untold_by(call).await;
+        }
         let mut step = Step::default();
+        self.ends_told_by(call, &mut step);
+        let Some(open) = self.running.as_mut().and_then(|running| running.call(call)) else { return Ok(()) };
         let mut result = match outcome {
             Ok(ToolOutput { text, images, view, outcome }) => {
                 let is_plan = matches!(view, ToolView::Todos { .. });

@@ -34,6 +34,8 @@ pub(crate) enum Ask {
     Answer(QuestionId, Answer, Reply<()>),
     /// Answer a used-up budget.
     AnswerBudget(BudgetAnswer, Reply<()>),
+    /// Stop a command that runs in the background.
+    StopCommand(String, Reply<()>),
     /// Change how much the model is asked to reason.
     SetEffort(Option<Effort>, Reply<()>),
     /// What a change of the model would cost.
@@ -79,6 +81,10 @@ impl Session {
             Ask::AnswerBudget(answer, reply) => {
                 let answered = self.answer_budget(answer).await;
                 respond(reply, answered)
+            }
+            Ask::StopCommand(handle, reply) => {
+                self.stop_command(handle, reply);
+                Ok(())
             }
             Ask::SetEffort(effort, reply) => {
                 self.info.effort = effort;
@@ -217,7 +223,7 @@ impl Session {
     }
 
     async fn queue_changed(&mut self) -> Result<(), ApiError> {
-        let count = self.queue.len();
+        let count = self.waiting();
         let changed = Event::QueueChanged { queue: self.queue.clone() };
         let step = super::turns::Step { changes: vec![Change::Event(changed)], jobs: Vec::new() };
         self.feed_with(crate::turn::Input::Queued(count), step).await

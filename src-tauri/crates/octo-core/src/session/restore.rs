@@ -2,7 +2,7 @@
 
 use super::{
     Calls, Inbox,
-    attached::Attached,
+    attached::Attached, background::Background,
     budget::Allowance,
     calls::OpenCall,
     compacting::Restraint,
@@ -65,7 +65,7 @@ impl Session {
         let size = Size::restored(stored.context_tokens, &stored.context);
         let mut session = Self {
             files: files_of(&shared, &folder, &scratch, &shell_place),
-            shell: shell_of(&shared, id, &shell_place),
+            shell: shell_of(&shared, id, &shell_place, &inbox),
             shared,
             inbox,
             live,
@@ -74,6 +74,7 @@ impl Session {
             tools: frozen.tools,
             context: stored.context,
             queue: stored.queue,
+            background: Background::restored(&stored.commands),
             todos,
             rules,
             folder,
@@ -98,6 +99,7 @@ impl Session {
         if session.seen.is_same_prefix() {
             session.recall(&stored.last_calls);
         }
+        session.store_restored(&stored.commands).await?;
         if let Some(turn) = unfinished {
             session
                 .go_on_with(turn, stored.questions, stored.retry.is_some(), stored.budget.is_some())
@@ -165,7 +167,7 @@ impl Session {
             past: closed.keys,
             open,
             message_ended: !cut,
-            queued: self.queue.len(),
+            queued: self.waiting(),
             stop: if stored.stopping { Stop::Pressed } else { Stop::NotPressed },
         };
         let (machine, actions) = Turn::restore(Limits::default(), &restored);
@@ -231,11 +233,10 @@ impl Session {
         (open, Closed { messages, keys })
     }
 
-    /// Makes a folder the session's own: files and commands start from it from now on.
+    /// Makes a folder the session's own: files and commands start from it from now on. Commands in the background
+    /// go on where they are.
     pub(super) async fn enter_folder(&mut self, folder: PathBuf) -> Result<(), ApiError> {
-        self.shell.shutdown().await;
         self.files = files_of(&self.shared, &folder, &self.scratch, &self.shell_place);
-        self.shell = shell_of(&self.shared, self.id(), &self.shell_place);
         self.rules = self.shared.rules(folder.display().to_string(), self.session_scope()).await?;
         self.folder = folder;
         Ok(())
@@ -304,12 +305,19 @@ fn files_of(shared: &Shared, folder: &Path, scratch: &Path, shell_place: &Path) 
     Files::new(Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] })
 }
 
-fn shell_of(shared: &Shared, session: SessionId, place: &Path) -> Shell {
+fn shell_of(
+    shared: &Shared,
+    session: SessionId,
+    place: &Path,
+    inbox: &mpsc::UnboundedSender<Inbox>,
+) -> Shell {
     Shell::new(ShellConfig {
         session,
         scratch: place.to_owned(),
         login: shared.login.clone(),
         secret_variables: shared.config.secret_variables.clone(),
+        news: Session::listener(inbox),
+        ceiling: octo_shell::CEILING,
     })
 }
 

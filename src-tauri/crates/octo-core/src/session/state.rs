@@ -2,7 +2,7 @@
 
 use super::{
     Calls, Inbox, Report,
-    attached::Attached,
+    attached::Attached, background::Background,
     budget::{Allowance, Next},
     calls::OpenCall,
     compacting::{Restraint, Swap},
@@ -44,6 +44,7 @@ pub(crate) struct Session {
     /// What the model sees. Only ever appended to within a generation.
     pub(super) context: Vec<Message>,
     pub(super) queue: Vec<Queued>,
+    pub(super) background: Background,
     pub(super) todos: TodoList,
     pub(super) rules: Vec<Rule>,
     pub(super) folder: PathBuf,

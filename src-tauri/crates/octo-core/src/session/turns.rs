@@ -30,6 +30,15 @@ pub(super) struct Step {
     pub(super) jobs: Vec<Job>,
 }
 
+/// Why a turn begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Began {
+    /// The person said something.
+    ByThePerson,
+    /// Commands in the background ended.
+    ByItself,
+}
+
 /// Something to start once a step is stored.
 pub(super) type Job = Box<dyn FnOnce(&mut Session) + Send>;
 
@@ -38,9 +47,19 @@ impl Session {
     pub(super) async fn begin_turn(&mut self, blocks: Vec<Block>) -> Result<(), ApiError> {
         let turn = TurnId::new();
         let mut step = Step::default();
-        self.open_turn(turn, &mut step);
+        self.open_turn(turn, Began::ByThePerson, &mut step);
         self.drain_queue(turn, &mut step);
         self.add_person_message(turn, blocks, &mut step);
+        self.feed_into(Input::Begin, &mut step);
+        self.finish(step).await
+    }
+
+    /// Begins a turn with what ended in the background, and what waited in the queue.
+    pub(super) async fn begin_by_itself(&mut self) -> Result<(), ApiError> {
+        let turn = TurnId::new();
+        let mut step = Step::default();
+        self.open_turn(turn, Began::ByItself, &mut step);
+        self.drain_queue(turn, &mut step);
         self.feed_into(Input::Begin, &mut step);
         self.finish(step).await
     }
@@ -55,7 +74,7 @@ impl Session {
         let was_cut = matches!(last.meta.end, Some(MessageEnd::Cut) | None);
         let turn = TurnId::new();
         let mut step = Step::default();
-        self.open_turn(turn, &mut step);
+        self.open_turn(turn, Began::ByThePerson, &mut step);
         let waits = !self.queue.is_empty();
         if role == Role::Assistant && !has_calls {
             if was_cut {
@@ -73,8 +92,9 @@ impl Session {
         self.finish(step).await
     }
 
-    fn open_turn(&mut self, turn: TurnId, step: &mut Step) {
-        // What goes on beside the conversation between turns gives way to the person.
+    fn open_turn(&mut self, turn: TurnId, began: Began, step: &mut Step) {
+        self.background.turn_began(began);
+        // What goes on beside the conversation between turns gives way to the turn.
         self.end_side_call(step);
         self.swap = None;
         self.pause.end();
@@ -157,8 +177,10 @@ impl Session {
         self.add_message(message, &mut step.changes);
     }
 
-    /// Puts waiting messages into the conversation, one message each, in their order.
+    /// Puts what waits into the conversation: the ends of commands, then the person's messages, one each, in their
+    /// order.
     fn drain_queue(&mut self, turn: TurnId, step: &mut Step) {
+        self.tell_ends(turn, step);
         if self.queue.is_empty() {
             return;
         }
@@ -216,6 +238,7 @@ impl Session {
             Ending::Looping => failed("turn.looping"),
             Ending::TooLong => failed("turn.too_long"),
         };
+        self.background.turn_ended(&end);
         let at = now();
         self.info.status = match &end {
             TurnEnd::Failed { .. } => SessionStatus::Failed,
@@ -235,7 +258,10 @@ impl Session {
 
     /// The person pressed Stop. Nothing running is no fault: the turn may just have ended.
     pub(super) async fn stop(&mut self) -> Result<(), ApiError> {
-        let Some(running) = &self.running else { return Ok(()) };
+        let Some(running) = &self.running else {
+            self.background.halt();
+            return Ok(());
+        };
         if running.machine.is_stopping() {
             return Ok(());
         }

@@ -120,6 +120,7 @@ impl Encoder<'_> {
                 wire::says_something(said).then(|| text(said))
             }
             Block::Notice { kind, text: said } => Some(text(&wire::notice(*kind, said))),
+            Block::CommandsEnded { text: said, .. } => Some(text(&wire::commands_ended(said))),
             Block::File { path } => Some(text(&wire::file(path))),
             Block::Image { blob, media_type, name } => Some(picture(
                 wire::picture(&self.request.images, self.request.vision, blob, media_type, name),

@@ -178,6 +178,7 @@ impl Encoder<'_> {
         match block {
             Block::Text { text } | Block::Summary { text, .. } => parts.say(text),
             Block::Notice { kind, text } => parts.say(&wire::notice(*kind, text)),
+            Block::CommandsEnded { text, .. } => parts.say(&wire::commands_ended(text)),
             Block::File { path } => parts.say(&wire::file(path)),
             Block::Image { blob, media_type, name } => {
                 parts.show(self.picture(blob, media_type, name), media_type);

@@ -169,6 +169,7 @@ impl Encoder<'_> {
                 wire::says_something(said).then(|| text("input_text", said))
             }
             Block::Notice { kind, text: said } => Some(text("input_text", &wire::notice(*kind, said))),
+            Block::CommandsEnded { text: said, .. } => Some(text("input_text", &wire::commands_ended(said))),
             Block::File { path } => Some(text("input_text", &wire::file(path))),
             Block::Image { blob, media_type, name } => {
                 Some(picture(self.picture(blob, media_type, name), media_type))
@@ -208,6 +209,7 @@ impl Encoder<'_> {
                 }
                 Block::Text { text } | Block::Summary { text, .. } => text.clone(),
                 Block::Notice { kind, text } => wire::notice(*kind, text),
+                Block::CommandsEnded { text, .. } => wire::commands_ended(text),
                 Block::File { path } => wire::file(path),
                 // A model's message takes words only.
                 Block::Image { name, .. } => format!("[Picture \"{name}\"]"),

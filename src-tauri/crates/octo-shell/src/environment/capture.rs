@@ -2,19 +2,25 @@
 
 use super::{Variables, is_hidden};
 
-/// What a login shell would give a command, without hidden variables; the process's own environment when it
-/// cannot be asked.
-pub(super) async fn login(secret: &[String]) -> Variables {
-    let own: Variables = std::env::vars_os()
+/// The process's own variables. Started from an icon there are few.
+pub(super) fn own() -> Variables {
+    std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| !is_hidden(name, secret))
-        .collect();
-    let asked = own.clone();
+        .collect()
+}
+
+/// What a login shell that is started with `own` would give a command, without hidden variables; none when it cannot
+/// be asked.
+pub(super) async fn login(own: &Variables, secret: &[String]) -> Option<Variables> {
+    let shown = |(name, _): &(String, String)| !is_hidden(name, secret);
+    let asked: Variables = own.clone().into_iter().filter(shown).collect();
     match tokio::task::spawn_blocking(move || login_shell::ask(&asked)).await {
-        Ok(Some(variables)) => variables.into_iter().filter(|(name, _)| !is_hidden(name, secret)).collect(),
+        Ok(Some(variables)) => Some(variables.into_iter().filter(shown).collect()),
         Ok(None) | Err(_) => {
-            tracing::warn!("the login shell did not tell its environment; commands get the process's own");
-            own
+            tracing::warn!(
+                "the login shell did not tell its environment; commands get what is known without it"
+            );
+            None
         }
     }
 }
@@ -55,13 +61,23 @@ mod login_shell {
 
     /// Asks the person's shell, and `bash` if that one does not understand.
     pub(super) fn ask(own: &Variables) -> Option<Variables> {
-        let account = || User::from_uid(Uid::current()).ok().flatten().map(|user| user.shell);
-        let preferred = own.get("SHELL").map(PathBuf::from).or_else(account);
+        let account = User::from_uid(Uid::current()).ok().flatten();
+        let mut own = own.clone();
+        // What a login gives, and an icon may not.
+        if let Some(account) = &account {
+            for (name, value) in [("HOME", account.dir.display().to_string()), ("USER", account.name.clone())]
+            {
+                own.entry(name.to_owned()).or_insert(value);
+            }
+            own.entry("LOGNAME".to_owned()).or_insert_with(|| account.name.clone());
+        }
+        own.entry("PATH".to_owned()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
+        let preferred = own.get("SHELL").map(PathBuf::from).or(account.map(|user| user.shell));
         let mut shells: Vec<PathBuf> = preferred.into_iter().filter(|shell| shell.is_file()).collect();
         if !shells.iter().any(|shell| shell.ends_with("bash")) {
             shells.push(PathBuf::from("/bin/bash"));
         }
-        shells.iter().find_map(|shell| ask_shell(shell, own))
+        shells.iter().find_map(|shell| ask_shell(shell, &own))
     }
 
     /// What the shell answers. It runs in a terminal of its own, because interactive shells want one and must

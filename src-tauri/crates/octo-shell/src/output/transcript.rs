@@ -17,6 +17,8 @@ pub(crate) struct Transcript {
     log: LogFile,
     live: Stream,
     last_output: Instant,
+    /// The last line that is not empty.
+    last_line: String,
 }
 
 /// What came since the last report.
@@ -52,15 +54,17 @@ impl Transcript {
             log,
             live: Stream::default(),
             last_output: Instant::now(),
+            last_line: String::new(),
         }
     }
 
     /// Takes what the program wrote.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.last_output = Instant::now();
-        let Self { screen, model, view, log, live, .. } = self;
+        let Self { screen, model, view, log, live, last_line, .. } = self;
         screen.feed(bytes, |row, styled_from| {
             add(model, view, log, &row);
+            remember(last_line, &row);
             live.row(&row, styled_from);
         });
     }
@@ -73,6 +77,16 @@ impl Transcript {
     /// The line in progress.
     pub(crate) fn partial(&self) -> String {
         self.screen.partial().plain
+    }
+
+    /// The last line that is not empty; of a line in progress what there is, once the end was reported.
+    pub(crate) fn last_line(&self) -> String {
+        self.last_line.clone()
+    }
+
+    /// The file with everything, made now if there is none yet.
+    pub(crate) fn log(&mut self) -> Option<PathBuf> {
+        self.log.file()
     }
 
     /// Who takes the output as it comes from now on.
@@ -91,6 +105,7 @@ impl Transcript {
         if stage == Stage::Ended {
             let row = self.screen.take_partial();
             add(&mut self.model, &mut self.view, &mut self.log, &row);
+            remember(&mut self.last_line, &row);
             self.log.finish();
         }
         let mut model = std::mem::replace(&mut self.model, Excerpt::new(MODEL_OUTPUT_BYTES));
@@ -112,6 +127,12 @@ impl Transcript {
             view: card.text,
             log: whole,
         }
+    }
+}
+
+fn remember(last_line: &mut String, row: &Row) {
+    if !row.plain.trim().is_empty() {
+        last_line.clone_from(&row.plain);
     }
 }
 

@@ -2,7 +2,10 @@
 
 use super::{
     ShellConfig,
+    background::{Identity, Observed, Registry, now},
     carry::{self, Beginning, Carry},
+    guard::Guarded,
+    place::{Files, bash},
     processes::{self, Process},
     task::{Start, Task, locked},
 };
@@ -10,18 +13,15 @@ use crate::{
     Carried, Input, MODEL_OUTPUT_BYTES, Report, Run, ShellError, environment,
     output::{LogFile, Stage, Transcript},
 };
-use octo_protocol::{CommandState, SessionId};
+use octo_protocol::{CallId, CommandState, SessionId};
 use std::{
-    collections::BTreeMap,
-    fs,
-    io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    io,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -38,16 +38,13 @@ const LOOK: Duration = Duration::from_millis(250);
 /// How long the end of a killed command is waited for.
 const AFTER_KILL: Duration = Duration::from_secs(1);
 
-/// Logs are kept for a week, as the reports that name them are read by then.
-const KEEP_LOGS: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-
 /// Length of a handle; see [`new_handle`].
 const HANDLE_LENGTH: usize = 9;
 
 pub(super) struct Commands {
     config: ShellConfig,
     kept: Arc<Kept>,
-    tasks: Mutex<BTreeMap<String, Arc<Task>>>,
+    registry: Arc<Registry>,
     started: AtomicU64,
     closed: AtomicBool,
 }
@@ -58,6 +55,8 @@ struct Kept {
     carry: Mutex<Newest>,
     /// Processes that outlived their command.
     left: Mutex<Vec<Process>>,
+    /// The guards of commands that left some.
+    guarded: Mutex<Vec<Guarded>>,
 }
 
 /// What is carried, and which command it is from: one that ends late does not undo what a later one did.
@@ -74,6 +73,15 @@ enum Seen {
     Cancelled,
 }
 
+/// What becomes of a command when the wait for it is cancelled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cancelling {
+    /// It is ended.
+    Ends,
+    /// It goes on.
+    Leaves,
+}
+
 impl Commands {
     pub(super) fn new(config: ShellConfig) -> Self {
         let file = config.scratch.join("carried.json");
@@ -83,9 +91,10 @@ impl Commands {
                 file,
                 carry: Mutex::new(Newest { carry, command: 0 }),
                 left: Mutex::default(),
+                guarded: Mutex::default(),
             }),
+            registry: Arc::new(Registry::new(Arc::clone(&config.news))),
             config,
-            tasks: Mutex::default(),
             started: AtomicU64::new(0),
             closed: AtomicBool::new(false),
         }
@@ -100,53 +109,59 @@ impl Commands {
     }
 
     pub(super) fn command_of(&self, handle: &str) -> Option<(String, PathBuf)> {
-        locked(&self.tasks).get(handle).map(|task| (task.command.clone(), task.cwd.clone()))
+        let tasks = self.registry.lock();
+        let identity = &tasks.by_handle.get(handle)?.identity;
+        Some((identity.command.clone(), identity.cwd.clone()))
     }
 
     pub(super) async fn run(&self, run: Run) -> Result<Report, ShellError> {
-        let (wait, cancel) = (run.wait, run.cancel.clone());
-        let task = self.start(run).await?;
-        let mut abandoned = Abandoned(Some(Arc::clone(&task)));
-        let report = self.observe(&task, wait, &cancel).await;
+        let (call, wait, cancel) = (run.call, run.wait, run.cancel.clone());
+        let observed = self.start(run).await?;
+        let mut abandoned = Abandoned(Some(Arc::clone(&observed.task)));
+        let report = self.observe(&observed, call, wait, &cancel, Cancelling::Ends).await;
         abandoned.0 = None;
         Ok(report)
     }
 
     pub(super) async fn input(&self, input: Input) -> Result<Report, ShellError> {
-        let task = self.task(&input.handle)?;
+        let observed = self.registry.observe(&input.handle)?;
+        let task = &observed.task;
         task.watch(Some(input.live));
         if !input.text.is_empty() && task.end().borrow().is_none() {
-            let typing = Arc::clone(&task);
+            let typing = Arc::clone(task);
             let typed = tokio::task::spawn_blocking(move || typing.type_in(&input.text)).await;
             typed.map_err(|error| ShellError::Input(io::Error::other(error)))??;
         }
-        Ok(self.observe(&task, input.wait, &input.cancel).await)
+        Ok(self.observe(&observed, input.call, input.wait, &input.cancel, Cancelling::Leaves).await)
     }
 
-    pub(super) async fn kill(&self, handle: &str) -> Result<Report, ShellError> {
-        let task = self.task(handle)?;
-        end(&task).await;
-        Ok(self.report(&task, &Seen::Cancelled))
+    pub(super) async fn kill(&self, handle: &str, call: CallId) -> Result<Report, ShellError> {
+        let observed = self.registry.observe(handle)?;
+        end(&observed.task, CommandState::Killed).await;
+        Ok(self.report(&observed.task, call, &Seen::Cancelled))
+    }
+
+    pub(super) async fn stop(&self, handle: &str) -> Result<(), ShellError> {
+        let task = Arc::clone(&self.registry.observe(handle)?.task);
+        end(&task, CommandState::Killed).await;
+        Ok(())
     }
 
     pub(super) async fn shutdown(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        let tasks = std::mem::take(&mut *locked(&self.tasks));
-        let ends: Vec<_> =
-            tasks.into_values().map(|task| tokio::spawn(async move { end(&task).await })).collect();
+        let tasks = std::mem::take(&mut self.registry.lock().by_handle);
+        let ends: Vec<_> = tasks
+            .into_values()
+            .map(|task| tokio::spawn(async move { end(&task, CommandState::Killed).await }))
+            .collect();
         for end in ends {
             // One that panicked has nothing more to end.
             let _ = end.await;
         }
-        processes::kill_left(&std::mem::take(&mut *locked(&self.kept.left)));
+        self.kept.end_left();
     }
 
-    fn task(&self, handle: &str) -> Result<Arc<Task>, ShellError> {
-        let found = locked(&self.tasks).get(handle).cloned();
-        found.ok_or_else(|| ShellError::UnknownHandle { handle: handle.to_owned() })
-    }
-
-    async fn start(&self, run: Run) -> Result<Arc<Task>, ShellError> {
+    async fn start(&self, run: Run) -> Result<Observed, ShellError> {
         if self.closed.load(Ordering::SeqCst) {
             return Err(ShellError::Closed);
         }
@@ -178,6 +193,9 @@ impl Commands {
         variables.retain(|name, _| !environment::is_hidden(name, &self.config.secret_variables));
 
         let handle = new_handle();
+        let identity =
+            Identity { command: run.command.clone(), cwd: cwd.clone(), env: run.env.clone(), pace: run.pace };
+        let claim = self.registry.claim(&handle, &identity)?;
         let functions = match run.carried {
             Carried::All => carry.functions(),
             Carried::FolderOnly => "",
@@ -198,14 +216,15 @@ impl Commands {
         let secret = self.config.secret_variables.clone();
         let task = Task::start(Start {
             handle,
-            command: run.command,
+            call: run.call,
+            identity,
             folder: run.folder.clone(),
-            cwd,
+            started_at: now(),
             program: &program,
             script: &script,
             variables: &variables,
             transcript,
-            ended: Box::new(move |left| {
+            ended: Box::new(move |left, guarded| {
                 if let Some(state) = files.state().as_deref().and_then(carry::read) {
                     let beginning = Beginning {
                         folder: &run.folder,
@@ -216,21 +235,23 @@ impl Commands {
                     };
                     kept.take(number, &state, &beginning, run.carried);
                 }
-                kept.remember(left);
+                kept.remember(left, guarded);
             }),
         })?;
-        locked(&self.tasks).insert(task.handle.clone(), Arc::clone(&task));
+        let observed = Observed::new(Arc::clone(&task));
+        self.registry.lock().by_handle.insert(task.handle.clone(), Arc::clone(&task));
+        drop(claim);
         // Shut down meanwhile: nobody would end it any more.
         if self.closed.load(Ordering::SeqCst) {
-            end(&task).await;
+            end(&task, CommandState::Killed).await;
             return Err(ShellError::Closed);
         }
-        Ok(task)
+        Ok(observed)
     }
 
     /// Makes sure another command may be started; ends nobody asked after are forgotten first.
     fn make_room(&self) -> Result<(), ShellError> {
-        let mut tasks = locked(&self.tasks);
+        let tasks = &mut self.registry.lock().by_handle;
         let (ended, running): (Vec<_>, Vec<_>) =
             tasks.values().cloned().partition(|task| task.end().borrow().is_some());
         if running.len() >= MAX_RUNNING {
@@ -245,7 +266,15 @@ impl Commands {
     }
 
     /// Waits for what there is to report.
-    async fn observe(&self, task: &Arc<Task>, wait: Duration, cancel: &CancellationToken) -> Report {
+    async fn observe(
+        &self,
+        observed: &Observed,
+        call: CallId,
+        wait: Duration,
+        cancel: &CancellationToken,
+        cancelling: Cancelling,
+    ) -> Report {
+        let task = &observed.task;
         let mut ended = task.end();
         let deadline = Instant::now() + wait;
         let mut look = interval(LOOK);
@@ -256,7 +285,10 @@ impl Commands {
                 // In a block of its own: what it borrows must not be held while another branch waits.
                 () = async { drop(ended.wait_for(Option::is_some).await) } => break Seen::Ended,
                 () = cancel.cancelled() => {
-                    end(task).await;
+                    if cancelling == Cancelling::Leaves {
+                        break Seen::TimeOver;
+                    }
+                    end(task, CommandState::Killed).await;
                     break Seen::Cancelled;
                 }
                 () = sleep_until(deadline) => break Seen::TimeOver,
@@ -269,24 +301,25 @@ impl Commands {
                 }
             }
         };
-        self.report(task, &seen)
+        self.report(task, call, &seen)
     }
 
-    fn report(&self, task: &Arc<Task>, seen: &Seen) -> Report {
+    fn report(&self, task: &Arc<Task>, call: CallId, seen: &Seen) -> Report {
         task.hand_on();
         task.watch(None);
         let end = *task.end().borrow();
         let state = match (end, seen) {
-            (_, Seen::Cancelled) => CommandState::Killed,
-            (Some(_), _) if task.was_killed() => CommandState::Killed,
-            (Some(end), _) => end.state,
+            (Some(end), _) => task.ended_as(end),
+            (None, Seen::Cancelled) => CommandState::Killed,
             (None, Seen::Waits) => CommandState::Waiting,
             (None, Seen::Ended | Seen::TimeOver) => CommandState::Running,
         };
-        let over = !matches!(state, CommandState::Waiting | CommandState::Running);
+        let over = state.is_over();
         let output = task.report(if over { Stage::Ended } else { Stage::Running });
         if over {
-            locked(&self.tasks).remove(&task.handle);
+            self.registry.reports(task, state, output.log.clone(), call);
+        } else {
+            self.registry.goes_on(task, state, self.config.ceiling);
         }
         Report {
             state,
@@ -295,10 +328,10 @@ impl Commands {
             truncated: output.truncated,
             output_bytes: output.bytes,
             duration: end.map_or_else(|| task.age(), |end| end.after),
-            command: task.command.clone(),
+            command: task.identity.command.clone(),
             log: output.log,
             handle: (!over).then(|| task.handle.clone()),
-            cwd: task.cwd.clone(),
+            cwd: task.identity.cwd.clone(),
             cwd_after: self.current_dir(&task.folder),
         }
     }
@@ -306,10 +339,11 @@ impl Commands {
 
 impl Drop for Commands {
     fn drop(&mut self) {
-        for task in locked(&self.tasks).values() {
+        // Taken out, so that nobody tells of ends that are no news.
+        for task in std::mem::take(&mut self.registry.lock().by_handle).into_values() {
             task.kill();
         }
-        processes::kill_left(&locked(&self.kept.left));
+        self.kept.end_left();
     }
 }
 
@@ -329,11 +363,21 @@ impl Kept {
         }
     }
 
-    fn remember(&self, left: Vec<Process>) {
+    /// Keeps in mind what a command left running, and has it ended with Octo like the command itself.
+    fn remember(&self, left: Vec<Process>, guarded: Option<Guarded>) {
+        if left.is_empty() {
+            return;
+        }
+        locked(&self.guarded).extend(guarded);
         let mut all = locked(&self.left);
         all.extend(left);
         let surplus = all.len().saturating_sub(1_000);
         all.drain(..surplus);
+    }
+
+    fn end_left(&self) {
+        processes::kill_left(&std::mem::take(&mut *locked(&self.left)));
+        locked(&self.guarded).clear();
     }
 }
 
@@ -349,10 +393,10 @@ impl Drop for Abandoned {
 }
 
 /// Ends a command, within three seconds whatever it does.
-async fn end(task: &Arc<Task>) {
+pub(super) async fn end(task: &Arc<Task>, why: CommandState) {
     let ending = Arc::clone(task);
     // A thread that panicked ended nothing more than it did.
-    let _ = tokio::task::spawn_blocking(move || ending.terminate()).await;
+    let _ = tokio::task::spawn_blocking(move || ending.terminate(why)).await;
     let mut ended = task.end();
     let _ = timeout(AFTER_KILL, ended.wait_for(Option::is_some)).await;
 }
@@ -374,86 +418,4 @@ fn new_handle() -> String {
             char::from(ALPHABET.get(at).copied().unwrap_or(b'0'))
         })
         .collect()
-}
-
-/// The first `bash` on the path, or where it usually is.
-fn bash(path: Option<&str>) -> Option<PathBuf> {
-    std::env::split_paths(path.unwrap_or_default())
-        .filter(|folder| folder.is_absolute())
-        .chain(["/bin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from))
-        .map(|folder| folder.join("bash"))
-        .find(|bash| {
-            bash.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-        })
-}
-
-/// A command's own files; they go when it is over.
-struct Files {
-    line: PathBuf,
-    functions: PathBuf,
-    state: PathBuf,
-}
-
-impl Files {
-    fn write(scratch: &Path, handle: &str, line: &str, functions: &str) -> io::Result<Self> {
-        for folder in ["commands", "logs"] {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(scratch.join(folder))?;
-        }
-        prune(&scratch.join("logs"));
-        prune(&scratch.join("commands"));
-        let file = |kind: &str| scratch.join("commands").join(format!("{handle}.{kind}"));
-        let files = Self { line: file("line"), functions: file("functions"), state: file("state") };
-        for (path, text) in [(&files.line, line), (&files.functions, functions), (&files.state, "")] {
-            fs::OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(path)?
-                .write_all(text.as_bytes())?;
-        }
-        Ok(files)
-    }
-
-    /// What `bash` runs. The line is read from a file and given to `eval` whole, so that a quote or a
-    /// here-document without an end is an error `bash` reports, and not a wait for the rest.
-    fn script(&self, carried: Carried) -> String {
-        let begin = match carried {
-            Carried::All => format!("builtin source {} 2>/dev/null\n", quoted(&self.functions)),
-            // Patterns match neither hidden files nor names that could pass for options; the policy counts on it.
-            Carried::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
-        };
-        let keep = carry::SCRIPT.replace("@STATE@", &quoted(&self.state));
-        format!("{begin}{keep}builtin eval -- \"$(<{})\"", quoted(&self.line))
-    }
-
-    /// What the command wrote when it ended.
-    fn state(&self) -> Option<Vec<u8>> {
-        fs::read(&self.state).ok().filter(|state| !state.is_empty())
-    }
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        for path in [&self.line, &self.functions, &self.state] {
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
-}
-
-/// Removes files nobody asks for any more.
-fn prune(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let age = entry
-            .metadata()
-            .and_then(|meta| meta.modified())
-            .map(|time| SystemTime::now().duration_since(time));
-        if matches!(age, Ok(Ok(age)) if age > KEEP_LOGS) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
 }

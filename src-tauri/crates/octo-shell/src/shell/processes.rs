@@ -32,6 +32,12 @@ pub(super) struct Process {
     pub started: u64,
 }
 
+/// When a process was started; none when it is not listed.
+pub(super) fn start_of(pid: u32) -> Option<u64> {
+    let pid = i32::try_from(pid).ok()?;
+    one(pid).map(|process| process.started)
+}
+
 /// Asks a command's processes to end, and ends those that do not. Takes at most about a second and a half.
 /// `leader` is the first of them and must not have been waited for, or be known not to be a process any more.
 pub(crate) fn terminate(leader: u32) {
@@ -113,6 +119,16 @@ fn list() -> Vec<Process> {
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
         .filter_map(|pid| parse(pid, &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?))
         .collect()
+}
+
+#[cfg(target_os = "linux")]
+fn one(pid: i32) -> Option<Process> {
+    parse(pid, &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn one(pid: i32) -> Option<Process> {
+    list().into_iter().find(|process| process.pid == pid)
 }
 
 /// A line of `/proc/PID/stat`. The name in brackets may hold anything, brackets too.

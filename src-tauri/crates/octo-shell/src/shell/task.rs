@@ -1,6 +1,8 @@
 //! One command: its `bash`, its terminal, and the two threads that watch them.
 
 use super::{
+    background::{Identity, Standing},
+    guard::{self, Guarded},
     keys,
     processes::{self, Attention, Process},
 };
@@ -15,7 +17,7 @@ use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
     unistd::{self, tcgetpgrp},
 };
-use octo_protocol::CommandState;
+use octo_protocol::{CallId, CommandState, Millis};
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::{
     io::{self, PipeReader},
@@ -24,10 +26,7 @@ use std::{
         unix::process::ExitStatusExt,
     },
     path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -63,12 +62,14 @@ const ASKS_QUIET: Duration = Duration::from_secs(4);
 pub(super) struct Start<'a> {
     /// By which the command is reached.
     pub handle: String,
-    /// The command line, for the record.
-    pub command: String,
+    /// The call that starts it.
+    pub call: CallId,
+    /// What it is.
+    pub identity: Identity,
     /// The session's folder.
     pub folder: PathBuf,
-    /// Where it runs.
-    pub cwd: PathBuf,
+    /// Now.
+    pub started_at: Millis,
     /// `bash`.
     pub program: &'a Path,
     /// What `bash` runs.
@@ -77,22 +78,28 @@ pub(super) struct Start<'a> {
     pub variables: &'a Variables,
     /// Where its output goes.
     pub transcript: Transcript,
-    /// Called when it is over, with the processes it left behind, before anyone learns of its end.
-    pub ended: Box<dyn FnOnce(Vec<Process>) + Send>,
+    /// Called when it is over, with the processes it left behind and what guards them, before anyone learns of its
+    /// end.
+    pub ended: Box<dyn FnOnce(Vec<Process>, Option<Guarded>) + Send>,
 }
 
 /// A command that was started.
 pub(super) struct Task {
     pub handle: String,
-    pub command: String,
+    pub call: CallId,
+    pub identity: Identity,
     pub folder: PathBuf,
-    pub cwd: PathBuf,
+    pub started_at: Millis,
+    /// How many calls observe it.
+    pub observers: watch::Sender<usize>,
+    standing: Mutex<Standing>,
     started: Instant,
     leader: u32,
     terminal: Terminal,
     transcript: Arc<Mutex<Transcript>>,
     typed: Mutex<Instant>,
-    killed: AtomicBool,
+    /// As what it was ended on request.
+    ended_as: Mutex<Option<CommandState>>,
     end: watch::Receiver<Option<End>>,
 }
 
@@ -118,7 +125,7 @@ impl Task {
         let pty = native_pty_system().openpty(SIZE).map_err(|error| failed(&error))?;
         let mut builder = CommandBuilder::new(start.program);
         builder.args(["--noprofile", "--norc", "-c", start.script, "bash"]);
-        builder.cwd(&start.cwd);
+        builder.cwd(&start.identity.cwd);
         builder.env_clear();
         for (name, value) in start.variables {
             builder.env(name, value);
@@ -130,6 +137,7 @@ impl Task {
         drop(pty);
         let mut child = child.downcast::<std::process::Child>().map_err(|_| failed(&"no process"))?;
         let leader = child.id();
+        let guarded = guard::guard(leader);
 
         let transcript = Arc::new(Mutex::new(start.transcript));
         let (ending, end) = watch::channel(None);
@@ -149,7 +157,7 @@ impl Task {
                 // A watcher that panics is the watcher's fault; the command's end still counts.
                 let _ = pump.join();
             }
-            ended(processes::members(leader));
+            ended(processes::members(leader), guarded);
             let state = match status {
                 Ok(status) => match (status.code(), status.signal()) {
                     (Some(code), _) => CommandState::Exited { code },
@@ -168,15 +176,18 @@ impl Task {
         }
         Ok(Arc::new(Self {
             handle: start.handle,
-            command: start.command,
+            call: start.call,
+            identity: start.identity,
             folder: start.folder,
-            cwd: start.cwd,
+            started_at: start.started_at,
+            observers: watch::Sender::new(0),
+            standing: Mutex::default(),
             started,
             leader,
             terminal,
             transcript,
             typed: Mutex::new(started),
-            killed: AtomicBool::new(false),
+            ended_as: Mutex::new(None),
             end,
         }))
     }
@@ -191,9 +202,19 @@ impl Task {
         self.started.elapsed()
     }
 
-    /// Whether it was ended on request.
-    pub(super) fn was_killed(&self) -> bool {
-        self.killed.load(Ordering::SeqCst)
+    /// How it ended, a request to end it included.
+    pub(super) fn ended_as(&self, end: End) -> CommandState {
+        locked(&self.ended_as).unwrap_or(end.state)
+    }
+
+    /// What the registry knows of it.
+    pub(super) fn standing(&self) -> MutexGuard<'_, Standing> {
+        locked(&self.standing)
+    }
+
+    /// The file with its output, made now if there is none yet.
+    pub(super) fn log(&self) -> Option<PathBuf> {
+        self.transcript().log()
     }
 
     pub(super) fn transcript(&self) -> MutexGuard<'_, Transcript> {
@@ -247,18 +268,19 @@ impl Task {
         }
     }
 
-    /// Asks its processes to end, and ends those that do not. Blocks for at most about a second and a half.
-    pub(super) fn terminate(&self) {
-        self.killed.store(true, Ordering::SeqCst);
+    /// Asks its processes to end, and ends those that do not. Blocks for at most about a second and a half. The first
+    /// reason given stays the reason; a command that ended by itself did that.
+    pub(super) fn terminate(&self, why: CommandState) {
         if self.end.borrow().is_none() {
+            locked(&self.ended_as).get_or_insert(why);
             processes::terminate(self.leader);
         }
     }
 
     /// Ends its processes at once.
     pub(super) fn kill(&self) {
-        self.killed.store(true, Ordering::SeqCst);
         if self.end.borrow().is_none() {
+            locked(&self.ended_as).get_or_insert(CommandState::Killed);
             processes::kill_now(self.leader);
         }
     }

@@ -1,5 +1,5 @@
-use crate::{Carried, Input, Live, LoginEnvironment, Report, Run, Shell, ShellConfig, ShellError};
-use octo_protocol::{CommandState, SessionId};
+use crate::{Carried, Input, Live, LoginEnvironment, Pace, Report, Run, Shell, ShellConfig, ShellError};
+use octo_protocol::{CallId, CommandState, SessionId};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -8,8 +8,10 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
+mod background;
 mod carrying;
 mod ending;
+mod guarding;
 mod talking;
 
 /// A session's shell in a folder of its own.
@@ -45,6 +47,8 @@ impl Place {
             scratch: root.join("scratch"),
             login: login(root),
             secret_variables: vec!["MY_KEY".to_owned()],
+            news: Arc::new(|_| {}),
+            ceiling: crate::CEILING,
         })
     }
 
@@ -55,6 +59,7 @@ impl Place {
 
     fn command(&self, command: &str) -> Run {
         Run {
+            call: CallId::new(),
             command: command.to_owned(),
             folder: self.folder(),
             cwd: None,
@@ -63,6 +68,7 @@ impl Place {
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             wait: Duration::from_secs(30),
+            pace: Pace::Foreground,
         }
     }
 
@@ -80,6 +86,7 @@ impl Place {
     async fn input(&self, handle: &str, text: &str) -> Result<Report, ShellError> {
         let (live, cancel) = (Arc::new(|_: &str| {}), CancellationToken::new());
         let input = Input {
+            call: CallId::new(),
             handle: handle.to_owned(),
             text: text.to_owned(),
             live,
@@ -230,7 +237,10 @@ async fn what_cannot_be_run_is_an_error() {
     for handle in ["", "nonexistent-uuid"] {
         let error = place.input(handle, "hi\n").await.unwrap_err();
         assert!(matches!(error, ShellError::UnknownHandle { .. }) && error.to_string().contains("not found"));
-        assert!(matches!(place.shell.kill(handle).await, Err(ShellError::UnknownHandle { .. })));
+        assert!(matches!(
+            place.shell.kill(handle, CallId::new()).await,
+            Err(ShellError::UnknownHandle { .. })
+        ));
     }
     place.shell.shutdown().await;
     assert!(matches!(place.shell.run(place.command("true")).await, Err(ShellError::Closed)));

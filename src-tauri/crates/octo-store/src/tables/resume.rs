@@ -22,6 +22,7 @@ impl Reader<'_> {
             questions: self.questions(key)?,
             queue: self.queue(key)?,
             todos: self.todos(key)?,
+            commands: self.commands(key)?,
             todo_last_id: self.todo_last_id(key)?,
             budget: self.suggestion_and_budget(key)?.1,
             retry,

@@ -125,6 +125,7 @@ impl Reader<'_> {
             questions: self.questions(key)?,
             queue: self.queue(key)?,
             todos: self.todos(key)?,
+            commands: self.commands(key)?,
             streaming: Vec::new(),
             retry,
             draft: self.draft(key)?,

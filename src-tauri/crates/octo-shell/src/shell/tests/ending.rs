@@ -54,9 +54,9 @@ async fn a_call_stopped_before_it_began_runs_nothing() {
 async fn kill_ends_a_command_that_waits() {
     let place = Place::new();
     let handle = place.run("echo before; read x").await.handle.unwrap();
-    let report = place.shell.kill(&handle).await.unwrap();
+    let report = place.shell.kill(&handle, CallId::new()).await.unwrap();
     assert_eq!(report.state, CommandState::Killed);
-    assert!(place.shell.kill(&handle).await.unwrap_err().to_string().contains("not found"));
+    assert!(place.shell.kill(&handle, CallId::new()).await.unwrap_err().to_string().contains("not found"));
 }
 
 #[tokio::test]
@@ -119,11 +119,13 @@ async fn a_flood_is_bounded_and_can_be_stopped() {
 #[tokio::test]
 async fn only_so_many_commands_run_at_a_time() {
     let place = Place::new();
-    let mut run = place.command("sleep 1000");
+    let mut run = place.command("");
     run.wait = Duration::ZERO;
-    for _ in 0..16 {
+    for at in 0..16 {
+        run.command = format!("sleep {}", 1000 + at);
         place.shell.run(run.clone()).await.unwrap();
     }
+    run.command = "sleep 2000".to_owned();
     assert!(matches!(place.shell.run(run).await, Err(ShellError::TooMany { limit: 16 })));
     place.shell.shutdown().await;
 }
@@ -146,7 +148,7 @@ async fn no_file_descriptors_threads_or_zombies_are_left() {
                 let mut run = place.command("sleep 1000");
                 run.wait = Duration::ZERO;
                 let handle = place.shell.run(run).await.unwrap().handle.unwrap();
-                place.shell.kill(&handle).await.unwrap();
+                place.shell.kill(&handle, CallId::new()).await.unwrap();
             }
         }
     }

@@ -83,8 +83,9 @@ async fn a_long_command_goes_on_and_is_asked_after() {
     assert_eq!((report.state, report.output_model.as_str()), (CommandState::Running, "first\n"));
     let log = report.log.unwrap();
     assert_eq!(fs::read_to_string(&log).unwrap(), "first\n");
-    place.output("echo go > pipe").await;
-    let report = place.input(&report.handle.unwrap(), "").await.unwrap();
+    let handle = report.handle.unwrap();
+    let (report, _) = tokio::join!(place.input(&handle, ""), place.output("echo go > pipe"));
+    let report = report.unwrap();
     assert_eq!((report.state, report.output_model.as_str()), (CommandState::Exited { code: 0 }, "second\n"));
     assert_eq!(fs::read_to_string(&log).unwrap(), "first\nsecond\n");
 }
@@ -94,8 +95,8 @@ async fn handles_are_the_sessions_own() {
     let (one, other) = (Place::new(), Place::new());
     let handle = one.run("read x").await.handle.unwrap();
     assert!(matches!(other.input(&handle, "\n").await, Err(ShellError::UnknownHandle { .. })));
-    assert!(matches!(other.shell.kill(&handle).await, Err(ShellError::UnknownHandle { .. })));
-    assert_eq!(one.shell.kill(&handle).await.unwrap().state, CommandState::Killed);
+    assert!(matches!(other.shell.kill(&handle, CallId::new()).await, Err(ShellError::UnknownHandle { .. })));
+    assert_eq!(one.shell.kill(&handle, CallId::new()).await.unwrap().state, CommandState::Killed);
 }
 
 #[tokio::test]

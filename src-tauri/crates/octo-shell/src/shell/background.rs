@@ -1,0 +1,241 @@
+//! Commands that go on after the call that started them was answered.
+//!
+//! A command is told of exactly once when it ends: by the call that observes it, or as news. While a call observes
+//! it nothing else tells of it; whoever takes it out of the registry, under its lock, is the one who tells.
+
+use super::{
+    commands::end,
+    task::{End, Task, locked},
+};
+use crate::{Listener, News, Pace, ShellError, output::Stage};
+use octo_protocol::{BackgroundCommand, CallId, CommandState, Millis};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+use tokio::sync::watch;
+
+/// The most characters of a command's last line that are told.
+const LAST_LINE: usize = 200;
+
+/// A session's commands that run, or whose end is not told.
+pub(super) struct Registry {
+    tasks: Mutex<Tasks>,
+    news: Listener,
+}
+
+/// What the registry holds.
+#[derive(Default)]
+pub(super) struct Tasks {
+    pub by_handle: BTreeMap<String, Arc<Task>>,
+    /// Commands that are about to be started, by the handles they will have.
+    starting: BTreeMap<String, Identity>,
+}
+
+/// What makes two commands the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    /// The command line.
+    pub command: String,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// Its own variables.
+    pub env: Vec<(String, String)>,
+    /// Where it is meant to run.
+    pub pace: Pace,
+}
+
+impl Identity {
+    fn is_the_same(&self, other: &Self) -> bool {
+        (&self.command, &self.cwd, &self.env) == (&other.command, &other.cwd, &other.env)
+    }
+}
+
+/// Keeps the same command from being started a second time while the first one is being started.
+pub(super) struct Claim {
+    registry: Arc<Registry>,
+    handle: String,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.registry.lock().starting.remove(&self.handle);
+    }
+}
+
+/// A command that a call observes, for as long as this is kept.
+pub(super) struct Observed {
+    pub task: Arc<Task>,
+}
+
+impl Observed {
+    /// To be made while the registry is locked, or before the command is in it.
+    pub(super) fn new(task: Arc<Task>) -> Self {
+        task.observers.send_modify(|observers| *observers += 1);
+        Self { task }
+    }
+}
+
+impl Drop for Observed {
+    fn drop(&mut self) {
+        self.task.observers.send_modify(|observers| *observers -= 1);
+    }
+}
+
+/// What the registry knows of a task besides the task itself.
+#[derive(Default)]
+pub(super) struct Standing {
+    /// How it was said to stand; none while the call that started it waits.
+    told: Option<CommandState>,
+}
+
+impl Registry {
+    pub(super) fn new(news: Listener) -> Self {
+        Self { tasks: Mutex::default(), news }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Tasks> {
+        locked(&self.tasks)
+    }
+
+    /// A command that is to be observed.
+    pub(super) fn observe(&self, handle: &str) -> Result<Observed, ShellError> {
+        let tasks = self.lock();
+        tasks
+            .by_handle
+            .get(handle)
+            .map(|task| Observed::new(Arc::clone(task)))
+            .ok_or_else(|| ShellError::UnknownHandle { handle: handle.to_owned() })
+    }
+
+    /// Makes sure that the same command does not run in the background already, nor is started there.
+    pub(super) fn claim(self: &Arc<Self>, handle: &str, identity: &Identity) -> Result<Claim, ShellError> {
+        let mut tasks = self.lock();
+        let runs = tasks.by_handle.values().find(|task| {
+            let meant = [task.identity.pace, identity.pace] == [Pace::Background; 2];
+            task.end().borrow().is_none()
+                && (meant || task.standing().told.is_some())
+                && task.identity.is_the_same(identity)
+        });
+        let starts = || {
+            let meant = tasks.starting.iter().filter(|(_, one)| one.pace == Pace::Background);
+            let mut same = meant.filter(|(_, one)| one.is_the_same(identity));
+            same.next().filter(|_| identity.pace == Pace::Background).map(|(handle, _)| handle.clone())
+        };
+        if let Some(handle) = runs.map(|task| task.handle.clone()).or_else(starts) {
+            return Err(ShellError::Duplicate { handle });
+        }
+        tasks.starting.insert(handle.to_owned(), identity.clone());
+        Ok(Claim { registry: Arc::clone(self), handle: handle.to_owned() })
+    }
+
+    /// A wait for the command ended and it goes on: it is in the background from now on.
+    pub(super) fn goes_on(self: &Arc<Self>, task: &Arc<Task>, state: CommandState, ceiling: Duration) {
+        let before = task.standing().told.replace(state);
+        if before == Some(state) {
+            return;
+        }
+        let log = task.log();
+        (self.news)(News::Stands(describe(task, state, None, log, String::new())));
+        if before.is_none() {
+            tokio::spawn(attend(Arc::clone(self), Arc::clone(task), ceiling));
+        }
+    }
+
+    /// The report that call `by` is about to get says how the command ended.
+    pub(super) fn reports(&self, task: &Task, state: CommandState, log: Option<PathBuf>, by: CallId) {
+        let removed = self.lock().by_handle.remove(&task.handle);
+        if removed.is_some() && task.standing().told.is_some() {
+            let end = *task.end().borrow();
+            let last = task.transcript().last_line();
+            (self.news)(News::Reported { command: describe(task, state, end, log, last), by });
+        }
+    }
+
+    /// Takes a command that ended out, if nobody observes or reported it.
+    fn take(&self, task: &Task) -> Taken {
+        let mut tasks = self.lock();
+        if !tasks.by_handle.contains_key(&task.handle) {
+            return Taken::Gone;
+        }
+        if *task.observers.borrow() > 0 {
+            return Taken::Observed;
+        }
+        tasks.by_handle.remove(&task.handle);
+        Taken::Ours
+    }
+}
+
+enum Taken {
+    /// It is ours to tell of its end.
+    Ours,
+    /// A call observes it and will most likely report its end.
+    Observed,
+    /// Its end was reported, or the session was closed.
+    Gone,
+}
+
+/// Looks after a command in the background: ends it when its time is over, and tells of its end.
+async fn attend(registry: Arc<Registry>, task: Arc<Task>, ceiling: Duration) {
+    let (mut ended, mut observers) = (task.end(), task.observers.subscribe());
+    let left = ceiling.saturating_sub(task.age());
+    tokio::select! {
+        () = over(&mut ended) => {}
+        () = tokio::time::sleep(left) => {
+            end(&task, CommandState::TimedOut).await;
+            over(&mut ended).await;
+        }
+    }
+    loop {
+        match registry.take(&task) {
+            Taken::Gone => return,
+            Taken::Ours => break,
+            // The task holds the sender, so the wait ends when nobody observes any more.
+            Taken::Observed => drop(observers.wait_for(|observers| *observers == 0).await),
+        }
+    }
+    let Some(at) = task.end().borrow().as_ref().copied() else { return };
+    let log = task.report(Stage::Ended).log.or_else(|| task.log());
+    let last = task.transcript().last_line();
+    (registry.news)(News::Ended(describe(&task, task.ended_as(at), Some(at), log, last)));
+}
+
+async fn over(end: &mut watch::Receiver<Option<End>>) {
+    drop(end.wait_for(Option::is_some).await);
+}
+
+fn describe(
+    task: &Task,
+    state: CommandState,
+    end: Option<End>,
+    log: Option<PathBuf>,
+    last: String,
+) -> BackgroundCommand {
+    let millis = |time: Duration| Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX);
+    BackgroundCommand {
+        handle: task.handle.clone(),
+        call: task.call,
+        command: task.identity.command.clone(),
+        cwd: task.identity.cwd.to_string_lossy().into_owned(),
+        started_at: task.started_at,
+        ended_at: end.map(|end| task.started_at.saturating_add(millis(end.after))),
+        state,
+        log: log.map(|log| log.to_string_lossy().into_owned()),
+        last_line: cut(last.trim()),
+    }
+}
+
+fn cut(line: &str) -> String {
+    if line.chars().count() <= LAST_LINE {
+        return line.to_owned();
+    }
+    line.chars().take(LAST_LINE - 1).chain(['…']).collect()
+}
+
+/// Now, as events tell it.
+pub(super) fn now() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
+}

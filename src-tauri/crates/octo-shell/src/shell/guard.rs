@@ -1,0 +1,131 @@
+//! What ends commands when Octo itself is ended without warning (`kill -9`, a crash, the out-of-memory killer).
+//!
+//! When Octo dies its terminals are hung up, which ends most commands; one that ignores the hang-up would go on
+//! with nobody to see it. So one small process of the system's `sh` waits beside Octo, reading a pipe only Octo
+//! holds open. It is told the first process of every command that begins and ends; when the pipe is closed, Octo
+//! is gone, and what still runs of these commands is killed: all processes of their terminals' sessions and the
+//! descendants of these. In an ordinary end nothing is left for it to do.
+//!
+//! It reads `/proc`, so it exists on Linux only. On macOS the hang-up is all there is.
+
+use super::{processes, task::locked};
+use std::{
+    io::{self, Write},
+    process::{ChildStdin, Command, Stdio},
+    sync::{LazyLock, Mutex},
+};
+
+/// The one guard of this process, started with its first command.
+static GUARD: LazyLock<Guard> = LazyLock::new(Guard::default);
+
+/// Tells the guard for as long as it is kept.
+#[derive(Debug)]
+pub(super) struct Guarded(u32);
+
+/// Has a command's processes ended if Octo is killed. `leader` is the first of them. A guard that cannot be started
+/// is warned of, and the command runs without.
+pub(super) fn guard(leader: u32) -> Option<Guarded> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    // It was not waited for, so it is listed, even if it ended.
+    let start = processes::start_of(leader)?;
+    GUARD.tell(&format!("+ {leader} {start}\n"));
+    Some(Guarded(leader))
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        GUARD.tell(&format!("- {}\n", self.0));
+    }
+}
+
+#[derive(Default)]
+struct Guard {
+    pipe: Mutex<Option<ChildStdin>>,
+}
+
+impl Guard {
+    /// Tells it a line. One that is gone (somebody killed it) is replaced; what the old one knew is lost to it.
+    fn tell(&self, line: &str) {
+        let mut pipe = locked(&self.pipe);
+        if let Some(open) = pipe.as_mut()
+            && open.write_all(line.as_bytes()).is_ok()
+        {
+            return;
+        }
+        if line.starts_with('-') {
+            *pipe = None;
+            return;
+        }
+        let started = start().and_then(|mut fresh| fresh.write_all(line.as_bytes()).map(|()| fresh));
+        *pipe = match started {
+            Ok(fresh) => Some(fresh),
+            Err(error) => {
+                tracing::warn!(%error, "commands are not ended with Octo if it is killed");
+                None
+            }
+        };
+    }
+}
+
+fn start() -> io::Result<ChildStdin> {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", SCRIPT, "octo-guard"]).env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // What is typed in the terminal Octo was started in is not for it.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn()?;
+    child.stdin.take().ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+}
+
+/// Words of POSIX `sh` alone. A line is `+ LEADER START` or `- LEADER`. A command counts while its leader is the
+/// process that was told of, or is none any more: a number is given out anew only when no session bears it.
+const SCRIPT: &str = r#"
+trap '' HUP INT TERM QUIT PIPE
+leaders=' '
+while read -r sign leader start; do
+  case $sign in
+    +) leaders="$leaders$leader:$start " ;;
+    -)
+      rest=' '
+      for one in $leaders; do
+        [ "${one%%:*}" = "$leader" ] || rest="$rest$one "
+      done
+      leaders=$rest
+      ;;
+  esac
+done
+round=0
+while [ "$round" -lt 25 ]; do
+  ours=' '
+  for one in $leaders; do
+    leader=${one%%:*}
+    if read -r line 2>/dev/null <"/proc/$leader/stat"; then
+      set -f; set -- ${line##*) }; set +f
+      shift 19 2>/dev/null || continue
+      [ "$1" = "${one#*:}" ] || continue
+    fi
+    ours="$ours$leader "
+  done
+  found=
+  grown=yes
+  while [ "$grown" ]; do
+    grown=
+    for stat in /proc/[0-9]*/stat; do
+      read -r line 2>/dev/null <"$stat" || continue
+      pid=${stat#/proc/}; pid=${pid%/stat}
+      set -f; set -- ${line##*) }; set +f
+      [ "$1" = Z ] && continue
+      case $found in *" $pid "*) continue ;; esac
+      case $ours in
+        *" $pid "* | *" $2 "* | *" $4 "*) found="$found $pid "; ours="$ours$pid "; grown=yes ;;
+      esac
+    done
+  done
+  [ "$found" ] || exit 0
+  kill -KILL $found 2>/dev/null
+  round=$((round + 1))
+  sleep 0.02 2>/dev/null || sleep 1
+done
+"#;

@@ -1,0 +1,104 @@
+//! Where commands and their files are: `bash`, the files a command is started from, the logs that are kept.
+
+use super::carry;
+use crate::Carried;
+use std::{
+    fs,
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+/// Logs are kept for a week, as the reports that name them are read by then.
+const KEEP_LOGS: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The first `bash` on the path, or where it usually is.
+pub(super) fn bash(path: Option<&str>) -> Option<PathBuf> {
+    std::env::split_paths(path.unwrap_or_default())
+        .filter(|folder| folder.is_absolute())
+        .chain(["/bin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from))
+        .map(|folder| folder.join("bash"))
+        .find(|bash| {
+            bash.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        })
+}
+
+/// A command's own files; they go when it is over.
+pub(super) struct Files {
+    line: PathBuf,
+    functions: PathBuf,
+    state: PathBuf,
+}
+
+impl Files {
+    pub(super) fn write(scratch: &Path, handle: &str, line: &str, functions: &str) -> io::Result<Self> {
+        for folder in ["commands", "logs"] {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(scratch.join(folder))?;
+        }
+        prune(&scratch.join("logs"));
+        prune(&scratch.join("commands"));
+        let file = |kind: &str| scratch.join("commands").join(format!("{handle}.{kind}"));
+        let files = Self { line: file("line"), functions: file("functions"), state: file("state") };
+        for (path, text) in [(&files.line, line), (&files.functions, functions), (&files.state, "")] {
+            fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(path)?
+                .write_all(text.as_bytes())?;
+        }
+        Ok(files)
+    }
+
+    /// What `bash` runs. The line is read from a file and given to `eval` whole, so that a quote or a
+    /// here-document without an end is an error `bash` reports, and not a wait for the rest.
+    pub(super) fn script(&self, carried: Carried) -> String {
+        let begin = match carried {
+            Carried::All => format!("builtin source {} 2>/dev/null\n", quoted(&self.functions)),
+            // Patterns match neither hidden files nor names that could pass for options; the policy counts on it.
+            Carried::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
+        };
+        let keep = carry::SCRIPT.replace("@STATE@", &quoted(&self.state));
+        format!("{begin}{keep}builtin eval -- \"$(<{})\"", quoted(&self.line))
+    }
+
+    /// What the command wrote when it ended.
+    pub(super) fn state(&self) -> Option<Vec<u8>> {
+        fs::read(&self.state).ok().filter(|state| !state.is_empty())
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        for path in [&self.line, &self.functions, &self.state] {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
+}
+
+/// Removes files nobody asks for any more.
+fn prune(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let age = entry
+            .metadata()
+            .and_then(|meta| meta.modified())
+            .map(|time| SystemTime::now().duration_since(time));
+        if matches!(age, Ok(Ok(age)) if age > KEEP_LOGS) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Removes old logs of all sessions.
+pub(super) fn prune_all(shells: &Path) {
+    let Ok(entries) = fs::read_dir(shells) else { return };
+    for entry in entries.flatten() {
+        prune(&entry.path().join("logs"));
+    }
+}

@@ -1,0 +1,79 @@
+//! Octo is killed without warning: nothing of its commands goes on.
+
+use super::*;
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+};
+
+const ROOT: &str = "OCTO_TEST_GUARDING";
+
+/// Commands whose processes ignore what a hung-up terminal sends them. One ended and left a process; one made itself a
+/// session of its own.
+const LINES: &[&str] = &[
+    "trap '' HUP TERM; (trap '' HUP TERM; echo $BASHPID >>pids; while :; do sleep 0.2; done) & echo $$ >>pids; while :; do sleep 0.2; done",
+    "trap '' HUP; setsid sh -c 'trap \"\" HUP; echo $$ >>pids; sleep 1000; :' & echo $$ >>pids; while :; do sleep 0.2; done",
+    "nohup sh -c 'echo $$ >>pids; touch left; sleep 1000; :' >/dev/null 2>&1 & until [ -e left ]; do sleep 0.01; done",
+];
+
+/// Not a test of its own: the process that is killed.
+#[tokio::test]
+#[ignore = "run by the test below"]
+async fn octo() {
+    let Some(root) = std::env::var_os(ROOT) else { return };
+    let shell = Place::shell_in(Path::new(&root));
+    let folder = Path::new(&root).join("project");
+    for line in LINES {
+        let run = Run {
+            call: CallId::new(),
+            command: (*line).to_owned(),
+            folder: folder.clone(),
+            cwd: None,
+            env: Vec::new(),
+            carried: Carried::All,
+            live: Arc::new(|_| {}),
+            cancel: CancellationToken::new(),
+            wait: Duration::from_millis(200),
+            pace: Pace::Background,
+        };
+        shell.run(run).await.unwrap();
+    }
+    until("all run", || fs::read_to_string(folder.join("pids")).unwrap_or_default().lines().count() == 5)
+        .await;
+    println!("ready");
+    std::future::pending::<()>().await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn when_octo_is_killed_all_processes_of_its_commands_are() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("project");
+    fs::create_dir(&folder).unwrap();
+    // A process that is nobody's command, to know that not everything is killed.
+    let bystander = Bystander(Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap());
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "shell::tests::guarding::octo", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(ROOT, root.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("ready")), "it came so far");
+    let pids = fs::read_to_string(folder.join("pids")).unwrap();
+    assert!(pids.lines().all(is_alive), "{pids}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until("all of them are gone", || pids.lines().all(|pid| !is_alive(pid))).await;
+    assert!(is_alive(&bystander.0.id().to_string()));
+}
+
+struct Bystander(std::process::Child);
+
+impl Drop for Bystander {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
