@@ -7,6 +7,7 @@ mod hosts;
 mod ledger;
 mod models;
 mod sessions;
+mod time;
 
 use crate::{
     Config, OpenTurns, Subscription,
@@ -24,7 +25,7 @@ use octo_protocol::{
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
 use octo_tools::Toolset;
-use octo_workspace::Blobs;
+use octo_workspace::{Blobs, Limits, TimeMachine};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
 use tokio::sync::{Mutex, broadcast};
@@ -71,8 +72,11 @@ impl Octo {
         for warning in warnings {
             tracing::warn!(%warning, "the presets in the home are not used");
         }
+        let blobs = Blobs::new(config.home.join("blobs"));
+        let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());
         let shared = Shared {
-            blobs: Blobs::new(config.home.join("blobs")),
+            blobs,
+            time,
             models: Models::new(keys, presets, state.models, &state.settings),
             toolset: Toolset::standard(),
             login: LoginEnvironment::capture(),
@@ -117,6 +121,7 @@ impl Octo {
             Request::Models(request) => self.models(request).await,
             Request::Ledger(request) => self.ledger(request).await,
             Request::App(request) => self.app(request).await,
+            Request::Time(request) => self.time(request).await,
             Request::Host(request) => self.host(request).await,
         }
     }

@@ -12,6 +12,7 @@ mod compacting;
 mod fallback;
 mod idle;
 mod inbox;
+mod journey;
 mod meter;
 mod model_call;
 mod outgoing;
@@ -20,6 +21,7 @@ mod recall;
 mod restore;
 mod side_call;
 mod state;
+mod tasks;
 mod texts;
 mod turns;
 
@@ -183,6 +185,10 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
                 let _nobody = done.send(());
                 return;
             }
+        };
+        let outcome = match outcome {
+            Ok(()) => session.settle_task().await,
+            broken => broken,
         };
         if let Err(error) = outcome {
             // What is in the store is whole; what could not be stored did not happen. The next opening

@@ -5,7 +5,7 @@ use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, 
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store, ToolsetRow};
 use octo_tools::Toolset;
-use octo_workspace::Blobs;
+use octo_workspace::{Blobs, TimeMachine};
 use std::{
     collections::{HashMap, HashSet},
     path::{Path, PathBuf},
@@ -18,6 +18,7 @@ pub(crate) struct Shared {
     pub config: Config,
     pub store: Store,
     pub blobs: Blobs,
+    pub time: TimeMachine,
     pub models: Models,
     pub toolset: Toolset,
     pub login: LoginEnvironment,

@@ -13,6 +13,10 @@ pub(crate) enum Command {
     Stop,
     /// Try the last step again.
     Retry,
+    /// Go to the task before the last one.
+    Undo,
+    /// Go to the task that was undone last.
+    Redo,
     /// Change or show the model.
     Model(Option<String>),
     /// Change or show the mode.
@@ -53,6 +57,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("rename", "title"),
     ("stop", ""),
     ("retry", ""),
+    ("undo", ""),
+    ("redo", ""),
     ("help", ""),
 ];
 
@@ -90,6 +96,8 @@ fn parse_text(text: &str) -> Parsed {
         ("new", _) => Parsed::Command(Command::New),
         ("help", _) => Parsed::Command(Command::Help),
         ("stop", _) => Parsed::Command(Command::Stop),
+        ("undo", _) => Parsed::Command(Command::Undo),
+        ("redo", _) => Parsed::Command(Command::Redo),
         ("retry", _) => Parsed::Command(Command::Retry),
         ("model", name) => Parsed::Command(Command::Model(name)),
         ("folder", path) => Parsed::Command(Command::Folder(path)),

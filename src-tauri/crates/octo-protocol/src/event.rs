@@ -3,7 +3,7 @@
 use crate::{
     Answer, ApiError, BackgroundCommand, BilledCall, Block, BudgetStop, CallView, Message, MessageEnd,
     MessageId, Millis, Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot,
-    SettingsSnapshot, StreamKind, Suggestion, Todo, Trouble, TurnId, TurnView, Usage,
+    SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo, Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -185,6 +185,15 @@ pub enum Event {
         /// What the conversation takes in the model's window now, estimated, in tokens.
         #[ts(type = "number")]
         tokens: u64,
+    },
+    /// (session) The tree of tasks changed: one ended, or got a name.
+    TasksChanged,
+    /// (session) The session went to a task of its time machine.
+    WentTo {
+        /// The task.
+        task: TaskNumber,
+        /// All turns that are undone now: their messages are not for the model any more.
+        undone: Vec<TurnId>,
     },
     /// (session) Octo answered a slash command itself.
     CommandAnswered {

@@ -146,6 +146,10 @@ pub struct TurnView {
     pub end: Option<TurnEnd>,
     /// What it used so far.
     pub usage: Usage,
+    /// Whether it was undone: the model does not see it, and what it did to files is taken back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub undone: bool,
 }
 
 /// How a turn ended.

@@ -30,4 +30,5 @@ pub use lease::{Holder, LeaseOutcome, Life, probe};
 pub use reader::Reader;
 pub use rows::*;
 pub use store::Store;
+pub use tables::journeys::Journey;
 pub use tx::Tx;

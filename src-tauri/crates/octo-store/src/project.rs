@@ -54,6 +54,8 @@ pub(crate) fn project(
         // What is under way is known to whoever does it; a crash ends it.
         Event::CompactionStarted | Event::CompactionFailed { error: _ } => Ok(()),
         Event::ContextCompacted { tokens } => tx.project_context_tokens(number, *tokens),
+        Event::TasksChanged => Ok(()),
+        Event::WentTo { task: _, undone } => tx.project_went_to(number, undone),
         Event::CommandAnswered { note } => tx.project_note(number, at, note),
         Event::SessionListed { info } => {
             let session = tx.key(info.id)?;
@@ -100,6 +102,8 @@ fn domain(event: &Event) -> Domain {
         | Event::CompactionStarted
         | Event::CompactionFailed { .. }
         | Event::ContextCompacted { .. }
+        | Event::TasksChanged
+        | Event::WentTo { .. }
         | Event::CommandAnswered { .. } => Domain::Session,
         Event::SessionListed { .. } | Event::SessionRemoved { .. } => Domain::Sessions,
         Event::SettingsChanged { .. } => Domain::Settings,

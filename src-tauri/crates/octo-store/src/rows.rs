@@ -1,7 +1,9 @@
 //! What goes in and comes out of the store beyond the protocol's own types.
 
 use octo_protocol::{
-    BackgroundCommand, BilledCall, BudgetStop, CallView, Draft, FileImage, Message, MessageId, Millis, ModelEntry, Question, Queued, Retry, SessionId, SessionInfo, Settings, TaskKind, TaskNumber, Todo, ToolResult, TurnId, TurnView,
+    BackgroundCommand, BilledCall, BudgetStop, CallView, Draft, FileImage, Message, MessageId, Millis,
+    ModelEntry, Question, Queued, Retry, SessionId, SessionInfo, Settings, TaskKind, TaskNumber, Todo,
+    ToolResult, TurnId, TurnView,
 };
 
 /// A session to be created.

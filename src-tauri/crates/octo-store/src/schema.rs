@@ -11,6 +11,7 @@ pub(crate) const STEPS: &[M<'static>] = &[
     M::up(include_str!("../migrations/0005_pauses.sql")),
     M::up(include_str!("../migrations/0006_time_machine.sql")),
     M::up(include_str!("../migrations/0008_commands.sql")),
+    M::up(include_str!("../migrations/0010_journeys.sql")),
 ];
 
 /// Marks the file as ours in its header: "Octo".

@@ -1,5 +1,6 @@
 //! What a running tool is handed: capabilities, never the application.
 
+use crate::Tasks;
 use octo_protocol::{CallId, SessionId, Todo};
 use octo_shell::Shell;
 use octo_workspace::{Blobs, Files};
@@ -29,6 +30,8 @@ pub struct ToolContext {
     pub shell_folder: Option<PathBuf>,
     /// The session's plan.
     pub todos: TodoList,
+    /// The session's tasks.
+    pub tasks: Tasks,
     /// Takes output of a running command as it comes; text is cleaned, SGR colours kept.
     pub live: LiveOutput,
     /// Ends when the call must end.

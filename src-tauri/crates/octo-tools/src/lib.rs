@@ -13,6 +13,7 @@ mod grep;
 mod registry;
 mod request_user_feedback;
 mod schema;
+mod tasks;
 mod terminal;
 #[cfg(test)]
 mod testing;
@@ -23,4 +24,5 @@ mod write;
 pub use context::*;
 pub use effects::*;
 pub use registry::{ReadCall, ToolDefinition, Toolset};
+pub use tasks::Tasks;
 pub use tool::*;

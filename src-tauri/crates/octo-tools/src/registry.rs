@@ -1,9 +1,15 @@
 //! The tools in their fixed order, and the way from a model's call to one of them.
 
 use crate::{
-    DynTool, Effects, PreparedCall, ToolContext, ToolError, ToolOutput, arguments, edit::EditTool,
-    file_reader::FileReaderTool, glob::GlobTool, grep::GrepTool,
-    request_user_feedback::RequestUserFeedbackTool, terminal::TerminalTool, todo_manager::TodoManagerTool,
+    DynTool, Effects, PreparedCall, ToolContext, ToolError, ToolOutput, arguments,
+    edit::EditTool,
+    file_reader::FileReaderTool,
+    glob::GlobTool,
+    grep::GrepTool,
+    request_user_feedback::RequestUserFeedbackTool,
+    tasks::{ListTasksTool, RedoTaskTool, UndoTaskTool},
+    terminal::TerminalTool,
+    todo_manager::TodoManagerTool,
     write::WriteTool,
 };
 use futures::future::BoxFuture;
@@ -72,6 +78,9 @@ impl Toolset {
             Arc::new(GrepTool),
             Arc::new(TodoManagerTool),
             Arc::new(RequestUserFeedbackTool),
+            Arc::new(UndoTaskTool),
+            Arc::new(RedoTaskTool),
+            Arc::new(ListTasksTool),
         ];
         let definitions = tools
             .iter()

@@ -210,6 +210,7 @@ impl Octo {
             ended_at: None,
             end: None,
             usage: Usage::default(),
+            undone: false,
         };
         let mut all = vec![Surroundings::now(vendor, folder).notice()];
         all.extend(blocks);

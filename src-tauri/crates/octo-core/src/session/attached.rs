@@ -32,7 +32,8 @@ impl Session {
                     | Block::File { .. }
                     | Block::ToolCall(_)
                     | Block::Summary { .. }
-                    | Block::Notice { .. } => false,
+                    | Block::CommandsEnded { .. }
+                | Block::Notice { .. } => false,
                 })
             });
         if error.class != ErrorClass::Invalid || !shown {

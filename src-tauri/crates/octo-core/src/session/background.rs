@@ -118,6 +118,9 @@ impl Background {
 impl Session {
     /// The shell tells what becomes of a command.
     pub(super) async fn command_news(&mut self, news: News) -> Result<(), ApiError> {
+        if let News::Reported { command, .. } | News::Ended(command) = &news {
+            self.command_over(&command.handle);
+        }
         match news {
             News::Stands(command) => self.background.put(command),
             News::Reported { command, by } => {
@@ -142,6 +145,12 @@ impl Session {
             });
         }
         Ok(())
+    }
+
+    /// Whether a command goes on in the background.
+    pub(super) fn is_in_background(&self, handle: &str) -> bool {
+        let mut commands = self.background.commands.iter();
+        commands.any(|command| command.handle == handle && !command.state.is_over())
     }
 
     /// How much waits for the turn's next step: the person's messages, and ends of commands.

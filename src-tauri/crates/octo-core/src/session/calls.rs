@@ -3,6 +3,7 @@
 use super::{
     Report,
     state::{Change, Running, Session, now},
+    tasks::goes_on,
     texts,
     turns::Step,
 };
@@ -15,8 +16,10 @@ use octo_protocol::{
     QuestionId, StreamKind, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
 use octo_tools::{
-    Effects, Outcome, PreparedCall, ReadCall, TodoList, ToolContext, ToolError, ToolOutput, Toolset, Vetted,
+    Effects, Outcome, PreparedCall, ReadCall, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Toolset,
+    Vetted,
 };
+use octo_workspace::RunningCommand;
 use std::{
     path::PathBuf,
     sync::{Arc, PoisonError},
@@ -62,6 +65,8 @@ pub(crate) struct EndedReport {
     turn: TurnId,
     call: CallId,
     outcome: Result<ToolOutput, ToolError>,
+    /// A command whose changes are to be looked for.
+    watched: Option<RunningCommand>,
     how: EndedHow,
     duration_ms: u64,
 }
@@ -130,6 +135,7 @@ impl Session {
         message: MessageId,
         vetted: Vetted,
         cancel: CancellationToken,
+        tasks: Tasks,
     ) -> ToolContext {
         let live = self.live.clone();
         ToolContext {
@@ -141,6 +147,7 @@ impl Session {
             blobs: self.shared.blobs.clone(),
             shell_folder: None,
             todos: self.todos.clone(),
+            tasks,
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,
             cancel,
@@ -157,7 +164,8 @@ impl Session {
         let (turn, cancel) = (running.view.id, running.cancel.child_token());
         let Some(open) = running.call(id) else { return };
         let (call, message) = (open.call.clone(), open.message);
-        let context = self.tool_context(id, message, Vetted::Policy, cancel);
+        let tasks = running.task.tools.clone();
+        let context = self.tool_context(id, message, Vetted::Policy, cancel, tasks);
         tokio::spawn(async move {
             // A task of its own: a fault in reading a call ends the call and not the turn.
             let read = tokio::spawn(async move {
@@ -264,7 +272,9 @@ impl Session {
             // Everything else ran because the person said so: by an answer, a rule or the mode.
             Decision::Run(Basis::Person) | Decision::Ask { .. } | Decision::Feedback => Vetted::Person,
         };
-        let mut context = self.tool_context(id, message, vetted, cancel.clone());
+        let task = running.task.clone();
+        let summary = self.summary_of(turn);
+        let mut context = self.tool_context(id, message, vetted, cancel.clone(), task.tools.clone());
         let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
         context.files = context.files.granting(&ready.effects.reads, &ready.effects.writes);
         context.shell_folder = Some(ready.shell_folder.clone());
@@ -275,31 +285,34 @@ impl Session {
             let run = tokio::spawn(async move {
                 // Stop was pressed while it waited to be stored that this begins: then it does not.
                 if stopped.is_cancelled() {
-                    return Err(ToolError::new(texts::settled(Settle::Stopped).1));
+                    return (Err(ToolError::new(texts::settled(Settle::Stopped).1)), None);
                 }
                 if ready.was_shown() && !ready.is_still_shown(&looking).await {
-                    return Err(ToolError::new(texts::CHANGED));
+                    return (Err(ToolError::new(texts::CHANGED)), None);
                 }
-                ready.prepared.run(context).await
+                match task.before(&ready.effects, summary).await {
+                    Ok(watched) => (ready.prepared.run(context).await, watched),
+                    Err(error) => (Err(error), None),
+                }
             });
-            let outcome = match run.await {
-                Ok(outcome) => outcome,
-                Err(error) => {
-                    tracing::error!(call = %id, tool, %error, "a tool broke");
-                    Err(ToolError::new(
-                        "The tool itself broke while it ran. Its effect is unknown; check before you go on.",
-                    ))
-                }
-            };
+            let (outcome, watched) = run.await.unwrap_or_else(|error| {
+                tracing::error!(call = %id, tool, %error, "a tool broke");
+                let words =
+                    "The tool itself broke while it ran. Its effect is unknown; check before you go on.";
+                (Err(ToolError::new(words)), None)
+            });
             let how = if cancel.is_cancelled() { EndedHow::Stopped } else { EndedHow::ByItself };
             let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            report(Report::CallEnded(EndedReport { turn, call: id, outcome, how, duration_ms }));
+            report(Report::CallEnded(EndedReport { turn, call: id, outcome, watched, how, duration_ms }));
         });
     }
 
     /// A call ended.
     pub(super) async fn call_ended(&mut self, report: EndedReport) -> Result<(), octo_protocol::ApiError> {
-        let EndedReport { turn, call, outcome, how, duration_ms } = report;
+        let EndedReport { turn, call, outcome, watched, how, duration_ms } = report;
+        if let Some(watched) = watched {
+            self.command_returned(watched, goes_on(&outcome));
+        }
         self.live.close_call(call);
         let is_open = |running: &mut Running| {
             running.view.id == turn && running.call(call).is_some_and(|open| open.result.is_none())

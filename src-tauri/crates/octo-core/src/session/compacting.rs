@@ -121,7 +121,7 @@ impl Session {
     }
 
     /// What tools and system prompt take, estimated, in tokens.
-    fn fixed_size(&self) -> u64 {
+    pub(super) fn fixed_size(&self) -> u64 {
         let tools: usize = self
             .tools
             .iter()

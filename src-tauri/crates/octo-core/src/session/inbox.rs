@@ -10,8 +10,9 @@ use crate::{
 };
 use octo_llm::{CacheKind, ModelCard};
 use octo_protocol::{
-    Answer, ApiError, Block, BudgetAnswer, Effort, ErrorCode, Event, Mode, ModelId, QuestionId, Queued,
-    QueuedId, Sent, SessionInfo, SwitchCost, Usage,
+    Answer, ApiError, Block, BudgetAnswer, Effort, ErrorCode, Event, FileSelection, Mode, ModelId,
+    QuestionId, Queued, QueuedId, RestorePreview, RestoreReport, RestoreTask, Sent, SessionInfo, SwitchCost,
+    TaskNumber, TaskView, Usage,
 };
 use std::path::Path;
 use tokio::sync::oneshot;
@@ -52,6 +53,12 @@ pub(crate) enum Ask {
     SetFolder(String, Reply<()>),
     /// Change what the list shows of it: its title, its pin.
     Change(HeadChange, Reply<()>),
+    /// What going to a task would do.
+    PreviewRestore(TaskNumber, FileSelection, Reply<RestorePreview>),
+    /// Go to a task, or bring files of it back.
+    RestoreTask(RestoreTask, Reply<RestoreReport>),
+    /// Give the present state a name.
+    AddCheckpoint(String, Reply<TaskView>),
     /// Wait until no turn runs.
     WhenIdle(Reply<()>),
 }
@@ -121,6 +128,18 @@ impl Session {
                 let stored = self.store_head().await;
                 respond(reply, stored)
             }
+            Ask::PreviewRestore(task, selection, reply) => {
+                let preview = self.preview_restore(task, selection).await;
+                respond(reply, preview)
+            }
+            Ask::RestoreTask(call, reply) => {
+                let restored = self.restore_task(call).await;
+                respond(reply, restored)
+            }
+            Ask::AddCheckpoint(name, reply) => {
+                let added = self.add_checkpoint(name).await;
+                respond(reply, added)
+            }
             Ask::WhenIdle(reply) => {
                 if self.running.is_none() {
                     return respond(reply, Ok(()));
@@ -182,6 +201,8 @@ impl Session {
             }
             Command::Stop => self.stop().await?,
             Command::Retry => self.go_on().await?,
+            Command::Undo => self.undo().await?,
+            Command::Redo => self.redo().await?,
             Command::Mode(Some(mode)) => self.set_mode(mode).await?,
             Command::Mode(None) => {
                 let mode = match self.info.mode {

@@ -161,7 +161,8 @@ impl Session {
         let turn = running.view.id;
         let Some(open) = running.calls.iter().find(|open| open.call.id == question.call) else { return };
         let (call, effects) = (open.call.clone(), self.ready_effects(question.call).cloned());
-        let context = self.tool_context(call.id, open.message, Vetted::Policy, running.cancel.child_token());
+        let (cancel, tasks) = (running.cancel.child_token(), running.task.tools.clone());
+        let context = self.tool_context(call.id, open.message, Vetted::Policy, cancel, tasks);
         tokio::spawn(async move {
             // A task of its own: a fault in reading a call must not leave its question unanswerable.
             let looking = tokio::spawn(async move {

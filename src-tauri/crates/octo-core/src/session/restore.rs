@@ -2,7 +2,8 @@
 
 use super::{
     Calls, Inbox,
-    attached::Attached, background::Background,
+    attached::Attached,
+    background::Background,
     budget::Allowance,
     calls::OpenCall,
     compacting::Restraint,
@@ -10,6 +11,7 @@ use super::{
     idle::Pause,
     meter::Seen,
     state::{Change, Patience, Running, Session},
+    tasks::{TurnTask, Watch},
     turns::Step,
 };
 use crate::{
@@ -64,7 +66,7 @@ impl Session {
         })));
         let size = Size::restored(stored.context_tokens, &stored.context);
         let mut session = Self {
-            files: files_of(&shared, &folder, &scratch, &shell_place),
+            files: files_of(&shared, id, &folder, &scratch, &shell_place),
             shell: shell_of(&shared, id, &shell_place, &inbox),
             shared,
             inbox,
@@ -92,6 +94,8 @@ impl Session {
             allowance: Allowance::default(),
             fallback: Fallback::default(),
             attached: Attached::default(),
+            watch: Watch::default(),
+            task_ending: None,
             calls,
             patience: Patience::None,
             waiting_for_idle: Vec::new(),
@@ -100,6 +104,7 @@ impl Session {
             session.recall(&stored.last_calls);
         }
         session.store_restored(&stored.commands).await?;
+        session.end_journey().await?;
         if let Some(turn) = unfinished {
             session
                 .go_on_with(turn, stored.questions, stored.retry.is_some(), stored.budget.is_some())
@@ -173,6 +178,7 @@ impl Session {
         let (machine, actions) = Turn::restore(Limits::default(), &restored);
         self.running = Some(Running {
             machine,
+            task: TurnTask::new(self, stored.turn.id),
             view: stored.turn,
             cancel: self.ending.child_token(),
             model: None,
@@ -236,7 +242,7 @@ impl Session {
     /// Makes a folder the session's own: files and commands start from it from now on. Commands in the background
     /// go on where they are.
     pub(super) async fn enter_folder(&mut self, folder: PathBuf) -> Result<(), ApiError> {
-        self.files = files_of(&self.shared, &folder, &self.scratch, &self.shell_place);
+        self.files = files_of(&self.shared, self.id(), &folder, &self.scratch, &self.shell_place);
         self.rules = self.shared.rules(folder.display().to_string(), self.session_scope()).await?;
         self.folder = folder;
         Ok(())
@@ -299,10 +305,11 @@ fn schemas(tools_json: &str) -> Result<Arc<[octo_llm::ToolSchema]>, ApiError> {
         .collect())
 }
 
-fn files_of(shared: &Shared, folder: &Path, scratch: &Path, shell_place: &Path) -> Files {
+fn files_of(shared: &Shared, id: SessionId, folder: &Path, scratch: &Path, shell_place: &Path) -> Files {
     let mut readable = shared.readable();
     readable.push(shell_place.join("logs"));
-    Files::new(Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] })
+    let scope = Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
+    Files::new(scope).recording(shared.time.recorder(id))
 }
 
 fn shell_of(

@@ -2,7 +2,8 @@
 
 use super::{
     Calls, Inbox, Report,
-    attached::Attached, background::Background,
+    attached::Attached,
+    background::Background,
     budget::{Allowance, Next},
     calls::OpenCall,
     compacting::{Restraint, Swap},
@@ -11,6 +12,7 @@ use super::{
     meter::Seen,
     model_call::{Attempt, ModelCall},
     side_call::SideCall,
+    tasks::{Ending, TurnTask, Watch},
 };
 use crate::{compaction::Size, live::Live, shared::Shared, turn::Turn};
 use octo_llm::ModelCard;
@@ -68,6 +70,8 @@ pub(crate) struct Session {
     pub(super) allowance: Allowance,
     pub(super) fallback: Fallback,
     pub(super) attached: Attached,
+    pub(super) watch: Watch,
+    pub(super) task_ending: Option<Ending>,
     /// What is asked of it while it cannot listen.
     pub(super) calls: Calls,
     pub(super) patience: Patience,
@@ -88,6 +92,7 @@ pub(super) enum Patience {
 pub(crate) struct Running {
     pub(super) machine: Turn,
     pub(super) view: TurnView,
+    pub(super) task: TurnTask,
     pub(super) cancel: CancellationToken,
     pub(super) model: Option<ModelCall>,
     /// A model call that waits for its next try.

@@ -7,6 +7,7 @@ use super::{
     Report,
     calls::OpenCall,
     state::{Change, Running, Session, now},
+    tasks::TurnTask,
     texts,
 };
 use crate::{
@@ -99,12 +100,19 @@ impl Session {
         self.swap = None;
         self.pause.end();
         self.reset_task_budget();
-        let view =
-            TurnView { id: turn, started_at: now(), ended_at: None, end: None, usage: Usage::default() };
+        let view = TurnView {
+            id: turn,
+            started_at: now(),
+            ended_at: None,
+            end: None,
+            usage: Usage::default(),
+            undone: false,
+        };
         step.changes.push(Change::Event(Event::TurnStarted { turn: view.clone() }));
         self.info.updated_at = view.started_at;
         self.running = Some(Running {
             machine: Turn::new(Limits::default()),
+            task: TurnTask::new(self, turn),
             view,
             cancel: self.ending.child_token(),
             model: None,
@@ -249,6 +257,7 @@ impl Session {
         let (finished, ended) = (end == TurnEnd::Finished, running.view.id);
         let turn = TurnView { ended_at: Some(at), end: Some(end), ..running.view };
         step.changes.push(Change::Event(Event::TurnEnded { turn }));
+        self.task_ends(running.task);
         step.jobs.push(Box::new(Session::begin_pause));
         if finished && self.queue.is_empty() {
             step.jobs.push(Box::new(move |session| session.reporter()(Report::Finished(ended))));

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The columns [`turn`] reads, in its order.
 macro_rules! turn_columns {
     () => {
-        "id, started_at, ended_at, end_json, usage_input, usage_cache_read, usage_cache_write, usage_output"
+        "id, started_at, ended_at, end_json, usage_input, usage_cache_read, usage_cache_write, usage_output, undone"
     };
 }
 
@@ -29,6 +29,7 @@ fn turn(row: &Row<'_>) -> Result<TurnView, StoreError> {
             cache_write: read_count(row, 6)?,
             output: read_count(row, 7)?,
         },
+        undone: row.get(8)?,
     })
 }
 
@@ -42,7 +43,7 @@ impl Reader<'_> {
                 ", key FROM turns WHERE id IN (SELECT value FROM json_each(?1))"
             ),
             [ids_json],
-            |row| Ok((row.get::<_, i64>(8)?, turn(row)?)),
+            |row| Ok((row.get::<_, i64>(9)?, turn(row)?)),
         )?;
         turns.sort_by_key(|(key, _)| *key);
         Ok(turns.into_iter().map(|(_, turn)| turn).collect())

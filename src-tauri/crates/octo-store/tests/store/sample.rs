@@ -21,7 +21,14 @@ pub fn head(title: &str) -> SessionInfo {
 }
 
 pub fn turn() -> TurnView {
-    TurnView { id: TurnId::new(), started_at: 2_000, ended_at: None, end: None, usage: Usage::default() }
+    TurnView {
+        id: TurnId::new(),
+        started_at: 2_000,
+        ended_at: None,
+        end: None,
+        usage: Usage::default(),
+        undone: false,
+    }
 }
 
 pub fn text(text: &str) -> Block {

@@ -1,0 +1,177 @@
+//! The task of a turn: what the turn does to files is recorded as one step of the time machine.
+//!
+//! It begins with the first call that may change something, or when the turn ends. A command that may change something
+//! is enclosed by two looks at the session's folder; the second happens beside the conversation, and the turn's end
+//! waits for it.
+
+use super::state::{Change, Session};
+use octo_protocol::{ApiError, CommandState, Event, Origin, SessionId, ToolView, TurnId};
+use octo_shell::Judgement;
+use octo_tools::{CommandEffect, Effects, Tasks, ToolError, ToolOutput};
+use octo_workspace::{RunningCommand, TaskId, TimeError, TimeMachine};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use tokio::{sync::OnceCell, task::JoinHandle};
+
+/// The task of a turn. Clones are one.
+#[derive(Clone)]
+pub(super) struct TurnTask {
+    machine: TimeMachine,
+    session: SessionId,
+    turn: TurnId,
+    folder: PathBuf,
+    begun: Arc<OnceCell<TaskId>>,
+    /// What its tools may ask of the tree.
+    pub(super) tools: Tasks,
+}
+
+/// Commands whose changes are recorded when they end.
+#[derive(Default)]
+pub(super) struct Watch {
+    /// In the background, by handle.
+    running: HashMap<String, RunningCommand>,
+    /// Ended ones whose changes are being looked for.
+    looking: Vec<JoinHandle<()>>,
+}
+
+/// A turn's task that is to end.
+pub(super) struct Ending {
+    task: TurnTask,
+    summary: String,
+}
+
+impl TurnTask {
+    pub(super) fn new(session: &Session, turn: TurnId) -> Self {
+        let machine = session.shared.time.clone();
+        Self {
+            tools: Tasks::new(machine.clone(), session.id(), turn),
+            machine,
+            session: session.id(),
+            turn,
+            folder: session.folder.clone(),
+            begun: Arc::default(),
+        }
+    }
+
+    /// The task, begun if it was not yet.
+    async fn begun(&self, summary: String) -> Result<TaskId, ApiError> {
+        let begin = || async {
+            let (machine, session, turn, folder) =
+                (self.machine.clone(), self.session, self.turn, self.folder.clone());
+            beside(move || machine.begin_task(session, turn, &folder, &summary)).await
+        };
+        self.begun.get_or_try_init(begin).await.copied()
+    }
+
+    /// What has to be recorded before a call may run. A call that could not be undone for lack of it does not run.
+    pub(super) async fn before(
+        &self,
+        effects: &Effects,
+        summary: String,
+    ) -> Result<Option<RunningCommand>, ToolError> {
+        let failed = |error: ApiError| {
+            ToolError::new(format!(
+                "Not run: what it changes could not be recorded, so it could not be undone ({error})."
+            ))
+        };
+        let starts = match &effects.command {
+            Some(CommandEffect::Start { line, env, .. }) => {
+                !matches!(octo_shell::judge(line, env), Judgement::ReadOnly { .. })
+            }
+            Some(CommandEffect::Input { .. } | CommandEffect::Control) | None => false,
+        };
+        if !starts && effects.writes.is_empty() {
+            return Ok(None);
+        }
+        let task = self.begun(summary).await.map_err(failed)?;
+        if !starts {
+            return Ok(None);
+        }
+        let (machine, folder) = (self.machine.clone(), self.folder.clone());
+        beside(move || machine.before_command(task, &folder)).await.map(Some).map_err(failed)
+    }
+}
+
+/// The handle of a command that goes on after its call.
+pub(super) fn goes_on(outcome: &Result<ToolOutput, ToolError>) -> Option<String> {
+    match outcome {
+        Ok(ToolOutput { view: ToolView::Command(view), .. }) => match view.state {
+            Some(CommandState::Running | CommandState::Waiting) => view.handle.clone(),
+            Some(_) | None => None,
+        },
+        Ok(_) | Err(_) => None,
+    }
+}
+
+impl Session {
+    /// The beginning of the person's message of a turn: what its task is called.
+    pub(super) fn summary_of(&self, turn: TurnId) -> String {
+        let said =
+            self.context.iter().find(|message| message.turn == turn && message.meta.origin == Origin::Person);
+        said.map(octo_protocol::Message::text).unwrap_or_default()
+    }
+
+    /// A call's command is over, or goes on in the background.
+    pub(super) fn command_returned(&mut self, watched: RunningCommand, handle: Option<String>) {
+        match handle.filter(|handle| self.is_in_background(handle)) {
+            Some(handle) => {
+                self.watch.running.insert(handle, watched);
+            }
+            None => self.look_after(watched),
+        }
+    }
+
+    /// A command in the background ended.
+    pub(super) fn command_over(&mut self, handle: &str) {
+        if let Some(watched) = self.watch.running.remove(handle) {
+            self.look_after(watched);
+        }
+    }
+
+    fn look_after(&mut self, watched: RunningCommand) {
+        self.watch.looking.retain(|looking| !looking.is_finished());
+        let (machine, session) = (self.shared.time.clone(), self.id());
+        self.watch.looking.push(tokio::task::spawn_blocking(move || {
+            // It counts as running then, and is looked for again with the next command.
+            if let Err(error) = machine.after_command(&watched) {
+                tracing::warn!(%session, %error, "what a command changed is not recorded yet");
+            }
+        }));
+    }
+
+    /// The turn is over: its task ends next.
+    pub(super) fn task_ends(&mut self, task: TurnTask) {
+        let summary = self.summary_of(task.turn);
+        self.task_ending = Some(Ending { task, summary });
+    }
+
+    /// Ends the task of the turn that has just ended, and carries out what its tools asked for.
+    pub(super) async fn settle_task(&mut self) -> Result<(), ApiError> {
+        let Some(Ending { task, summary }) = self.task_ending.take() else { return Ok(()) };
+        for looking in std::mem::take(&mut self.watch.looking) {
+            // One that broke has said so.
+            let _broken = looking.await;
+        }
+        let machine = task.machine.clone();
+        let ended = async {
+            let id = task.begun(summary).await?;
+            beside(move || machine.end_task(id)).await
+        };
+        if let Err(error) = ended.await {
+            // It is ended before the next one begins.
+            tracing::warn!(session = %self.id(), %error, "a task was not ended");
+        }
+        self.commit(vec![Change::Event(Event::TasksChanged)]).await?;
+        match task.tools.take_wish() {
+            Some(target) => self.go_as_wished(target, task.turn).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Work of the time machine, beside the async threads.
+pub(super) async fn beside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, TimeError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| ApiError::new("internal").detail(error))?.map_err(ApiError::from)
+}

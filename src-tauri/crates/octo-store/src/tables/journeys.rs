@@ -1,0 +1,180 @@
+//! Going to another task: which turns are undone, what the model sees then, and what a crash left half-way.
+
+use crate::{
+    Reader, StoreError, Tx,
+    column::{id, id_or_null},
+    key::SessionKey,
+};
+use octo_protocol::{Block, Message, MessageId, SessionId, TaskNumber, TurnId};
+use rusqlite::params;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// A change of task that was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Journey {
+    /// Where it goes.
+    pub task: TaskNumber,
+    /// The turn that asked for it, which stays visible to the model.
+    pub kept: Option<TurnId>,
+}
+
+/// A message as it stands in a generation of what the model saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    message: MessageId,
+    turn: TurnId,
+    /// Whether it is a summary of what came before it.
+    sums_up: bool,
+}
+
+impl Reader<'_> {
+    /// What the model sees now.
+    pub fn context_of(&self, session: SessionId) -> Result<Vec<Message>, StoreError> {
+        self.context(self.key(session)?)
+    }
+
+    /// The change of task a crash left half-way.
+    pub fn journey(&self, session: SessionId) -> Result<Option<Journey>, StoreError> {
+        self.row("SELECT task, kept FROM time_journeys WHERE session = ?1", [self.key(session)?.0], |row| {
+            Ok(Journey { task: row.get(0)?, kept: id_or_null(row, 1)? })
+        })
+    }
+
+    /// What the model is to see once these turns are undone: everything it ever saw of the others, a summary in place
+    /// of what it stands for where all of that is among the others.
+    pub fn conversation_without(
+        &self,
+        session: SessionId,
+        undone: &HashSet<TurnId>,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let key = self.key(session)?;
+        let summary =
+            serde_json::to_string(&Block::Summary { text: String::new(), covers: 0, archive: None })?;
+        let kind: serde_json::Value = serde_json::from_str(&summary)?;
+        let rows = self.rows(
+            "SELECT context.generation, messages.id, messages.turn,
+               EXISTS (SELECT 1 FROM blocks
+                       WHERE blocks.key BETWEEN messages.key AND messages.key | 65535
+                         AND json_extract(block_json, '$.type') = ?2)
+             FROM context CROSS JOIN messages ON messages.key = context.message
+             WHERE context.session = ?1 ORDER BY context.generation, context.position",
+            params![key.0, kind.get("type").and_then(serde_json::Value::as_str)],
+            |row| {
+                let seen = Seen { message: id(row, 1)?, turn: id(row, 2)?, sums_up: row.get(3)? };
+                Ok((row.get::<_, i64>(0)?, seen))
+            },
+        )?;
+        let mut generations: BTreeMap<i64, Vec<Seen>> = BTreeMap::new();
+        for (generation, seen) in rows {
+            generations.entry(generation).or_default().push(seen);
+        }
+        Ok(without(&generations, undone))
+    }
+}
+
+/// See [`Reader::conversation_without`].
+fn without(generations: &BTreeMap<i64, Vec<Seen>>, undone: &HashSet<TurnId>) -> Vec<MessageId> {
+    // The generation before the one a summary first stands in is what it sums up.
+    let mut made: HashMap<MessageId, i64> = HashMap::new();
+    for (generation, seen) in generations {
+        for message in seen.iter().filter(|message| message.sums_up) {
+            made.entry(message.message).or_insert(*generation);
+        }
+    }
+    // Older summaries are looked at first, so what a newer one stands for is known of all it contains.
+    let mut sound: HashSet<MessageId> = HashSet::new();
+    let mut by_age: Vec<(MessageId, i64)> = made.into_iter().collect();
+    by_age.sort_by_key(|(message, generation)| (*generation, *message));
+    for (summary, generation) in by_age {
+        let covered = generations.range(..generation).next_back().map(|(_, seen)| seen.as_slice());
+        let stands = covered.unwrap_or_default().iter().filter(|seen| seen.message < summary).all(|seen| {
+            if seen.sums_up { sound.contains(&seen.message) } else { !undone.contains(&seen.turn) }
+        });
+        if stands {
+            sound.insert(summary);
+        }
+    }
+    let stays = |seen: &&Seen| {
+        if seen.sums_up { sound.contains(&seen.message) } else { !undone.contains(&seen.turn) }
+    };
+    let base = generations
+        .values()
+        .rev()
+        .find(|seen| seen.iter().all(|seen| !seen.sums_up || sound.contains(&seen.message)));
+    let mut kept: Vec<MessageId> =
+        base.into_iter().flatten().filter(stays).map(|seen| seen.message).collect();
+    let newest = kept.iter().max().copied();
+    let mut later: Vec<MessageId> = generations
+        .values()
+        .flatten()
+        .filter(|seen| !seen.sums_up && !undone.contains(&seen.turn))
+        .map(|seen| seen.message)
+        .filter(|message| newest.is_none_or(|newest| *message > newest))
+        .collect();
+    later.sort_unstable();
+    later.dedup();
+    kept.extend(later);
+    kept
+}
+
+impl Tx<'_> {
+    /// A change of task begins: files change next, the conversation after them.
+    pub fn begin_journey(&mut self, session: SessionId, journey: Journey) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        self.change(
+            "INSERT OR REPLACE INTO time_journeys (session, task, kept) VALUES (?1, ?2, ?3)",
+            params![key.0, journey.task, journey.kept.map(|turn| turn.to_string())],
+        )?;
+        Ok(())
+    }
+
+    /// It came to nothing.
+    pub fn drop_journey(&mut self, session: SessionId) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        self.change("DELETE FROM time_journeys WHERE session = ?1", [key.0])?;
+        Ok(())
+    }
+
+    pub(crate) fn project_went_to(&self, session: SessionKey, undone: &[TurnId]) -> Result<(), StoreError> {
+        let undone = serde_json::to_string(undone)?;
+        self.change(
+            "UPDATE turns SET undone = id IN (SELECT value FROM json_each(?2)) WHERE session = ?1",
+            params![session.0, undone],
+        )?;
+        self.change("DELETE FROM time_journeys WHERE session = ?1", [session.0])?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_stand_only_for_what_is_kept() {
+        let turns: Vec<TurnId> = (0..5).map(|_| TurnId::new()).collect();
+        let messages: Vec<MessageId> = (0..8).map(|_| MessageId::new()).collect();
+        let said = |at: usize, turn: usize| Seen { message: messages[at], turn: turns[turn], sums_up: false };
+        let summary = |at: usize, turn: usize| Seen { sums_up: true, ..said(at, turn) };
+        // Turns 0, 1 and 2; 1 is undone before 3 begins; 0, 2 (redone) … then a summary at 4 of turns 0 and 3.
+        let generations = BTreeMap::from([
+            (0, vec![said(0, 0), said(1, 1), said(2, 2)]),
+            (1, vec![said(0, 0), said(3, 3)]),
+            (2, vec![summary(4, 3), said(5, 3), said(6, 4)]),
+        ]);
+        for (undone, expected) in [
+            (vec![], vec![4, 5, 6]),
+            (vec![1, 2], vec![4, 5, 6]),
+            (vec![1, 2, 4], vec![4, 5]),
+            // What the summary stands for is gone: everything is told whole.
+            (vec![3, 4], vec![0, 1, 2]),
+            (vec![1, 2, 3, 4], vec![0]),
+            (vec![2, 3, 4], vec![0, 1]),
+            (vec![0, 1, 2, 3, 4], vec![]),
+        ] {
+            let undone: HashSet<TurnId> = undone.into_iter().map(|turn: usize| turns[turn]).collect();
+            let expected: Vec<MessageId> = expected.into_iter().map(|at: usize| messages[at]).collect();
+            assert_eq!(without(&generations, &undone), expected);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! `undo_task`, `redo_task`, `list_tasks`: the session's time machine as the model may use it.
+//!
+//! A restore asked for by a tool happens when the turn has ended: the turn that asked stays visible, and nothing else
+//! of it runs on files that have just changed under it.
+
+use crate::{Effects, Order, Outcome, Tool, ToolContext, ToolError, ToolOutput};
+use octo_protocol::{SessionId, TaskKind, TaskNumber, TaskStatus, TaskTree, TaskView, ToolView, TurnId};
+use octo_workspace::{TimeError, TimeMachine};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// How many tasks are listed where nothing is said.
+const USUAL: usize = 10;
+/// The most that are listed.
+const MOST: usize = 100;
+/// Paths a tool names of what is undone.
+const NAMED: usize = 20;
+
+/// The session's tasks, for its tools.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    machine: TimeMachine,
+    session: SessionId,
+    /// The turn that runs.
+    turn: TurnId,
+    wish: Arc<Mutex<Option<TaskNumber>>>,
+}
+
+impl Tasks {
+    /// The tasks of a session while a turn of it runs.
+    pub fn new(machine: TimeMachine, session: SessionId, turn: TurnId) -> Self {
+        Self { machine, session, turn, wish: Arc::default() }
+    }
+
+    /// The task to go to once the turn has ended, if a tool asked for one; asked for once.
+    pub fn take_wish(&self) -> Option<TaskNumber> {
+        self.wish.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn wish(&self, task: TaskNumber) {
+        *self.wish.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    }
+
+    async fn tree(&self) -> Result<TaskTree, ToolError> {
+        let (machine, session) = (self.machine.clone(), self.session);
+        beside(move || machine.tree(session)).await
+    }
+
+    /// The number of the turn that runs, if it has one by now.
+    fn own(&self, tree: &TaskTree) -> Option<TaskNumber> {
+        tree.tasks.iter().find(|task| task.turn == Some(self.turn)).map(|task| task.number)
+    }
+
+    /// The state in which this turn began: what the person calls the present one.
+    fn present(&self, tree: &TaskTree) -> TaskNumber {
+        let own = self.own(tree).and_then(|own| parent(tree, own));
+        own.unwrap_or(tree.active)
+    }
+
+    /// Keeps the wish, and says what will happen. What exactly changes is found when it happens: until then this
+    /// turn may still change files itself.
+    fn ask_for(&self, target: TaskNumber, words: &str) -> ToolOutput {
+        self.wish(target);
+        plain(format!(
+            "When this turn ends, {words}. Files somebody else changed since are left as they are; the present \
+             state is saved first and can be brought back. End your turn now."
+        ))
+    }
+}
+
+fn parent(tree: &TaskTree, number: TaskNumber) -> Option<TaskNumber> {
+    tree.tasks.iter().find(|task| task.number == number)?.parent
+}
+
+fn plain(text: String) -> ToolOutput {
+    let view = ToolView::Plain { text: text.clone() };
+    ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done }
+}
+
+async fn beside<T: Send + 'static>(
+    look: impl FnOnce() -> Result<T, TimeError> + Send + 'static,
+) -> Result<T, ToolError> {
+    crate::blocking::blocking(move || look().map_err(|error| ToolError::new(format!("Not done: {error}."))))
+        .await
+}
+
+pub(crate) struct ListTasksTool;
+pub(crate) struct UndoTaskTool;
+pub(crate) struct RedoTaskTool;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListInput {
+    /// How many of the newest. Default 10.
+    limit: Option<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct UndoInput {}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RedoInput {
+    /// The task's number, from list_tasks.
+    task_id: u32,
+}
+
+impl Tool for ListTasksTool {
+    const NAME: &'static str = "list_tasks";
+    const DESCRIPTION: &'static str =
+        "Lists this session's tasks (one for each turn): → current, ↯ undone, ⎇ branch.";
+    type Input = ListInput;
+
+    fn effects(&self, _input: &ListInput, _cwd: &Path) -> Effects {
+        Effects { order: Order::Parallel, ..Effects::none() }
+    }
+
+    async fn preview(&self, _input: &ListInput, _context: &ToolContext) -> Result<ToolView, ToolError> {
+        Ok(ToolView::Plain { text: String::new() })
+    }
+
+    async fn run(&self, input: ListInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let tree = context.tasks.tree().await?;
+        let limit = input.limit.map_or(USUAL, |limit| usize::try_from(limit).unwrap_or(MOST)).clamp(1, MOST);
+        let (own, present) = (context.tasks.own(&tree), context.tasks.present(&tree));
+        let lines: Vec<String> = tree
+            .tasks
+            .iter()
+            .filter(|task| Some(task.number) != own)
+            .map(|task| line(task, present))
+            .collect();
+        if lines.is_empty() {
+            return Ok(plain("No task came before this one.".to_owned()));
+        }
+        let first = lines.len().saturating_sub(limit);
+        let earlier = if first == 0 { String::new() } else { format!("({first} earlier ones)\n") };
+        Ok(plain(format!("{earlier}{}", lines.get(first..).unwrap_or_default().join("\n"))))
+    }
+}
+
+fn line(task: &TaskView, present: TaskNumber) -> String {
+    let mark = if task.number == present {
+        "→"
+    } else if task.status == TaskStatus::Undone {
+        "↯"
+    } else {
+        " "
+    };
+    let branch = if task.branch { "⎇ " } else { "" };
+    let what = match task.kind {
+        TaskKind::Start => "the state before the first task".to_owned(),
+        TaskKind::Run => task.summary.clone(),
+        TaskKind::Safety => "(saved before a restore)".to_owned(),
+        TaskKind::Files => "(files brought back)".to_owned(),
+        TaskKind::Checkpoint => format!("(checkpoint) {}", task.summary),
+    };
+    let files = if task.changed == 0 { String::new() } else { format!(" [{} files]", task.changed) };
+    format!("{mark} {} {branch}{what}{files}", task.number)
+}
+
+impl Tool for UndoTaskTool {
+    const NAME: &'static str = "undo_task";
+    const DESCRIPTION: &'static str =
+        "Takes back what the last task did to files, commands included. Happens when your turn ends.";
+    type Input = UndoInput;
+
+    fn effects(&self, _input: &UndoInput, cwd: &Path) -> Effects {
+        Effects::writes(vec![cwd.to_owned()])
+    }
+
+    async fn preview(&self, _input: &UndoInput, context: &ToolContext) -> Result<ToolView, ToolError> {
+        let (_, target) = undone(context).await?;
+        Ok(ToolView::Plain { text: target.to_string() })
+    }
+
+    async fn run(&self, _input: UndoInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let (task, target) = undone(&context).await?;
+        let (machine, session) = (context.tasks.machine.clone(), context.tasks.session);
+        let changes = beside(move || machine.changes(session, task)).await?;
+        let paths: Vec<&str> = changes.paths.iter().take(NAMED).map(|path| path.path.as_str()).collect();
+        let more = changes.paths.len().saturating_sub(NAMED);
+        let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let words = if paths.is_empty() {
+            format!("task {task} is undone (it changed no files)")
+        } else {
+            format!("task {task} is undone, which changed {}{rest}", paths.join(", "))
+        };
+        Ok(context.tasks.ask_for(target, &words))
+    }
+}
+
+/// The task an undo takes back, and where it goes.
+async fn undone(context: &ToolContext) -> Result<(TaskNumber, TaskNumber), ToolError> {
+    let tree = context.tasks.tree().await?;
+    let mut task = context.tasks.present(&tree);
+    // A checkpoint is no work.
+    while let Some(checkpoint) =
+        tree.tasks.iter().find(|known| known.number == task && known.kind == TaskKind::Checkpoint)
+    {
+        task = checkpoint.parent.unwrap_or(0);
+    }
+    let target = parent(&tree, task)
+        .ok_or_else(|| ToolError::new("Nothing to undo: this is the state before the first task."))?;
+    Ok((task, target))
+}
+
+impl Tool for RedoTaskTool {
+    const NAME: &'static str = "redo_task";
+    const DESCRIPTION: &'static str = "Brings files to the state at the end of a task, undone or on another branch. Happens when your turn ends.";
+    type Input = RedoInput;
+
+    fn effects(&self, _input: &RedoInput, cwd: &Path) -> Effects {
+        Effects::writes(vec![cwd.to_owned()])
+    }
+
+    async fn preview(&self, input: &RedoInput, context: &ToolContext) -> Result<ToolView, ToolError> {
+        known(input.task_id, context).await?;
+        Ok(ToolView::Plain { text: input.task_id.to_string() })
+    }
+
+    async fn run(&self, input: RedoInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        known(input.task_id, &context).await?;
+        let words = format!("files go to the end of task {}", input.task_id);
+        Ok(context.tasks.ask_for(input.task_id, &words))
+    }
+}
+
+async fn known(task: TaskNumber, context: &ToolContext) -> Result<(), ToolError> {
+    let tree = context.tasks.tree().await?;
+    if context.tasks.own(&tree) == Some(task) {
+        return Err(ToolError::new(format!("Task {task} is this turn itself.")));
+    }
+    let numbers: Vec<String> = tree.tasks.iter().map(|task| task.number.to_string()).collect();
+    if tree.tasks.iter().any(|known| known.number == task) {
+        Ok(())
+    } else {
+        Err(ToolError::new(format!("There is no task {task}; there are {}.", numbers.join(", "))))
+    }
+}
