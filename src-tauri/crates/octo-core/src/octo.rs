@@ -114,6 +114,7 @@ impl Octo {
             Request::Models(request) => self.models(request).await,
             Request::Ledger(request) => self.ledger(request).await,
             Request::App(request) => self.app(request).await,
+            Request::Time(_) => Err(ApiError::new("time.off")),
             Request::Host(request) => self.host(request).await,
         }
     }
