@@ -157,7 +157,8 @@ impl Inner {
             let (left, wanted) = (state(&leaving), state(&going));
             let (present, stamp) = self.look_now(&mut folders, path)?;
             let verdict = judge(Candidate { path: path.clone(), left, wanted, present, stamp });
-            if verdict != Verdict::Nothing && !may_write(&roots, &records, path) {
+            let writes = matches!(verdict, Verdict::Clean(_) | Verdict::Conflict(..));
+            if writes && !may_write(&roots, &records, path) {
                 plan.impossible.insert(path.clone(), ImpossibleReason::OutsideRoots);
                 continue;
             }
@@ -187,6 +188,10 @@ impl Inner {
         let mut steps = plan.steps.clone();
         steps.extend(named.into_iter().map(|(step, _)| step.clone()));
         let (steps, more) = arranged(steps)?;
+        // What was possible when the plan was made and is not now: something was put in the way.
+        if let Some(step) = plan.steps.iter().find(|step| more.contains_key(&step.path)) {
+            return Err(TimeError::Moved(step.path.clone()));
+        }
         let mut not_possible = plan.impossible.clone();
         not_possible.extend(more);
         let mut report = RestoreReport {
@@ -362,22 +367,25 @@ impl Inner {
             self.journals.remove(&journal.id, stage).map_err(TimeError::Journal)?;
             return Ok(Recovered { session, outcome: RecoveredAs::NotBegun, kept: Vec::new() });
         }
+        let prepared = journal.clone();
         let kept = self.leave_changed(&mut journal)?;
         let taken_back = match stage {
             Stage::Forward => match apply(&self.blobs, &journal) {
                 Ok(()) => {
-                    unstage(&journal);
+                    unstage(&prepared);
                     self.done(&journal, stage, journal.to)?;
                     false
                 }
                 Err(error) => {
                     tracing::warn!(%error, "an interrupted restore cannot be finished and is taken back");
                     self.journals.advance(&journal.id, stage, Stage::Back).map_err(TimeError::Journal)?;
+                    unstage(&prepared);
                     self.take_back(&journal)?;
                     true
                 }
             },
             Stage::Back | Stage::Staging => {
+                unstage(&prepared);
                 self.take_back(&journal)?;
                 true
             }

@@ -150,8 +150,11 @@ fn run(folder: &Path, commands: &[Shell]) {
             }
             Shell::Mode(name, mode) => {
                 if let Ok(meta) = fs::symlink_metadata(at(*name)) {
-                    let modes =
-                        if meta.is_dir() { [0o755, 0o700, 0o750, 0o775] } else { [0o644, 0o600, 0o755, 0o444] };
+                    let modes = if meta.is_dir() {
+                        [0o755, 0o700, 0o750, 0o775]
+                    } else {
+                        [0o644, 0o600, 0o755, 0o444]
+                    };
                     if !meta.is_symlink() {
                         fs::set_permissions(at(*name), Permissions::from_mode(modes[*mode])).unwrap();
                     }
@@ -278,7 +281,8 @@ fn sequence(home: &Home, steps: &[Step]) -> (usize, usize) {
 fn every_switch_is_exact_to_the_byte() {
     let cases = cases(FULL);
     let home = Home::new();
-    let config = Config { cases: u32::try_from(cases).unwrap(), failure_persistence: None, ..Config::default() };
+    let config =
+        Config { cases: u32::try_from(cases).unwrap(), failure_persistence: None, ..Config::default() };
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let (mut switches, mut files) = (0, 0);
     let counted = std::cell::RefCell::new((&mut switches, &mut files));

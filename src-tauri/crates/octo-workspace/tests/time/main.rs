@@ -10,4 +10,8 @@
 )]
 
 mod campaign;
+mod crash;
+mod edges;
+mod pictures;
+mod space;
 mod world;

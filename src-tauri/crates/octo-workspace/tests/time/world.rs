@@ -174,9 +174,8 @@ impl World {
 /// No prepared file of a restore stays behind.
 pub fn leftovers(tree: &Tree) -> Vec<&PathBuf> {
     let is_ours = |path: &&PathBuf| {
-        path.file_name().is_some_and(|name| {
-            name.as_bytes().starts_with(b".octo-") && name.as_bytes().ends_with(b".tmp")
-        })
+        path.file_name()
+            .is_some_and(|name| name.as_bytes().starts_with(b".octo-") && name.as_bytes().ends_with(b".tmp"))
     };
     tree.keys().filter(is_ours).collect()
 }

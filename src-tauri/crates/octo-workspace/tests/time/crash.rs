@@ -1,0 +1,198 @@
+//! `kill -9` at random moments of restores, and of what ends them at the next start: never a mixed state.
+
+use crate::world::{Home, Tree, World, cases, leftovers};
+use octo_workspace::{RecoveredAs, Selection};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env,
+    fs::{self, Permissions},
+    io::{BufRead, BufReader},
+    os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+const FULL: usize = 200;
+const BASE: &str = "OCTO_TIME_CRASH_BASE";
+const SESSION: &str = "OCTO_TIME_CRASH_SESSION";
+const TARGET: &str = "OCTO_TIME_CRASH_TARGET";
+
+/// The process that is killed. It goes to the task it is told, or, told none, ends what was left unfinished.
+#[test]
+#[ignore = "run by the crash test as a process of its own"]
+fn restorer() {
+    let (Ok(base), Ok(session)) = (env::var(BASE), env::var(SESSION)) else { return };
+    let home = Home::at(Path::new(&base));
+    let machine = home.machine();
+    let session = session.parse().unwrap();
+    match env::var(TARGET) {
+        Ok(target) => {
+            let plan = machine.plan(session, target.parse().unwrap(), Selection::All).unwrap();
+            println!("now");
+            machine.restore(&plan, &BTreeSet::new()).unwrap();
+        }
+        Err(_) => {
+            println!("now");
+            machine.recover().unwrap();
+        }
+    }
+    println!("done");
+}
+
+fn start(home: &Home, world: &World, target: Option<u32>) -> (Child, impl Iterator<Item = String> + use<>) {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command
+        .args(["--exact", "crash::restorer", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(BASE, &home.base)
+        .env(SESSION, world.session.to_string())
+        .env_remove(TARGET)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    if let Some(target) = target {
+        command.env(TARGET, target.to_string());
+    }
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.ends_with("now")), "it began");
+    (child, lines)
+}
+
+/// Everything that can happen to a path, many times over.
+fn fill(folder: &Path) {
+    for number in 0..12 {
+        let place = folder.join(format!("d{number}"));
+        fs::create_dir_all(place.join("deep")).unwrap();
+        fs::write(place.join("edited"), format!("before {number}\n").repeat(200)).unwrap();
+        fs::write(place.join("deleted"), vec![number; 3_000]).unwrap();
+        fs::write(place.join("mode"), "x").unwrap();
+        fs::write(place.join("deep/becomes folder"), "x").unwrap();
+        symlink("edited", place.join("link")).unwrap();
+    }
+}
+
+fn change(folder: &Path) {
+    for number in 0..12 {
+        let place = folder.join(format!("d{number}"));
+        fs::write(place.join("edited"), format!("after {number}\n").repeat(300)).unwrap();
+        fs::remove_file(place.join("deleted")).unwrap();
+        fs::write(place.join("created"), vec![number; 5_000]).unwrap();
+        fs::set_permissions(place.join("mode"), Permissions::from_mode(0o750)).unwrap();
+        fs::remove_file(place.join("link")).unwrap();
+        symlink("created", place.join("link")).unwrap();
+        fs::remove_file(place.join("deep/becomes folder")).unwrap();
+        fs::create_dir_all(place.join("deep/becomes folder/new")).unwrap();
+        fs::write(place.join("deep/becomes folder/new/file"), "y").unwrap();
+    }
+    fs::remove_dir_all(folder.join("d0")).unwrap();
+    fs::write(folder.join("d0"), "a file now").unwrap();
+}
+
+#[test]
+fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
+    let kills = cases(FULL);
+    let home = Home::new();
+    let world = home.world();
+    fill(&world.folder());
+    let mut copies: BTreeMap<u32, Tree> = BTreeMap::from([(0, world.tree())]);
+    let task = world.command(change);
+    copies.insert(task, world.tree());
+    let active = |world: &World| world.machine.tree(world.session).unwrap().active;
+
+    // How long it takes when nobody disturbs it.
+    let mut longest = Duration::ZERO;
+    for target in [0, task] {
+        let (mut child, mut lines) = start(&home, &world, Some(target));
+        let began = Instant::now();
+        assert!(lines.any(|line| line == "done"));
+        longest = longest.max(began.elapsed());
+        child.wait().unwrap();
+        assert_eq!((active(&world), &world.tree()), (target, &copies[&target]));
+    }
+
+    // A fixed row of numbers: where each kill falls is decided by the machine's timing around them.
+    let mut salt = 0x9e37_79b9_u64;
+    let mut random = move |below: u64| {
+        salt ^= salt << 13;
+        salt ^= salt >> 7;
+        salt ^= salt << 17;
+        salt % below.max(1)
+    };
+    let mut met: BTreeMap<&str, usize> = BTreeMap::new();
+    for kill in 0..kills {
+        let from = active(&world);
+        let to = if from == 0 { task } else { 0 };
+        let (mut child, _lines) = start(&home, &world, Some(to));
+        let micros = u64::try_from(longest.as_micros()).unwrap() * 11 / 10;
+        // The moment is what is tried, nothing waits for it.
+        std::thread::sleep(Duration::from_micros(random(micros)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if random(3) == 0 {
+            let (mut child, _lines) = start(&home, &world, None);
+            std::thread::sleep(Duration::from_micros(random(micros / 2)));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            *met.entry("recovery killed too").or_default() += 1;
+        }
+        let recovered = world.machine.recover().unwrap();
+        assert!(recovered.len() <= 1);
+        let outcome = match recovered.first() {
+            None => "nothing to recover",
+            Some(recovered) => {
+                assert_eq!(recovered.kept, Vec::<std::path::PathBuf>::new(), "kill {kill}");
+                match recovered.outcome {
+                    RecoveredAs::NotBegun => "not begun",
+                    RecoveredAs::Finished => "finished",
+                    RecoveredAs::TakenBack => "taken back",
+                }
+            }
+        };
+        *met.entry(outcome).or_default() += 1;
+        let now = active(&world);
+        let tree = world.tree();
+        assert!(now == from || now == to, "kill {kill}: at {now}");
+        assert_eq!(leftovers(&tree), Vec::<&std::path::PathBuf>::new(), "kill {kill}: {outcome}");
+        assert!(tree == copies[&now], "kill {kill}: mixed, {outcome}");
+    }
+    eprintln!("{kills} kills within {longest:?}: {met:?}");
+    let hit = met.get("finished").copied().unwrap_or(0) + met.get("not begun").copied().unwrap_or(0);
+    assert!(hit > 0, "no kill fell into a restore: {met:?}");
+    home.store.close();
+}
+
+#[test]
+fn what_somebody_changed_after_the_crash_is_not_overwritten() {
+    let home = Home::new();
+    let world = home.world();
+    fill(&world.folder());
+    let before = world.tree();
+    world.command(change);
+    // Killed when everything was about to change: the journal stands, and nothing else happened.
+    let (mut child, mut lines) = start(&home, &world, Some(0));
+    let journals = home.octo().join("time/restores");
+    let forward = || {
+        fs::read_dir(&journals).is_ok_and(|mut entries| {
+            entries.any(|entry| entry.unwrap().path().extension().is_some_and(|kind| kind == "forward"))
+        })
+    };
+    while !forward() && child.try_wait().unwrap().is_none() {
+        std::hint::spin_loop();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    if lines.any(|line| line == "done") || !forward() {
+        return; // It was done before it could be killed.
+    }
+    let mine = world.path("d5/edited");
+    fs::write(&mine, "mine, after the crash").unwrap();
+    assert!(world.machine.plan(world.session, 0, Selection::All).is_err(), "refused until it is finished");
+    let recovered = world.machine.recover().unwrap();
+    assert_eq!(recovered[0].outcome, RecoveredAs::Finished);
+    assert_eq!(recovered[0].kept, [mine.clone()]);
+    assert_eq!(fs::read(&mine).unwrap(), b"mine, after the crash");
+    let mut now = world.tree();
+    now.insert(mine.clone(), before[&mine].clone());
+    assert_eq!(now, before);
+    home.store.close();
+}

@@ -1,0 +1,254 @@
+//! What a picture keeps, what it leaves out, and whose content it need not keep a second time.
+
+use crate::world::Home;
+use octo_protocol::Unsaved;
+use octo_workspace::{Limits, Selection};
+use std::{
+    fs::{self, File},
+    path::Path,
+    process::Command,
+    time::SystemTime,
+};
+
+fn blobs(home: &Home) -> u64 {
+    home.blobs.for_each(|_, _, _| {}).unwrap().blobs
+}
+
+#[test]
+fn what_is_left_out_is_said_and_ignored_files_are_not() {
+    let home = Home::new();
+    let world = home.world();
+    let folder = world.folder();
+    for (path, content) in [
+        (".gitignore", ".env\nlocal/\n"),
+        (".env", "SECRET=1"),
+        ("local/settings", "mine"),
+        (".git/HEAD", "ref: refs/heads/main"),
+        ("node_modules/a/b.js", "x"),
+        ("web/node_modules/c.js", "x"),
+        ("Cargo.toml", "[package]"),
+        ("target/debug/x", "x"),
+        ("docs/target/kept", "no build makes this"),
+        ("cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n"),
+        ("cache/x", "x"),
+        ("nocache/CACHEDIR.TAG", "something else"),
+        ("dist/kept", "may exist only once"),
+    ] {
+        fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
+        fs::write(folder.join(path), content).unwrap();
+    }
+    let before = world.tree();
+    world.command(|folder| {
+        for path in [".env", "local/settings", "docs/target/kept", "dist/kept", "nocache/CACHEDIR.TAG"] {
+            fs::write(folder.join(path), "overwritten").unwrap();
+        }
+        fs::remove_file(folder.join(".gitignore")).unwrap();
+    });
+    let (left_out, count) = world.machine.left_out(&folder);
+    let told: Vec<_> = left_out
+        .iter()
+        .map(|it| (Path::new(&it.path).strip_prefix(&folder).unwrap().to_str().unwrap(), it.why))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (".git", Unsaved::VersionControl),
+            ("cache", Unsaved::Cache),
+            ("node_modules", Unsaved::Dependencies),
+            ("target", Unsaved::BuildOutput),
+            ("web/node_modules", Unsaved::Dependencies),
+        ]
+    );
+    assert_eq!(count, 5);
+    world.switch(0);
+    assert_eq!(world.tree(), before);
+}
+
+#[test]
+fn octos_own_home_is_never_part_of_a_picture() {
+    let home = Home::new();
+    let world = home.world();
+    // The session works in the folder that holds the home.
+    let task =
+        world.machine.begin_task(world.session, octo_protocol::TurnId::new(), &home.base, "x").unwrap();
+    let running = world.machine.before_command(task, &home.base).unwrap();
+    assert_eq!(world.machine.after_command(&running).unwrap(), 0);
+    let (left_out, _) = world.machine.left_out(&home.base);
+    let own: Vec<_> =
+        left_out.iter().filter(|it| it.why == Unsaved::OctoHome).map(|it| it.path.clone()).collect();
+    assert_eq!(own, [home.octo().to_str().unwrap()]);
+}
+
+#[test]
+fn the_small_come_first_and_what_is_beyond_the_budget_is_said() {
+    let mut home = Home::new();
+    home.limits = Limits { picture: 10_000, ..Limits::default() };
+    let world = home.world();
+    for (name, len) in [("a", 9_000), ("b", 100), ("c", 8_000), ("d", 100)] {
+        fs::write(world.path(name), vec![1; len]).unwrap();
+    }
+    world.command(|folder| {
+        fs::write(folder.join("a"), "x").unwrap();
+        fs::write(folder.join("c"), "x").unwrap();
+        fs::write(folder.join("d"), "x").unwrap();
+    });
+    let changes = world.machine.changes(world.session, 1).unwrap();
+    let unsaved: Vec<_> =
+        changes.paths.iter().map(|it| (it.path.rsplit('/').next().unwrap(), it.unsaved)).collect();
+    assert_eq!(unsaved, [("a", Some(Unsaved::Budget)), ("c", None), ("d", None)]);
+}
+
+#[test]
+fn a_limit_of_entries_never_makes_known_things_absent() {
+    let mut home = Home::new();
+    home.limits = Limits { entries: 3, ..Limits::default() };
+    let world = home.world();
+    for folder in ["a", "b", "c", "d"] {
+        fs::create_dir(world.path(folder)).unwrap();
+        for file in 0..3 {
+            fs::write(world.path(&format!("{folder}/{file}")), "kept").unwrap();
+        }
+    }
+    world.command(|folder| fs::write(folder.join("new"), "x").unwrap());
+    // Another process with room for all: what it sees for the first time is not what a command created.
+    home.limits = Limits::default();
+    let world = crate::world::World { machine: home.machine(), ..world };
+    let before = world.tree();
+    world.command(|folder| fs::write(folder.join("d/0"), "changed").unwrap());
+    let plan = world.machine.plan(world.session, 1, Selection::All).unwrap();
+    assert!(plan.preview().changes.len() <= 1);
+    world.machine.restore(&plan, &Default::default()).unwrap();
+    assert_eq!(world.tree().len(), before.len());
+}
+
+#[test]
+fn a_change_that_only_the_clock_could_hide_is_seen() {
+    let home = Home::new();
+    let world = home.world();
+    let path = world.path("a");
+    // Right before the picture, then the same length within the same tick, with the old time put back.
+    for round in 0..20 {
+        let old = format!("old {round:02}");
+        fs::write(&path, &old).unwrap();
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        let number = world.command(|_| {
+            fs::write(&path, format!("new {round:02}")).unwrap();
+            File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        });
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), time);
+        let changes = world.machine.changes(world.session, number).unwrap();
+        assert_eq!(changes.paths.len(), 1, "round {round}");
+        let parent = world.machine.tree(world.session).unwrap().undo.unwrap();
+        world.switch(parent);
+        assert_eq!(fs::read_to_string(&path).unwrap(), old);
+    }
+    assert!(SystemTime::now() > fs::metadata(&path).unwrap().modified().unwrap());
+}
+
+#[test]
+fn a_second_process_goes_on_from_the_picture_of_the_first() {
+    let home = Home::new();
+    let world = home.world();
+    fs::write(world.path("a"), "old").unwrap();
+    world.command(|folder| fs::write(folder.join("b"), "b").unwrap());
+    let pictures: Vec<_> = fs::read_dir(home.octo().join("time/pictures")).unwrap().collect();
+    assert_eq!(pictures.len(), 1);
+    let path = pictures[0].as_ref().unwrap().path();
+    for damage in [false, true] {
+        if damage {
+            let mut bytes = fs::read(&path).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            fs::write(&path, bytes).unwrap();
+        }
+        let world =
+            crate::world::World { machine: home.machine(), session: world.session, base: world.base.clone() };
+        let number = world.command(|folder| fs::write(folder.join("a"), format!("{damage}")).unwrap());
+        assert_eq!(world.machine.changes(world.session, number).unwrap().paths.len(), 1, "damaged: {damage}");
+    }
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let done = Command::new("git")
+        .args([
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "-c",
+            "gc.auto=0",
+            "-c",
+            "init.defaultBranch=main",
+        ])
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn what_the_repository_holds_is_not_kept_twice_and_comes_back_all_the_same() {
+    for index_version in ["2", "4"] {
+        let home = Home::new();
+        let world = home.world();
+        let folder = world.folder();
+        git(&folder, &["init", "--quiet"]);
+        fs::create_dir_all(folder.join("src/deep")).unwrap();
+        for number in 0..30 {
+            fs::write(
+                folder.join(format!("src/deep/file{number}")),
+                format!("content {number}\n").repeat(50),
+            )
+            .unwrap();
+        }
+        fs::write(folder.join("unix.txt"), "a\r\nb\r\n").unwrap();
+        fs::write(folder.join(".gitattributes"), "*.txt text\n").unwrap();
+        git(&folder, &["add", "."]);
+        git(&folder, &["commit", "--quiet", "-m", "x"]);
+        git(&folder, &["update-index", "--index-version", index_version]);
+        git(&folder, &["repack", "-a", "-d", "--quiet"]);
+        fs::write(folder.join("src/deep/file3"), "changed and not added\n").unwrap();
+        fs::write(folder.join("untracked"), "mine").unwrap();
+        let own = |tree: crate::world::Tree| -> Vec<_> {
+            tree.into_iter().filter(|(path, _)| !path.starts_with(folder.join(".git"))).collect()
+        };
+        let before = own(world.tree());
+        let task = world.begin();
+        let running = world.machine.before_command(task, &folder).unwrap();
+        // What git has other bytes of (line ends), older ones of, or none of: nothing else.
+        assert_eq!(blobs(&home), 3, "index version {index_version}");
+        for number in 0..10 {
+            fs::write(folder.join(format!("src/deep/file{number}")), "broken").unwrap();
+        }
+        fs::remove_dir_all(folder.join("src")).unwrap();
+        fs::write(folder.join("unix.txt"), "broken").unwrap();
+        world.machine.after_command(&running).unwrap();
+        world.machine.end_task(task).unwrap();
+        // From now on the repository is not needed.
+        fs::remove_dir_all(folder.join(".git")).unwrap();
+        world.switch(0);
+        assert_eq!(own(world.tree()), before);
+    }
+}
+
+#[test]
+fn what_a_command_changed_and_pruned_from_the_repository_is_said_to_be_lost() {
+    let home = Home::new();
+    let world = home.world();
+    let folder = world.folder();
+    git(&folder, &["init", "--quiet"]);
+    fs::write(folder.join("a"), "old").unwrap();
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "--quiet", "-m", "x"]);
+    world.command(|folder| {
+        fs::write(folder.join("a"), "new").unwrap();
+        fs::remove_dir_all(folder.join(".git")).unwrap();
+    });
+    let changes = world.machine.changes(world.session, 1).unwrap();
+    let told: Vec<_> =
+        changes.paths.iter().map(|it| (it.path.rsplit('/').next().unwrap(), it.unsaved)).collect();
+    assert_eq!(told, [(".git", Some(Unsaved::VersionControl)), ("a", Some(Unsaved::Forgotten))]);
+}

@@ -1,0 +1,129 @@
+//! Collection: what nothing refers to goes, what anything refers to stays, whatever happens in between.
+
+use crate::world::{Home, World};
+use octo_protocol::{BlobHash, Block, Draft, ImpossibleReason, Unsaved};
+use octo_workspace::{Blobs, Selection};
+use std::{
+    collections::{BTreeSet, HashSet},
+    fs::{self, File},
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+const EVERYTHING: u64 = u64::MAX;
+
+/// Makes all blobs as old as if they had been put yesterday.
+fn age(blobs: &Blobs) {
+    let yesterday = SystemTime::now() - Duration::from_secs(86_400);
+    let mut all = Vec::new();
+    blobs.for_each(|hash, _, _| all.push(hash)).unwrap();
+    for hash in all {
+        let file = File::options().write(true).open(blobs.path(&hash).unwrap()).unwrap();
+        file.set_modified(yesterday).unwrap();
+    }
+}
+
+fn there(home: &Home) -> BTreeSet<BlobHash> {
+    let mut all = BTreeSet::new();
+    home.blobs
+        .for_each(|hash, _, _| {
+            all.insert(hash);
+        })
+        .unwrap();
+    all
+}
+
+/// Three tasks over one file, an attachment, and content nobody refers to.
+fn filled(home: &Home) -> (World, BlobHash, BlobHash) {
+    let world = home.world();
+    let stray = home.blobs.put(b"nobody's").unwrap();
+    let attached = home.blobs.put(b"a picture").unwrap();
+    let block =
+        Block::Image { blob: attached.clone(), media_type: "image/png".to_owned(), name: "a".to_owned() };
+    let draft = Draft { text: String::new(), attachments: vec![block] };
+    home.store.write_blocking(move |tx| tx.set_new_draft(&draft)).unwrap();
+    for content in ["one", "two", "three"] {
+        world.write(&world.path("a"), content.repeat(1_000).as_bytes());
+    }
+    world.command(|folder| fs::write(folder.join("b"), "by a command").unwrap());
+    (world, stray, attached)
+}
+
+#[test]
+fn only_what_nothing_refers_to_goes_and_not_while_it_is_new() {
+    let home = Home::new();
+    let (world, stray, attached) = filled(&home);
+    let all = there(&home);
+    let collected = world.machine.collect(EVERYTHING).unwrap();
+    assert_eq!((collected.freed_blobs, there(&home)), (0, all.clone()), "it may still be referred to");
+    age(&home.blobs);
+    let collected = world.machine.collect(EVERYTHING).unwrap();
+    assert_eq!((collected.freed_blobs, collected.freed_bytes, collected.forgotten_tasks), (1, 8, 0));
+    let left: BTreeSet<BlobHash> = all.into_iter().filter(|hash| *hash != stray).collect();
+    assert_eq!(there(&home), left);
+    assert!(left.contains(&attached));
+    let space = world.machine.space(7).unwrap();
+    assert_eq!((space.blobs, space.bytes, space.budget), (left.len() as u64, collected.kept_bytes, 7));
+    for task in [0, 2, 1, 4] {
+        world.switch(task);
+    }
+}
+
+#[test]
+fn beyond_the_budget_the_oldest_go_first_and_that_is_said() {
+    let home = Home::new();
+    let (world, _, attached) = filled(&home);
+    age(&home.blobs);
+    // Task 1 recorded "one", which task 2 recorded too; with both gone one content is free.
+    let total = world.machine.collect(EVERYTHING).unwrap().kept_bytes;
+    let collected = world.machine.collect(total - 1).unwrap();
+    assert_eq!((collected.forgotten_tasks, collected.freed_blobs), (2, 1), "{collected:?}");
+    assert!(collected.kept_bytes < total);
+    let plan = world.machine.plan(world.session, 1, Selection::All).unwrap();
+    let impossible = plan.preview().impossible;
+    assert_eq!(impossible[0].why, ImpossibleReason::NotKept { why: Unsaved::Forgotten });
+    let report = world.machine.restore(&plan, &BTreeSet::new()).unwrap();
+    assert_eq!(report.active, 1);
+    assert_eq!(fs::read_to_string(world.path("a")).unwrap(), "three".repeat(1_000), "left alone");
+    world.switch(4);
+    assert!(home.blobs.verify(&attached).is_ok());
+
+    let collected = world.machine.collect(0).unwrap();
+    assert!(collected.forgotten_tasks > 0);
+    assert!(home.blobs.verify(&attached).is_ok(), "an attachment is nobody's to forget");
+}
+
+#[test]
+fn a_crash_during_collection_loses_nothing() {
+    let home = Home::new();
+    let (world, stray, _) = filled(&home);
+    age(&home.blobs);
+    let kept = there(&home);
+    // A process killed after moving content aside: here of all content, needed or not.
+    let aside = home.octo().join("blobs/leaving");
+    fs::create_dir_all(&aside).unwrap();
+    for hash in &kept {
+        fs::rename(home.blobs.path(hash).unwrap(), aside.join(&hash.0)).unwrap();
+    }
+    assert!(there(&home).is_empty());
+    world.machine.recover().unwrap();
+    assert_eq!(there(&home), kept);
+    world.switch(1);
+    assert_eq!(world.machine.collect(EVERYTHING).unwrap().freed_blobs, 1);
+    assert!(!there(&home).contains(&stray));
+}
+
+#[test]
+fn content_that_is_put_again_while_it_is_collected_stays() {
+    let home = Home::new();
+    let hash = home.blobs.put(b"again").unwrap();
+    age(&home.blobs);
+    let old: HashSet<BlobHash> = HashSet::from([hash.clone()]);
+    // Found unused, then put again before it goes.
+    assert_eq!(home.blobs.put(b"again").unwrap(), hash);
+    assert_eq!(home.blobs.sweep(&old).unwrap().blobs, 0);
+    assert_eq!(home.blobs.get(&hash).unwrap(), b"again");
+    age(&home.blobs);
+    assert_eq!(home.blobs.sweep(&old).unwrap().blobs, 1);
+    assert!(!Path::new(&home.blobs.path(&hash).unwrap()).exists());
+}
