@@ -57,6 +57,13 @@ const scenes = {
     },
   },
   budget: { fake: "budget" },
+  background: {
+    fake: "background",
+    async act(page) {
+      await page.getByTestId("command-ended").click();
+      await page.getByTestId("status-running").click();
+    },
+  },
   usage: {
     fake: "main",
     side: true,

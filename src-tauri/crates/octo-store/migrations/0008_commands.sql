@@ -3,8 +3,8 @@
 -- running when Octo ended.
 
 CREATE TABLE commands (
-  key        INTEGER PRIMARY KEY,
   session    INTEGER NOT NULL REFERENCES sessions (key),
+  position   INTEGER NOT NULL,
   handle     TEXT NOT NULL,
   call       TEXT NOT NULL,
   command    TEXT NOT NULL,
@@ -14,5 +14,5 @@ CREATE TABLE commands (
   state_json TEXT NOT NULL,
   log        TEXT,
   last_line  TEXT NOT NULL,
-  UNIQUE (session, handle)
-) STRICT;
+  PRIMARY KEY (session, position)
+) STRICT, WITHOUT ROWID;

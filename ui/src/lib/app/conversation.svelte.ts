@@ -133,6 +133,11 @@ export class Conversation {
   stop = (): Promise<boolean> => this.#try(call("sessions", "stop", { session: this.id }));
   retry = (): Promise<boolean> => this.#try(call("sessions", "retry_turn", { session: this.id }));
 
+  /** Ends a command that runs in the background. */
+  stopCommand(handle: string): Promise<boolean> {
+    return this.#try(call("sessions", "stop_command", { session: this.id, handle }));
+  }
+
   answer(question: string, answer: Answer): Promise<boolean> {
     return this.#try(call("sessions", "answer_question", { session: this.id, question, answer }));
   }

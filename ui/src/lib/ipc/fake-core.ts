@@ -7,6 +7,7 @@ import { factsOf, fakePresets, fakeServers } from "./fake-models";
 import type {
   ApiError,
   AppRequest,
+  BackgroundCommand,
   Event,
   HostRequest,
   LedgerRequest,
@@ -209,6 +210,18 @@ export class FakeCore {
       case "stop":
         this.#change(call.session, { status: "idle" });
         return {};
+      case "stop_command": {
+        const commands = this.#state(call.session).commands;
+        if (!commands.some((known) => known.handle === call.handle && known.ended_at === null))
+          throw failure("background.gone");
+        const stopped = (known: BackgroundCommand): BackgroundCommand =>
+          known.handle === call.handle ? { ...known, state: { type: "killed" }, ended_at: Date.now() } : known;
+        this.#emit(
+          { type: "session", id: call.session },
+          { type: "commands_changed", commands: commands.map(stopped) },
+        );
+        return {};
+      }
       case "answer_question":
         this.#emit(
           { type: "session", id: call.session },
@@ -457,6 +470,7 @@ function emptyState(info: SessionInfo): SessionState {
     questions: [],
     queue: [],
     todos: [],
+    commands: [],
     streaming: [],
     retry: null,
     draft: { text: "", attachments: [] },
@@ -485,6 +499,7 @@ function snapshotOf(state: SessionState) {
     questions: [...state.questions],
     queue: [...state.queue],
     todos: [...state.todos],
+    commands: [...state.commands],
     streaming: state.streaming.map(({ message, block, kind, start, text }) => ({ message, block, kind, start, text })),
     retry: state.retry,
     draft: state.draft,

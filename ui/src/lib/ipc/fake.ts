@@ -51,7 +51,9 @@ export async function replay(scene: string): Promise<Transport> {
     ? []
     : (
         await Promise.all(
-          ["main", "permission", "long", "trouble", "compacted", "budget"].filter((name) => name !== scene).map(lines),
+          ["main", "permission", "long", "trouble", "compacted", "budget", "background"]
+            .filter((name) => name !== scene)
+            .map(lines),
         )
       ).flat();
   const core = new FakeCore(scene, [...settings, ...sessions, ...own, ...others], topicOf);

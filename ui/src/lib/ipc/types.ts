@@ -6,6 +6,7 @@ export type * from "./generated/AppReplies";
 export type * from "./generated/AppRequest";
 export type * from "./generated/Ask";
 export type * from "./generated/AskReason";
+export type * from "./generated/BackgroundCommand";
 export type * from "./generated/BilledCall";
 export type * from "./generated/BilledCalls";
 export type * from "./generated/BlobHash";

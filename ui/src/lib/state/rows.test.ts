@@ -1,4 +1,4 @@
-import type { Block, CallView, Message, TurnView } from "$lib/ipc/types";
+import type { BackgroundCommand, Block, CallView, Message, TurnView } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
 import { type RowSource, rowsOf } from "./rows";
 
@@ -37,6 +37,44 @@ const source = (part: Partial<RowSource>): RowSource => ({
 });
 
 describe("rowsOf", () => {
+  it("shows ends of background commands, and begins a turn with them where nobody said anything", () => {
+    const ended: BackgroundCommand = {
+      handle: "h1",
+      call: "c1",
+      command: "npm test",
+      cwd: "/x",
+      started_at: 1,
+      ended_at: 2,
+      state: { type: "exited", code: 1 },
+      log: null,
+      last_line: "1 failed",
+    };
+    const told: Block = { type: "commands_ended", commands: [ended], text: "[SYSTEM NOTIFICATION] <x>" };
+    const rows = rowsOf(
+      source({
+        messages: [
+          message("u", "t1", [{ type: "text", text: "Test it" }], "person"),
+          message("n1", "t1", [told], "octo"),
+          message("m1", "t1", [{ type: "text", text: "It runs" }]),
+          message("n2", "t2", [told], "octo"),
+          message("m2", "t2", [{ type: "text", text: "It failed" }]),
+        ],
+        turns: [turn("t1"), turn("t2")],
+      }),
+    );
+    expect(rows.map((row) => [row.kind, row.first])).toEqual([
+      ["user", true],
+      ["ended", false],
+      ["text", false],
+      ["end", false],
+      ["ended", true],
+      ["text", false],
+      ["end", false],
+    ]);
+    // Never as the person's words, and not the words the model reads.
+    expect(JSON.stringify(rows)).not.toContain("SYSTEM NOTIFICATION");
+  });
+
   it("puts a run of calls into one card, over messages, and counts them", () => {
     const rows = rowsOf(
       source({

@@ -1,5 +1,5 @@
 /** What the transcript shows, one row each, from a session's state. Pure; texts that stream are read by the rows. */
-import type { ApiError, Block, CallView, Message, Question, TurnView } from "$lib/ipc/types";
+import type { ApiError, BackgroundCommand, Block, CallView, Message, Question, TurnView } from "$lib/ipc/types";
 import type { SessionState } from "./session";
 import { hitRate, totalInput } from "./spending";
 import type { Stream } from "./stream";
@@ -43,6 +43,7 @@ export type Row = Common &
     | { kind: "text"; id: string; index: number; streaming: boolean; text: string }
     | { kind: "reasoning"; id: string; index: number; streaming: boolean; text: string }
     | { kind: "steps"; steps: readonly Step[] }
+    | { kind: "ended"; commands: readonly BackgroundCommand[] }
     | { kind: "summary"; text: string; covers: number; archive: string | null }
     | { kind: "cut"; why: "truncated" | "cut" }
     | { kind: "end"; turn: TurnView; figures: TurnFigures; how: "finished" | "stopped" }
@@ -78,7 +79,12 @@ export function rowsOf(state: RowSource): readonly Row[] {
 
   let turn: string | null = null;
   let steps = 0;
-  const add = (row: Draft, begins = false): void => void rows.push({ ...row, first: begins || rows.length === 0 });
+  /** Whether the turn has no row yet: it began by itself, without words of the person. */
+  let fresh = true;
+  const add = (row: Draft, begins = false): void => {
+    rows.push({ ...row, first: begins || rows.length === 0 || (fresh && row.kind === "ended") });
+    fresh = false;
+  };
   const close = (): void => {
     const view = turn === null ? undefined : turns.get(turn);
     if (view?.end) addNotes(view.ended_at ?? view.started_at);
@@ -96,6 +102,7 @@ export function rowsOf(state: RowSource): readonly Row[] {
     if (message.turn !== turn) {
       close();
       steps = 0;
+      fresh = true;
       turn = message.turn;
     }
     addNotes(message.meta.at);
@@ -165,6 +172,8 @@ function addBlocks(
         argumentText: "",
         result: null,
       });
+    } else if (block?.type === "commands_ended") {
+      add({ kind: "ended", ...at, commands: block.commands });
     } else if (block?.type === "summary") {
       add({ kind: "summary", ...at, text: block.text, covers: block.covers, archive: block.archive ?? null });
     }

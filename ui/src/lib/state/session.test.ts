@@ -1,4 +1,5 @@
 import type {
+  BackgroundCommand,
   BilledCall,
   Delta,
   Event,
@@ -35,6 +36,7 @@ const empty: SessionSnapshot = {
   questions: [],
   queue: [],
   todos: [],
+  commands: [],
   streaming: [],
   retry: null,
   draft: { text: "", attachments: [] },
@@ -44,6 +46,17 @@ const empty: SessionSnapshot = {
   suggestion: null,
   budget: null,
 };
+const background = (handle: string): BackgroundCommand => ({
+  handle,
+  call: "c1",
+  command: "npm run dev",
+  cwd: "/tmp/x",
+  started_at: 1,
+  ended_at: null,
+  state: { type: "running" },
+  log: null,
+  last_line: "",
+});
 const started = (name: string): Message => ({
   id: name,
   turn: "t",
@@ -96,6 +109,7 @@ function snapshotOf(state: SessionState): Update {
       questions: [...state.questions],
       queue: [...state.queue],
       todos: [...state.todos],
+      commands: [...state.commands],
       streaming: state.streaming.map(({ bytes: _, ...stream }) => stream),
       retry: state.retry,
       draft: state.draft,
@@ -394,7 +408,9 @@ describe("a snapshot at any point and the rest", () => {
     delta("m2", 0, "half"),
     event(18, { type: "message_discarded", message: "m2" }),
     event(19, { type: "session_changed", info: { ...info, status: "idle" } }),
-    event(20, {
+    event(20, { type: "commands_changed", commands: [background("a"), background("b")] }),
+    event(21, { type: "commands_changed", commands: [background("b")] }),
+    event(22, {
       type: "turn_ended",
       turn: { id: "t", started_at: 1, ended_at: 9, end: { type: "finished" }, usage: info.usage },
     }),

@@ -1,6 +1,7 @@
 /** An open session: its snapshot, kept current by events and streamed text. Pure. */
 import type {
   ApiError,
+  BackgroundCommand,
   BudgetStop,
   CallView,
   Delta,
@@ -37,6 +38,8 @@ export interface SessionState {
   readonly questions: readonly Question[];
   readonly queue: readonly Queued[];
   readonly todos: readonly Todo[];
+  /** Commands in the background: those that run, and those whose end the model was not told of yet. */
+  readonly commands: readonly BackgroundCommand[];
   readonly streaming: readonly Stream[];
   readonly retry: Retry | null;
   readonly draft: Draft;
@@ -71,6 +74,7 @@ export function open(snapshot: SessionSnapshot): SessionState {
     questions: snapshot.questions,
     queue: snapshot.queue,
     todos: snapshot.todos,
+    commands: snapshot.commands,
     streaming: snapshot.streaming.map(begin),
     retry: snapshot.retry,
     draft: snapshot.draft,
@@ -230,6 +234,8 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
       return { ...state, questions: state.questions.filter((question) => question.id !== event.question) };
     case "todos_changed":
       return { ...state, todos: event.todos };
+    case "commands_changed":
+      return { ...state, commands: event.commands };
     case "queue_changed":
       return { ...state, queue: event.queue };
     case "retry_scheduled":

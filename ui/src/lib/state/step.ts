@@ -67,7 +67,21 @@ export function tense(call: CallView | null): Tense {
 
 /** Whether a command's end is a failure. */
 export function commandFailed(state: CommandState | null): boolean {
-  return state?.type === "signalled" || (state?.type === "exited" && state.code !== 0);
+  switch (state?.type) {
+    case "exited":
+      return state.code !== 0;
+    case "signalled":
+    case "timed_out":
+    case "ended_with_octo":
+      return true;
+    case "killed":
+    case "running":
+    case "waiting":
+    case undefined:
+      return false;
+    default:
+      return state satisfies never;
+  }
 }
 
 /** Whether a call went wrong. */

@@ -130,7 +130,7 @@ async fn a_compaction_that_fails_changes_nothing_and_is_not_asked_for_again_and_
         Reply::text("<summary>half of").finish(Finish::Length),
         Reply::error(500, "api_error", "broken"),
     ] {
-        let mut rig = rig(reader(9, move |_| failing.clone()), 9).await;
+        let mut rig = rig(reader(8, move |_| failing.clone()), 8).await;
         let session = start(&rig).await;
         assert_eq!(rig.turn_end().await, TurnEnd::Finished);
         let asked = rig.server.requests().iter().filter(|request| is_instruction(request)).count();
@@ -139,7 +139,7 @@ async fn a_compaction_that_fails_changes_nothing_and_is_not_asked_for_again_and_
         let snapshot = rig.snapshot(session).await;
         assert_eq!(summaries(&snapshot), []);
         let last = rig.server.requests().last().unwrap().clone();
-        assert_eq!(last.all_results().len(), 9, "all of it is still sent");
+        assert_eq!(last.all_results().len(), 8, "all of it is still sent");
         assert!(!rig.home.octo().join("archives").exists());
         rig.assert_sound();
     }

@@ -13,7 +13,7 @@ impl Reader<'_> {
     pub(crate) fn commands(&self, session: SessionKey) -> Result<Vec<BackgroundCommand>, StoreError> {
         self.rows(
             "SELECT handle, call, command, cwd, started_at, ended_at, state_json, log, last_line
-             FROM commands WHERE session = ?1 ORDER BY key",
+             FROM commands WHERE session = ?1 ORDER BY position",
             [session.0],
             |row| {
                 Ok(BackgroundCommand {
@@ -39,12 +39,13 @@ impl Tx<'_> {
         commands: &[BackgroundCommand],
     ) -> Result<(), StoreError> {
         self.change("DELETE FROM commands WHERE session = ?1", [session.0])?;
-        for command in commands {
+        for (position, command) in (0_i64..).zip(commands) {
             self.change(
-                "INSERT INTO commands (session, handle, call, command, cwd, started_at, ended_at, state_json, log, last_line)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                "INSERT INTO commands (session, position, handle, call, command, cwd, started_at, ended_at, state_json, log, last_line)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
                 params![
                     session.0,
+                    position,
                     command.handle,
                     command.call.to_string(),
                     command.command,

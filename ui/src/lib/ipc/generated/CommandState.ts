@@ -11,4 +11,4 @@ code: number, } | { "type": "signalled",
 /**
  * The signal's number.
  */
-signal: number, } | { "type": "waiting" } | { "type": "running" } | { "type": "killed" };
+signal: number, } | { "type": "waiting" } | { "type": "running" } | { "type": "killed" } | { "type": "timed_out" } | { "type": "ended_with_octo" };
