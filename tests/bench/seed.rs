@@ -61,7 +61,7 @@ pub async fn add_model(octo: &Octo, base_url: String) -> Result<ModelId> {
         base_url,
         model,
         key: None,
-        headers: Vec::new(),
+        headers: None,
     };
     Ok(octo.call(SaveModel { draft }).await?.id)
 }

@@ -10,6 +10,7 @@ mod agent {
     mod compaction;
     mod fallback;
     mod faults;
+    mod headers;
     mod idle;
     mod ledger;
     mod models;

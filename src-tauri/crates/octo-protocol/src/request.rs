@@ -2,8 +2,8 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, Draft, Effort, HostReply, HostRequest,
-    LocalServers, MessageId, Millis, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed,
+    AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource, CompanionRole, Draft, Effort, HostReply, HostRequest,
+    LocalServers, MessageId, Millis, MissLine, MissedCall, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed,
     PresetList, Profile, QuestionId, QueuedId, RemoteModels, SessionHit, SessionId, SessionInfo,
     SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost, TranscriptPage, TurnId,
 };
@@ -306,6 +306,14 @@ domain! {
             /// Which.
             model: Option<ModelId>,
         } -> Done;
+        /// Connect the model the presets name beside another, at the same address with the same key and headers, and
+        /// choose it. Where it is connected there already, it is only chosen.
+        AddCompanion {
+            /// Beside which.
+            model: ModelId,
+            /// What for.
+            role: CompanionRole,
+        } -> ModelEntry;
         /// The model that takes over while another's service fails; none for none.
         ChooseFallback {
             /// Whose.
@@ -347,6 +355,11 @@ domain! {
         ChangeSettings {
             /// What changes.
             patch: SettingsPatch,
+        } -> SettingsSnapshot;
+        /// Trust other certificates beside the system's where models are reached. They are read before they are kept.
+        TrustCertificates {
+            /// Where they come from.
+            source: CertificateSource,
         } -> SettingsSnapshot;
         /// What this Octo is.
         GetAbout {} -> About;
@@ -451,6 +464,12 @@ pub struct BilledCalls {
 pub struct SpendingReport {
     /// By day, model and purpose, oldest day first.
     pub lines: Vec<SpendingLine>,
+    /// Why calls read less from the cache than they should have, the dearest reason first.
+    pub misses: Vec<MissLine>,
+    /// The calls that paid most for it, the dearest first; at most twelve.
+    pub dearest: Vec<MissedCall>,
+    /// What was spent beyond the ideal.
+    pub above: AboveIdeal,
 }
 
 /// What became of files that were to be attached.

@@ -366,7 +366,7 @@ async fn perform(
         Kind::Message { parts, end } => {
             let frames = match protocol {
                 Protocol::Anthropic => {
-                    anthropic::render(number, model, &parts, &end, reply.chunks, served.usage)
+                    anthropic::render(number, model, &parts, &end, reply.chunks, &served)
                 }
                 Protocol::OpenaiChat => {
                     openai_chat::render(number, model, &parts, &end, reply.chunks, served.usage)
@@ -374,7 +374,7 @@ async fn perform(
                 Protocol::OpenaiResponses => {
                     openai_responses::render(number, model, &parts, &end, reply.chunks, served.usage)
                 }
-                Protocol::Bedrock => bedrock::render(number, &parts, &end, reply.chunks, served.usage),
+                Protocol::Bedrock => bedrock::render(number, &parts, &end, reply.chunks, &served),
             };
             let content_type = match protocol {
                 Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {

@@ -198,7 +198,7 @@ async fn slash_commands_are_answered_without_the_model() {
 
     let said = |envelope: &Envelope| match &envelope.event {
         Event::CommandAnswered { note } => {
-            Some(Note { seq: envelope.seq, at: envelope.at, note: note.clone() })
+            Some(Note { seq: envelope.seq, at: envelope.at, kind: octo_protocol::NoteKind::Answer, note: note.clone() })
         }
         _ => None,
     };
