@@ -62,6 +62,12 @@ impl KeyRing {
         Self { keys, state, memory: Arc::default() }
     }
 
+    /// Of a window on a machine without a keychain.
+    #[cfg(test)]
+    pub(crate) fn without_keychain() -> Self {
+        Self { keys: Keys::System, state: KeychainState::Unavailable, memory: Arc::default() }
+    }
+
     /// Whether keys outlive this run.
     pub(crate) fn state(&self) -> KeychainState {
         self.state

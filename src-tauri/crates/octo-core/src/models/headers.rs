@@ -149,3 +149,84 @@ impl Models {
         outcome
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::KeyRing;
+    use octo_llm::Presets;
+    use octo_protocol::{ModelDraft, Protocol, Settings};
+    use secrecy::ExposeSecret;
+
+    const HERE: &str = "https://here.example";
+
+    fn models() -> Models {
+        Models::new(KeyRing::without_keychain(), Presets::built_in(), Vec::new(), &Settings::default())
+    }
+
+    async fn save(
+        models: &Models,
+        id: Option<ModelId>,
+        base_url: &str,
+        headers: Option<&[(&str, Option<&str>)]>,
+    ) -> Result<ModelEntry, ApiError> {
+        let headers = headers.map(|headers| {
+            let draft = |(name, value): &(&str, Option<&str>)| HeaderDraft {
+                name: (*name).to_owned(),
+                value: value.map(Secret::new),
+            };
+            headers.iter().map(draft).collect()
+        });
+        let (base_url, model) = (base_url.to_owned(), "m".to_owned());
+        let draft = ModelDraft { id, protocol: Protocol::Anthropic, base_url, model, key: None, headers };
+        let entry = models.accept(draft).await?;
+        models.put(entry.clone());
+        Ok(entry)
+    }
+
+    async fn sent(models: &Models, entry: &ModelEntry, host: &str) -> Vec<(String, String)> {
+        let headers = models.headers(entry, host).await.unwrap();
+        headers.into_iter().map(|(name, value)| (name, value.expose_secret().to_owned())).collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[tokio::test]
+    async fn values_are_kept_replaced_and_forgotten_by_name() {
+        let models = models();
+        let first = save(&models, None, HERE, Some(&[("X-A", Some(" one ")), ("x-b", Some("two"))])).await.unwrap();
+        let id = Some(first.id);
+        assert_eq!(sent(&models, &first, HERE).await, pairs(&[("x-a", "one"), ("x-b", "two")]));
+        // Nothing said keeps all of them; a name without a value keeps its value, and the order is the draft's.
+        let same = save(&models, id, HERE, None).await.unwrap();
+        assert_eq!(same.headers, first.headers);
+        let changed = [("x-c", Some("three")), ("x-a", None), ("x-b", Some("2"))];
+        let next = save(&models, id, HERE, Some(&changed)).await.unwrap();
+        assert_eq!(sent(&models, &next, HERE).await, pairs(&[("x-c", "three"), ("x-a", "one"), ("x-b", "2")]));
+        // One that is left out is forgotten, not only hidden.
+        let fewer = save(&models, id, HERE, Some(&[("x-c", None)])).await.unwrap();
+        assert_eq!(sent(&models, &fewer, HERE).await, pairs(&[("x-c", "three")]));
+        assert!(!models.keys.holds(first.id, HERE, Slot::Header("x-a")));
+        let refused = save(&models, id, HERE, Some(&[("x-a", None)])).await.unwrap_err();
+        assert_eq!((refused.key.as_str(), refused.args["name"].as_str()), ("model.header_value_missing", "x-a"));
+        assert_eq!(sent(&models, &fewer, HERE).await, pairs(&[("x-c", "three")]), "nothing was changed");
+        let none = save(&models, id, HERE, Some(&[])).await.unwrap();
+        assert_eq!((none.headers.len(), models.keys.holds(first.id, HERE, Slot::Header("x-c"))), (0, false));
+    }
+
+    #[tokio::test]
+    async fn another_host_has_no_values_and_the_first_one_keeps_none() {
+        let models = models();
+        let first = save(&models, None, HERE, Some(&[("x-a", Some("one")), ("x-b", Some("two"))])).await.unwrap();
+        let there = "https://there.example";
+        let partly = [("x-a", None), ("x-b", Some("new"))];
+        let moved = save(&models, Some(first.id), there, Some(&partly)).await.unwrap();
+        assert_eq!(moved.headers[0].value, KeyState::Missing);
+        assert_eq!(sent(&models, &moved, there).await, pairs(&[("x-b", "new")]));
+        assert_eq!(sent(&models, &moved, HERE).await, []);
+        models.remove(first.id).await.unwrap();
+        assert!(!models.keys.holds(first.id, there, Slot::Header("x-b")), "they go with their model");
+    }
+}

@@ -101,7 +101,7 @@ impl Fold {
             Event::CallBilled { call } => self.spending += call,
             Event::ContextCompacted { tokens } => self.context_tokens = *tokens,
             // Says only how the turn will end.
-            Event::TurnStopping { .. } | Event::CompactionStarted | Event::CompactionFailed { .. } => {}
+            Event::TurnStopping { .. } | Event::CompactionStarted => {}
             Event::CommandAnswered { note } => self.notes.push((self.seq, NoteKind::Answer, note.clone())),
             Event::CompactionFailed { error } => {
                 self.notes.push((self.seq, NoteKind::NotCompacted, error.clone()));
