@@ -190,7 +190,10 @@ mod tests {
     async fn a_key_is_found_only_for_its_host() {
         let ring = KeyRing::open(Keys::Memory).await;
         let model = ModelId::new();
-        let state = ring.save(model, "https://a.example", Slot::Key, Secret::new("sk-1234567890abcdef")).await.unwrap();
+        let state = ring
+            .save(model, "https://a.example", Slot::Key, Secret::new("sk-1234567890abcdef"))
+            .await
+            .unwrap();
         assert_eq!(state, KeyState::ThisRun { last4: "cdef".into() });
         assert!(ring.load(model, "https://a.example", Slot::Key).await.unwrap().is_some());
         assert!(ring.load(model, "https://b.example", Slot::Key).await.unwrap().is_none());

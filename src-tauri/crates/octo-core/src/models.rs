@@ -16,8 +16,8 @@ use octo_llm::{
     find_local_servers, host_of, list_models,
 };
 use octo_protocol::{
-    ApiError, KeyState, Language, LocalServers, ModelDraft, ModelEntry, ModelId, PresetList,
-    Protocol, ProxyChoice, RemoteModels, SavedHeader, Settings, TrustedCertificates, words,
+    ApiError, KeyState, Language, LocalServers, ModelDraft, ModelEntry, ModelId, PresetList, Protocol,
+    ProxyChoice, RemoteModels, SavedHeader, Settings, TrustedCertificates, words,
 };
 use secrecy::SecretString;
 use std::{
@@ -46,7 +46,7 @@ struct State {
     language: Language,
     proxy: ProxyChoice,
     /// Certificates trusted beside the system's, as PEM.
-    certificates: Option<TrustedCertificates>,
+    certificates: Option<Box<TrustedCertificates>>,
     /// Ends the timing of models that runs or waits.
     stop_timing: CancellationToken,
 }

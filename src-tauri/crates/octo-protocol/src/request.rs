@@ -2,10 +2,11 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource, CompanionRole, Draft, Effort, HostReply, HostRequest,
-    LocalServers, MessageId, Millis, MissLine, MissedCall, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed,
-    PresetList, Profile, QuestionId, QueuedId, RemoteModels, SessionHit, SessionId, SessionInfo,
-    SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost, TranscriptPage, TurnId,
+    AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource,
+    CompanionRole, Draft, Effort, HostReply, HostRequest, LocalServers, MessageId, Millis, MissLine,
+    MissedCall, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed, PresetList, Profile,
+    QuestionId, QueuedId, RemoteModels, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch,
+    SettingsSnapshot, SpendingLine, SwitchCost, TranscriptPage, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;

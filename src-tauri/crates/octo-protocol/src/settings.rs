@@ -62,7 +62,7 @@ pub struct Settings {
     /// The proxy models are reached through.
     pub proxy: ProxyChoice,
     /// Certificates trusted beside the system's where models are reached.
-    pub certificates: Option<TrustedCertificates>,
+    pub certificates: Option<Box<TrustedCertificates>>,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
 }

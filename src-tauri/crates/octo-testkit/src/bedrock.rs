@@ -77,11 +77,12 @@ pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, se
             };
             frames.push(event("messageStop", &json!({ "stopReason": reason }), false));
             let output = output_tokens(parts);
-            let details: Vec<Value> = [("1h", served.written_long), ("5m", input.cache_write - served.written_long)]
-                .into_iter()
-                .filter(|(_, tokens)| *tokens > 0)
-                .map(|(ttl, tokens)| json!({ "inputTokens": tokens, "ttl": ttl }))
-                .collect();
+            let details: Vec<Value> =
+                [("1h", served.written_long), ("5m", input.cache_write - served.written_long)]
+                    .into_iter()
+                    .filter(|(_, tokens)| *tokens > 0)
+                    .map(|(ttl, tokens)| json!({ "inputTokens": tokens, "ttl": ttl }))
+                    .collect();
             let usage = json!({
                 "inputTokens": input.input, "outputTokens": output,
                 "totalTokens": input.total_input() + output,

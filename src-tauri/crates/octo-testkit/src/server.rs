@@ -365,9 +365,7 @@ async fn perform(
         }
         Kind::Message { parts, end } => {
             let frames = match protocol {
-                Protocol::Anthropic => {
-                    anthropic::render(number, model, &parts, &end, reply.chunks, &served)
-                }
+                Protocol::Anthropic => anthropic::render(number, model, &parts, &end, reply.chunks, &served),
                 Protocol::OpenaiChat => {
                     openai_chat::render(number, model, &parts, &end, reply.chunks, served.usage)
                 }

@@ -1,10 +1,16 @@
-import { fakePresets } from "$lib/ipc/fake-models";
+import { factsOf, fakePresets } from "$lib/ipc/fake-models";
 import type { ModelEntry } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
 import { offersFor } from "./companions";
 
-const preset = fakePresets.presets.find(({ id }) => id === "anthropic")!;
-const facts = preset.models[0]!.facts;
+const preset = fakePresets.presets.find(({ id }) => id === "anthropic") ?? null;
+const facts = factsOf({
+  id: null,
+  protocol: "anthropic",
+  base_url: "https://api.anthropic.com",
+  model: "claude-sonnet-4-5",
+  key: null,
+});
 const entry: ModelEntry = {
   id: "1",
   protocol: "anthropic",

@@ -150,6 +150,12 @@ describe("headers", () => {
     return drafts().at(-1)?.headers;
   };
 
+  const at = (edit: ModelEdit, place: number) => {
+    const header = edit.headers[place];
+    if (!header) throw new Error(`no header at ${place}`);
+    return header;
+  };
+
   it("are left as they are until one is changed", async () => {
     const edit = new ModelEdit(entry);
     expect([edit.changed, await said(edit)]).toEqual([false, undefined]);
@@ -165,7 +171,7 @@ describe("headers", () => {
   it("go with the values that were typed, and keep the others by name", async () => {
     const edit = new ModelEdit(entry);
     edit.addHeader();
-    const added = edit.headers.at(-1)!;
+    const added = at(edit, 2);
     added.name = " X-New ";
     added.value = " three ";
     expect(edit.changed).toBe(true);
@@ -174,15 +180,15 @@ describe("headers", () => {
       { name: "x-team", value: null },
       { name: "X-New", value: "three" },
     ]);
-    edit.headers[0]!.name = "x-other";
-    expect(edit.keeps(edit.headers[0]!)).toBe(false);
+    at(edit, 0).name = "x-other";
+    expect(edit.keeps(at(edit, 0))).toBe(false);
     for (const { key } of [...edit.headers]) edit.removeHeader(key);
     expect(await said(edit)).toEqual([]);
   });
 
   it("that were typed do not go with another provider", async () => {
     const edit = new ModelEdit(entry);
-    edit.headers[0]!.value = "secret";
+    at(edit, 0).value = "secret";
     edit.addHeader();
     edit.choose(preset("glm"));
     expect(edit.headers.map(({ name, value }) => [name, value])).toEqual([

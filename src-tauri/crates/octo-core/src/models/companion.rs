@@ -23,7 +23,8 @@ impl Models {
         let entries = self.entries();
         let find = |id| entries.iter().find(|entry| entry.id == id);
         let entry = find(beside).ok_or_else(|| ApiError::new("model.unknown"))?;
-        let (name, protocol) = self.suggested(entry, role).ok_or_else(|| ApiError::new("model.no_companion"))?;
+        let (name, protocol) =
+            self.suggested(entry, role).ok_or_else(|| ApiError::new("model.no_companion"))?;
         let host = host_of(&entry.base_url).map_err(|error| error.to_api())?;
         let is_it = |other: &&ModelEntry| {
             other.model == name && host_of(&other.base_url).is_ok_and(|there| there == host)
@@ -32,10 +33,11 @@ impl Models {
             return Ok(Companion::Connected(known.id));
         }
         let key = self.keys.load(beside, &host, Slot::Key).await?;
-        let headers = self.headers(entry, &host).await?.into_iter().map(|(name, value)| HeaderDraft {
-            name,
-            value: Some(Secret::new(value.expose_secret())),
-        });
+        let headers = self
+            .headers(entry, &host)
+            .await?
+            .into_iter()
+            .map(|(name, value)| HeaderDraft { name, value: Some(Secret::new(value.expose_secret())) });
         Ok(Companion::Draft(ModelDraft {
             id: None,
             protocol,

@@ -73,7 +73,9 @@ impl Models {
         };
         let Some(given) = given else { return Ok(kept) };
         let named = |name: &str| kept.iter().find(|header| header.name == name);
-        if let Some(header) = given.iter().find(|header| header.value.is_none() && named(&header.name).is_none()) {
+        if let Some(header) =
+            given.iter().find(|header| header.value.is_none() && named(&header.name).is_none())
+        {
             return Err(ApiError::new("model.header_value_missing").arg("name", &header.name));
         }
         if before.is_some() && moved == Moved::No && self.keys.is_passing() {
@@ -196,7 +198,8 @@ mod tests {
     #[tokio::test]
     async fn values_are_kept_replaced_and_forgotten_by_name() {
         let models = models();
-        let first = save(&models, None, HERE, Some(&[("X-A", Some(" one ")), ("x-b", Some("two"))])).await.unwrap();
+        let first =
+            save(&models, None, HERE, Some(&[("X-A", Some(" one ")), ("x-b", Some("two"))])).await.unwrap();
         let id = Some(first.id);
         assert_eq!(sent(&models, &first, HERE).await, pairs(&[("x-a", "one"), ("x-b", "two")]));
         // Nothing said keeps all of them; a name without a value keeps its value, and the order is the draft's.
@@ -204,13 +207,19 @@ mod tests {
         assert_eq!(same.headers, first.headers);
         let changed = [("x-c", Some("three")), ("x-a", None), ("x-b", Some("2"))];
         let next = save(&models, id, HERE, Some(&changed)).await.unwrap();
-        assert_eq!(sent(&models, &next, HERE).await, pairs(&[("x-c", "three"), ("x-a", "one"), ("x-b", "2")]));
+        assert_eq!(
+            sent(&models, &next, HERE).await,
+            pairs(&[("x-c", "three"), ("x-a", "one"), ("x-b", "2")])
+        );
         // One that is left out is forgotten, not only hidden.
         let fewer = save(&models, id, HERE, Some(&[("x-c", None)])).await.unwrap();
         assert_eq!(sent(&models, &fewer, HERE).await, pairs(&[("x-c", "three")]));
         assert!(!models.keys.holds(first.id, HERE, Slot::Header("x-a")));
         let refused = save(&models, id, HERE, Some(&[("x-a", None)])).await.unwrap_err();
-        assert_eq!((refused.key.as_str(), refused.args["name"].as_str()), ("model.header_value_missing", "x-a"));
+        assert_eq!(
+            (refused.key.as_str(), refused.args["name"].as_str()),
+            ("model.header_value_missing", "x-a")
+        );
         assert_eq!(sent(&models, &fewer, HERE).await, pairs(&[("x-c", "three")]), "nothing was changed");
         let none = save(&models, id, HERE, Some(&[])).await.unwrap();
         assert_eq!((none.headers.len(), models.keys.holds(first.id, HERE, Slot::Header("x-c"))), (0, false));
@@ -219,7 +228,8 @@ mod tests {
     #[tokio::test]
     async fn another_host_has_no_values_and_the_first_one_keeps_none() {
         let models = models();
-        let first = save(&models, None, HERE, Some(&[("x-a", Some("one")), ("x-b", Some("two"))])).await.unwrap();
+        let first =
+            save(&models, None, HERE, Some(&[("x-a", Some("one")), ("x-b", Some("two"))])).await.unwrap();
         let there = "https://there.example";
         let partly = [("x-a", None), ("x-b", Some("new"))];
         let moved = save(&models, Some(first.id), there, Some(&partly)).await.unwrap();

@@ -79,7 +79,7 @@ async fn time(
         match event {
             ModelEvent::Usage(billed) if billed.usage.output > 0 => {
                 output_tokens = Some(billed.usage.output);
-            },
+            }
             ModelEvent::Finished(_) => break,
             _ => {}
         }

@@ -25,7 +25,7 @@ impl Octo {
                 (Some(text), Some(path))
             }
         };
-        let certificates = text.map(|text| certificates(&text, file)).transpose()?;
+        let certificates = text.map(|text| certificates(&text, file).map(Box::new)).transpose()?;
         self.change_settings(move |_, settings| {
             settings.certificates = certificates;
             Ok(())

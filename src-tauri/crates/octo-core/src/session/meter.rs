@@ -2,7 +2,9 @@
 
 use super::state::now;
 use octo_llm::{Billed, ModelCard, Sent, expected, explain};
-use octo_protocol::{BilledCall, CacheMiss, CallOutcome, Cost, MessageId, Millis, ModelId, Purpose, TurnId, Usage};
+use octo_protocol::{
+    BilledCall, CacheMiss, CallOutcome, Cost, MessageId, Millis, ModelId, Purpose, TurnId, Usage,
+};
 use std::{collections::HashMap, sync::Arc, time::Duration, time::Instant};
 
 /// What each model last saw of this conversation, by the vendor's name of it. Says what it should find in its

@@ -16,7 +16,8 @@ use crate::{
 };
 use futures::StreamExt;
 use octo_llm::{
-    Billed, BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError, RetryPolicy, Sent,
+    Billed, BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError,
+    RetryPolicy, Sent,
 };
 use octo_protocol::{
     ApiError, Block, CallId, CallOutcome, Event, Message, MessageEnd, MessageId, Origin, Purpose, Retry,

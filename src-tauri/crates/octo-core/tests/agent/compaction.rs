@@ -2,8 +2,8 @@
 
 use super::rig::{Rig, answers};
 use octo_protocol::{
-    BilledCall, Block, CallOutcome, ChangeSettings, CompactionLimit, Event, Mode, NoteKind, NoticeKind, Purpose, Role,
-    SearchSessions, SessionId, SessionSnapshot, SessionStatus, SettingsPatch, TurnEnd,
+    BilledCall, Block, CallOutcome, ChangeSettings, CompactionLimit, Event, Mode, NoteKind, NoticeKind,
+    Purpose, Role, SearchSessions, SessionId, SessionSnapshot, SessionStatus, SettingsPatch, TurnEnd,
 };
 use octo_testkit::{Finish, Gate, RecordedRequest, Reply, Script};
 use serde_json::json;

@@ -3,8 +3,9 @@
 use super::rig::{self, Rig};
 use octo_core::Octo;
 use octo_protocol::{
-    AddCompanion, CertificateSource, CompanionRole, GetSettings, HeaderDraft, KeyState, Mode, ModelCheck, ModelDraft,
-    ModelEntry, Protocol, SaveModel, SavedHeader, Secret, SettingsSnapshot, TestModel, TrustCertificates, TurnEnd,
+    AddCompanion, CertificateSource, CompanionRole, GetSettings, HeaderDraft, KeyState, Mode, ModelCheck,
+    ModelDraft, ModelEntry, Protocol, SaveModel, SavedHeader, Secret, SettingsSnapshot, TestModel,
+    TrustCertificates, TurnEnd,
 };
 use octo_testkit::{ModelServer, Reply, Script, TempHome};
 use std::path::Path;
@@ -111,7 +112,7 @@ async fn headers_go_to_the_host_they_were_given_for_and_are_kept_or_dropped_by_n
 #[tokio::test]
 async fn no_value_of_a_header_is_in_the_home_or_in_an_event() {
     let script = Script::new()
-        .reply(Reply::error(400, "invalid_request_error", &format!("tenant {VALUE} is unknown")))
+        .reply(Reply::error(400, "invalid_request_error", format!("tenant {VALUE} is unknown")))
         .text("done");
     let mut rig = Rig::new(script).await;
     let mut changed = draft(&rig.server.url(), Some(vec![header("x-tenant", Some(VALUE))]));
@@ -167,16 +168,20 @@ async fn certificates_are_read_before_they_are_kept_and_nothing_else_of_their_fi
     assert_eq!(trust(folder).await.expect_err("a folder").key, "certificates.unreadable");
     assert_eq!(settings(&octo).await.settings.certificates, None);
 
-    std::fs::write(&path, format!("# of the company\n{AUTHORITY}\nand again\n{AUTHORITY}")).expect("it is written");
+    std::fs::write(&path, format!("# of the company\n{AUTHORITY}\nand again\n{AUTHORITY}"))
+        .expect("it is written");
     let kept = trust(file()).await.expect("it is kept").settings.certificates.expect("they are there");
     assert_eq!((kept.count, kept.file.as_deref()), (2, path.to_str()));
-    assert!(kept.pem.starts_with("-----BEGIN") && !kept.pem.contains("company") && !kept.pem.contains("again"));
+    assert!(
+        kept.pem.starts_with("-----BEGIN") && !kept.pem.contains("company") && !kept.pem.contains("again")
+    );
     // Whoever changes the file later changes nothing here.
     std::fs::write(&path, "nothing").expect("it is written");
     octo.shutdown().await;
     let octo = rig::open(&home).await;
     assert_eq!(settings(&octo).await.settings.certificates, Some(kept));
-    let left = octo.call(TrustCertificates { source: CertificateSource::Nothing }).await.expect("they are gone");
+    let left =
+        octo.call(TrustCertificates { source: CertificateSource::Nothing }).await.expect("they are gone");
     assert_eq!(left.settings.certificates, None);
     octo.shutdown().await;
 }
@@ -208,7 +213,8 @@ async fn what_the_presets_name_beside_a_model_is_connected_with_its_key_in_one_s
     assert_eq!((now.settings.light_model, now.models[0].fallback), (Some(small.id), Some(spare.id)));
     assert_eq!(now.settings.default_model, Some(big.id));
 
-    let asked = ModelDraft { id: Some(small.id), key: None, model: "small".into(), ..draft(&server.url(), None) };
+    let asked =
+        ModelDraft { id: Some(small.id), key: None, model: "small".into(), ..draft(&server.url(), None) };
     octo.call(TestModel { draft: asked }).await.expect("the test is made");
     let request = &server.requests()[0];
     assert_eq!((request.header("x-api-key"), request.header("x-tenant")), (Some(KEY), Some(VALUE)));

@@ -263,8 +263,7 @@ fn index_of(data: &Value) -> Result<u64, ProviderError> {
 fn billed(usage: &Value) -> Billed {
     let count = |field: &str| usage.get(field).and_then(wire::tokens).unwrap_or(0);
     let details = usage.get("cacheDetails").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let for_an_hour =
-        details.iter().filter(|detail| detail.get("ttl").and_then(Value::as_str) == Some("1h"));
+    let for_an_hour = details.iter().filter(|detail| detail.get("ttl").and_then(Value::as_str) == Some("1h"));
     let written_for_an_hour = for_an_hour
         .filter_map(|detail| detail.get("inputTokens").and_then(wire::tokens))
         .fold(0, u64::saturating_add);

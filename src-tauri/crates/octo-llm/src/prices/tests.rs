@@ -61,7 +61,11 @@ fn what_should_have_been_read_costs_what_it_was_paid_above_reading() {
         // Of what was written the shortest life goes first.
         (hour(usage(0, 0, 100, 0), 60), 50, 40 * 3_450 + 10 * 5_700),
     ] {
-        assert_eq!(prices.cost_above_reading(billed, again), Some(Cost::nano_dollars(nano)), "{billed:?} {again}");
+        assert_eq!(
+            prices.cost_above_reading(billed, again),
+            Some(Cost::nano_dollars(nano)),
+            "{billed:?} {again}"
+        );
     }
     let hole = Prices { rates: Rates { read: None, ..prices.rates }, ..two_tiers() };
     assert_eq!(hole.cost_above_reading(usage(1, 0, 0, 0), 1), None);

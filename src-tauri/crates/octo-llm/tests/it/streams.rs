@@ -3,7 +3,8 @@
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use octo_llm::{
-    Answer, Billed, BlockKind, Dialect, ErrorClass, FinishReason, ModelEvent, Progress, ProviderError, ProviderId,
+    Answer, Billed, BlockKind, Dialect, ErrorClass, FinishReason, ModelEvent, Progress, ProviderError,
+    ProviderId,
 };
 use octo_protocol::{Block, Protocol, ToolCall};
 use serde_json::Value;

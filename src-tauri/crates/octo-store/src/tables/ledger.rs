@@ -2,13 +2,12 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{
-        count, from_json, from_json_or_null, from_word, id, id_or_null, json, read_count, word,
-    },
+    column::{count, from_json, from_json_or_null, from_word, id, id_or_null, json, read_count, word},
     key::SessionKey,
 };
 use octo_protocol::{
-    AboveIdeal, BilledCall, Cost, Millis, MissLine, MissedCall, SessionId, Spending, SpendingLine, TurnId, Usage,
+    AboveIdeal, BilledCall, Cost, Millis, MissLine, MissedCall, SessionId, Spending, SpendingLine, TurnId,
+    Usage,
 };
 use rusqlite::{Row, params};
 
