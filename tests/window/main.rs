@@ -6,5 +6,3 @@ mod demo;
 mod first_run;
 #[cfg(test)]
 mod first_task;
-#[cfg(test)]
-mod spending;
