@@ -55,14 +55,8 @@ pub async fn start(home: &TempHome) -> Result<Octo> {
 /// When it is not taken.
 pub async fn add_model(octo: &Octo, base_url: String) -> Result<ModelId> {
     let model = "scripted-model".to_owned();
-    let draft = ModelDraft {
-        id: None,
-        protocol: Protocol::Anthropic,
-        base_url,
-        model,
-        key: None,
-        headers: Vec::new(),
-    };
+    let draft =
+        ModelDraft { id: None, protocol: Protocol::Anthropic, base_url, model, key: None, headers: None };
     Ok(octo.call(SaveModel { draft }).await?.id)
 }
 

@@ -81,6 +81,38 @@ const scenes = {
       await page.getByTestId("usage-as-table").click();
     },
   },
+  "usage-misses": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-usage").click();
+      await page.getByTestId("usage-dearest").scrollIntoViewIfNeeded();
+    },
+  },
+  headers: {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-settings").click();
+      await page.getByTestId("model-row").first().locator("button[aria-expanded]").click();
+      await page.getByTestId("header-add").click();
+      await page.getByTestId("header-name").fill("x-tenant");
+      await page.getByTestId("header-value").fill("of-the-gateway");
+      await page.getByTestId("header-add").click();
+      await page.getByTestId("header-value").last().scrollIntoViewIfNeeded();
+    },
+  },
+  certificates: {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-settings").click();
+      await page.getByTestId("certificates-paste").click();
+      await page.getByTestId("certificates-text").fill("no certificate");
+      await page.getByTestId("certificates-save").click();
+      await page.locator('[data-testid="certificates"] [role="alert"]').scrollIntoViewIfNeeded();
+    },
+  },
   behaviour: {
     fake: "main",
     side: true,

@@ -75,7 +75,7 @@ impl Model {
             base_url: self.base_url.trim_end_matches('/').to_owned(),
             model: self.name.clone(),
             key: self.key.clone(),
-            headers: Vec::new(),
+            headers: None,
         }
     }
 }

@@ -31,7 +31,7 @@ pub fn start(task: &Task, home: &TempHome) -> Result<(ModelServer, ModelDraft)> 
         base_url: server.url(),
         model: MODEL.to_owned(),
         key: Some(Secret::new("sk-bench-0123456789")),
-        headers: Vec::new(),
+        headers: None,
     };
     Ok((server, draft))
 }

@@ -102,6 +102,15 @@ export const testids = {
   modelFallback: "model-fallback",
   proxy: "proxy", // its parts: proxy-system, proxy-none, proxy-manual
   proxyAddress: "proxy-address",
+  headerAdd: "header-add",
+  headerName: "header-name",
+  headerValue: "header-value",
+  companionOffer: "companion-offer",
+  companionTake: "companion-take",
+  certificates: "certificates",
+  certificatesPaste: "certificates-paste",
+  certificatesText: "certificates-text",
+  certificatesSave: "certificates-save",
   language: "language", // its parts: language-system, language-en, language-zh
   theme: "theme", // its parts: theme-system, theme-light, theme-dark
   defaultMode: "default-mode", // its parts: default-mode-ask, default-mode-ask_risky, default-mode-autonomous
@@ -120,6 +129,11 @@ export const testids = {
   usageDays: "usage-days",
   usageModels: "usage-models",
   usagePurposes: "usage-purposes",
+  usageHits: "usage-hits",
+  usageMisses: "usage-misses",
+  usageDearest: "usage-dearest",
+  usageAbove: "usage-above",
+  usageCopy: "usage-copy",
   // clear screens
   startFailure: "start-failure",
   toast: "toast",

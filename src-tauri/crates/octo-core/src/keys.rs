@@ -1,4 +1,4 @@
-//! Keys of models: in the system's keychain, bound to the host they were saved for.
+//! Keys of models and the values of their headers: in the system's keychain, bound to the host they were saved for.
 //!
 //! The binding is part of the keychain entry's name, so that an address changed anywhere else (the
 //! database included) finds no key: a key is only ever sent to the host it was saved for.
@@ -20,6 +20,15 @@ const SERVICE: &str = "octo";
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long the check at the start may take.
 const PROBE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Which of a model's secrets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot<'a> {
+    /// Its key.
+    Key,
+    /// The value of the header with this name, in lower case.
+    Header(&'a str),
+}
 
 /// Where keys are kept. Cheap to clone.
 #[derive(Clone)]
@@ -53,6 +62,12 @@ impl KeyRing {
         Self { keys, state, memory: Arc::default() }
     }
 
+    /// Of a window on a machine without a keychain.
+    #[cfg(test)]
+    pub(crate) fn without_keychain() -> Self {
+        Self { keys: Keys::System, state: KeychainState::Unavailable, memory: Arc::default() }
+    }
+
     /// Whether keys outlive this run.
     pub(crate) fn state(&self) -> KeychainState {
         self.state
@@ -64,14 +79,20 @@ impl KeyRing {
         self.keys == Keys::Memory
     }
 
-    /// Whether a key is kept in memory for a model at a host.
-    pub(crate) fn holds(&self, model: ModelId, host: &str) -> bool {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&account(model, host))
+    /// Whether a secret is kept in memory for a model at a host.
+    pub(crate) fn holds(&self, model: ModelId, host: &str, slot: Slot<'_>) -> bool {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&account(model, host, slot))
     }
 
-    /// Keeps a key for a model at a host.
-    pub(crate) async fn save(&self, model: ModelId, host: &str, key: Secret) -> Result<KeyState, ApiError> {
-        let account = account(model, host);
+    /// Keeps a secret for a model at a host.
+    pub(crate) async fn save(
+        &self,
+        model: ModelId,
+        host: &str,
+        slot: Slot<'_>,
+        key: Secret,
+    ) -> Result<KeyState, ApiError> {
+        let account = account(model, host, slot);
         let last4 = last4(key.expose());
         if self.state == KeychainState::Unavailable {
             self.memory.lock().unwrap_or_else(PoisonError::into_inner).insert(account, key);
@@ -83,9 +104,14 @@ impl KeyRing {
             .map_err(|error| ApiError::new("key.not_saved").detail(error))
     }
 
-    /// The key kept for a model at a host; none when there is none.
-    pub(crate) async fn load(&self, model: ModelId, host: &str) -> Result<Option<SecretString>, ApiError> {
-        let account = account(model, host);
+    /// The secret kept for a model at a host; none when there is none.
+    pub(crate) async fn load(
+        &self,
+        model: ModelId,
+        host: &str,
+        slot: Slot<'_>,
+    ) -> Result<Option<SecretString>, ApiError> {
+        let account = account(model, host, slot);
         let kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner).get(&account).cloned();
         if let Some(key) = kept {
             return Ok(Some(SecretString::from(key.expose().to_owned())));
@@ -101,9 +127,9 @@ impl KeyRing {
         read.await.map_err(|error| ApiError::new("key.not_read").detail(error))
     }
 
-    /// Forgets the key kept for a model at a host. There being none is no error.
-    pub(crate) async fn forget(&self, model: ModelId, host: &str) -> Result<(), ApiError> {
-        let account = account(model, host);
+    /// Forgets the secret kept for a model at a host. There being none is no error.
+    pub(crate) async fn forget(&self, model: ModelId, host: &str, slot: Slot<'_>) -> Result<(), ApiError> {
+        let account = account(model, host, slot);
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(&account);
         if self.state == KeychainState::Unavailable {
             return Ok(());
@@ -116,8 +142,12 @@ impl KeyRing {
     }
 }
 
-fn account(model: ModelId, host: &str) -> String {
-    format!("{host} {model}")
+/// A name no other secret has: neither hosts, ids nor names of headers hold a space.
+fn account(model: ModelId, host: &str, slot: Slot<'_>) -> String {
+    match slot {
+        Slot::Key => format!("{host} {model}"),
+        Slot::Header(name) => format!("{host} {model} {name}"),
+    }
 }
 
 fn entry(account: &str) -> keyring::Result<Entry> {
@@ -160,13 +190,20 @@ mod tests {
     async fn a_key_is_found_only_for_its_host() {
         let ring = KeyRing::open(Keys::Memory).await;
         let model = ModelId::new();
-        let state = ring.save(model, "https://a.example", Secret::new("sk-1234567890abcdef")).await.unwrap();
+        let state = ring
+            .save(model, "https://a.example", Slot::Key, Secret::new("sk-1234567890abcdef"))
+            .await
+            .unwrap();
         assert_eq!(state, KeyState::ThisRun { last4: "cdef".into() });
-        assert!(ring.load(model, "https://a.example").await.unwrap().is_some());
-        assert!(ring.load(model, "https://b.example").await.unwrap().is_none());
-        assert!(ring.load(ModelId::new(), "https://a.example").await.unwrap().is_none());
-        ring.forget(model, "https://a.example").await.unwrap();
-        assert!(ring.load(model, "https://a.example").await.unwrap().is_none());
+        assert!(ring.load(model, "https://a.example", Slot::Key).await.unwrap().is_some());
+        assert!(ring.load(model, "https://b.example", Slot::Key).await.unwrap().is_none());
+        assert!(ring.load(ModelId::new(), "https://a.example", Slot::Key).await.unwrap().is_none());
+        let header = Slot::Header("x-a");
+        assert!(ring.load(model, "https://a.example", header).await.unwrap().is_none());
+        ring.save(model, "https://a.example", header, Secret::new("another secret")).await.unwrap();
+        ring.forget(model, "https://a.example", Slot::Key).await.unwrap();
+        assert!(ring.load(model, "https://a.example", Slot::Key).await.unwrap().is_none());
+        assert!(ring.holds(model, "https://a.example", header), "a header's value is a secret of its own");
     }
 
     #[test]

@@ -1,18 +1,23 @@
 //! The models the person connected: entries in the store, keys in the keychain, connections made on need.
 
+mod companion;
+mod headers;
 mod trial;
+
+pub(crate) use companion::Companion;
 
 use crate::{
     demo::{DemoProvider, READING_PACE},
-    keys::KeyRing,
+    keys::{KeyRing, Slot},
 };
+use headers::{Headers, Moved, Saving};
 use octo_llm::{
     Endpoint, ErrorClass, ModelCard, Network, Presets, Provider, ProviderError, Proxy, connect,
     find_local_servers, host_of, list_models,
 };
 use octo_protocol::{
-    ApiError, HeaderDraft, KeyState, Language, LocalServers, ModelDraft, ModelEntry, ModelId, PresetList,
-    Protocol, ProxyChoice, RemoteModels, Settings, words,
+    ApiError, KeyState, Language, LocalServers, ModelDraft, ModelEntry, ModelId, PresetList, Protocol,
+    ProxyChoice, RemoteModels, SavedHeader, Settings, TrustedCertificates, words,
 };
 use secrecy::SecretString;
 use std::{
@@ -36,16 +41,15 @@ struct State {
     connections: HashMap<ModelId, Connection>,
     /// Raised whenever connections are dropped, so that one made from what was before is not kept.
     generation: u64,
-    /// Headers of the person's, each with the host they were given for. Only here: they are never stored.
+    /// Headers given for this run only, each with the host they were given for. Only here: they are never stored.
     headers: HashMap<ModelId, (String, Headers)>,
     language: Language,
     proxy: ProxyChoice,
+    /// Certificates trusted beside the system's, as PEM.
+    certificates: Option<Box<TrustedCertificates>>,
     /// Ends the timing of models that runs or waits.
     stop_timing: CancellationToken,
 }
-
-/// Headers of the person's.
-type Headers = Vec<(String, SecretString)>;
 
 /// A model that can be called.
 #[derive(Clone)]
@@ -89,9 +93,15 @@ impl Models {
     /// what is known of the models is what this Octo knows.
     pub fn as_of_now(&self, mut entries: Vec<ModelEntry>) -> Vec<ModelEntry> {
         for entry in &mut entries {
-            let held = host_of(&entry.base_url).is_ok_and(|host| self.keys.holds(entry.id, &host));
-            if matches!(entry.key, KeyState::ThisRun { .. }) && !held {
+            let (id, host) = (entry.id, host_of(&entry.base_url).ok());
+            let held = |slot| host.as_ref().is_some_and(|host| self.keys.holds(id, host, slot));
+            if matches!(entry.key, KeyState::ThisRun { .. }) && !held(Slot::Key) {
                 entry.key = KeyState::Missing;
+            }
+            for SavedHeader { name, value } in &mut entry.headers {
+                if matches!(value, KeyState::ThisRun { .. }) && !held(Slot::Header(name)) {
+                    *value = KeyState::Missing;
+                }
             }
             let card = self.card(entry.protocol, &entry.base_url, &entry.model);
             entry.context_window = card.context_window;
@@ -142,8 +152,9 @@ impl Models {
     pub fn follow(&self, settings: &Settings) {
         self.with(|state| {
             state.language = settings.language;
-            if state.proxy != settings.proxy {
+            if state.proxy != settings.proxy || state.certificates != settings.certificates {
                 state.proxy = settings.proxy.clone();
+                state.certificates = settings.certificates.clone();
                 state.connections.clear();
                 state.generation += 1;
             }
@@ -170,12 +181,10 @@ impl Models {
             self.with(|state| (state.generation, state.entries.iter().find(|entry| entry.id == id).cloned()));
         let entry = entry.ok_or_else(missing)?;
         let host = host_of(&entry.base_url)?;
-        let key = self
-            .keys
-            .load(id, &host)
-            .await
-            .map_err(|error| ProviderError::new(ErrorClass::Auth, error.detail.unwrap_or(error.key)))?;
-        let headers = self.headers(id, &host);
+        let locked =
+            |error: ApiError| ProviderError::new(ErrorClass::Auth, error.detail.unwrap_or(error.key));
+        let key = self.keys.load(id, &host, Slot::Key).await.map_err(locked)?;
+        let headers = self.headers(&entry, &host).await.map_err(locked)?;
         let connection = self.connection(&entry, key, headers)?;
         self.with(|state| {
             // The key may have taken a while; what was changed meanwhile is asked for anew at the next call.
@@ -199,10 +208,18 @@ impl Models {
         let id = before.as_ref().map_or_else(ModelId::new, |entry| entry.id);
         let moved =
             before.as_ref().is_some_and(|entry| host_of(&entry.base_url).is_ok_and(|old| old != host));
+        let given = headers::read(draft.headers)?;
+        let saving = Saving {
+            id,
+            host: &host,
+            before: before.as_ref(),
+            moved: if moved { Moved::Yes } else { Moved::No },
+        };
+        let headers = self.keep_headers(saving, given).await?;
         let key = match draft.key.filter(|key| !key.expose().trim().is_empty()) {
             Some(key) => {
                 let key = octo_protocol::Secret::new(key.expose().trim());
-                let kept = self.keys.save(id, &host, key).await?;
+                let kept = self.keys.save(id, &host, Slot::Key, key).await?;
                 // A key that is only passed through says nothing about the one the window has saved.
                 match &before {
                     Some(before) if self.keys.is_passing() && !moved => before.key.clone(),
@@ -216,11 +233,7 @@ impl Models {
         if let (true, Some(before)) = (moved, &before)
             && let Ok(old) = host_of(&before.base_url)
         {
-            self.keys.forget(id, &old).await?;
-        }
-        if !draft.headers.is_empty() {
-            let given = (host, given(draft.headers));
-            self.with(|state| state.headers.insert(id, given));
+            self.forget_secrets(before, &old).await?;
         }
         let card = self.card(draft.protocol, &base_url, &model);
         Ok(ModelEntry {
@@ -232,6 +245,7 @@ impl Models {
             max_output: card.max_output,
             vision: card.vision,
             key,
+            headers,
             facts: card.facts(),
             fallback: before.and_then(|entry| entry.fallback),
         })
@@ -272,7 +286,7 @@ impl Models {
         });
         let Some(entry) = removed else { return Ok(()) };
         match host_of(&entry.base_url) {
-            Ok(host) => self.keys.forget(id, &host).await,
+            Ok(host) => self.forget_secrets(&entry, &host).await,
             Err(_) => Ok(()),
         }
     }
@@ -297,31 +311,24 @@ impl Models {
             host_of(&base_url).map_err(|error| ApiError::new("model.address_wrong").detail(error.message))?;
         let key = match (draft.key.filter(|key| !key.expose().trim().is_empty()), draft.id) {
             (Some(key), _) => Some(SecretString::from(key.expose().trim().to_owned())),
-            (None, Some(id)) => self.keys.load(id, &host).await?,
+            (None, Some(id)) => self.keys.load(id, &host, Slot::Key).await?,
             (None, None) => None,
         };
-        let headers = match (draft.headers.is_empty(), draft.id) {
-            (false, _) => given(draft.headers),
-            (true, Some(id)) => self.headers(id, &host),
-            (true, None) => Headers::new(),
-        };
+        let known = draft.id.and_then(|id| self.entries().into_iter().find(|entry| entry.id == id));
+        let headers = self.drafted_headers(draft.headers, known.as_ref(), &host).await?;
         let card = self.card(draft.protocol, &base_url, draft.model.trim());
-        let network = Network { proxy: self.proxy(), headers, ..Network::default() };
-        Ok(endpoint(draft.protocol, base_url, key, network, &card))
+        Ok(endpoint(draft.protocol, base_url, key, self.network(headers), &card))
     }
 
-    fn proxy(&self) -> Proxy {
-        match self.with(|state| state.proxy.clone()) {
+    /// The way to a server, as the settings have it, with these headers.
+    fn network(&self, headers: Headers) -> Network {
+        let (proxy, certificates) = self.with(|state| (state.proxy.clone(), state.certificates.clone()));
+        let proxy = match proxy {
             ProxyChoice::System => Proxy::System,
             ProxyChoice::None => Proxy::None,
             ProxyChoice::Manual { url } => Proxy::Manual(SecretString::from(url)),
-        }
-    }
-
-    /// The headers given for a model at a host: at another one there are none.
-    fn headers(&self, id: ModelId, host: &str) -> Headers {
-        let given = |state: &mut State| state.headers.get(&id).filter(|(of, _)| of == host).cloned();
-        self.with(given).map(|(_, headers)| headers).unwrap_or_default()
+        };
+        Network { proxy, headers, extra_ca: certificates.map(|certificates| certificates.pem.into_bytes()) }
     }
 
     fn connection(
@@ -331,7 +338,7 @@ impl Models {
         headers: Headers,
     ) -> Result<Connection, ProviderError> {
         let card = Arc::new(self.card(entry.protocol, &entry.base_url, &entry.model));
-        let network = Network { proxy: self.proxy(), headers, ..Network::default() };
+        let network = self.network(headers);
         let provider = connect(endpoint(entry.protocol, entry.base_url.clone(), key, network, &card))?;
         Ok(Connection { provider, model: entry.model.clone(), card })
     }
@@ -352,13 +359,6 @@ fn endpoint(
     let endpoint = Endpoint::new(protocol, base_url, key);
     let dialect = endpoint.dialect.for_model(card);
     Endpoint { dialect, network, ..endpoint }
-}
-
-fn given(headers: Vec<HeaderDraft>) -> Headers {
-    headers
-        .into_iter()
-        .map(|header| (header.name, SecretString::from(header.value.expose().to_owned())))
-        .collect()
 }
 
 /// Whether a proxy can be kept in the settings: it is an address, and holds no secret.

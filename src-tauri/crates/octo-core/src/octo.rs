@@ -2,6 +2,7 @@
 
 mod apps;
 mod attachments;
+mod certificates;
 mod closed;
 mod hosts;
 mod ledger;
@@ -193,6 +194,7 @@ impl Octo {
                 let (seq, snapshot) = self.settings_snapshot().await?;
                 Ok(Snapshot::Settings { seq, snapshot })
             }
+            Topic::Ledger => Ok(Snapshot::Ledger {}),
         }
     }
 

@@ -78,6 +78,7 @@ impl Forwarder {
         self.seq = match &snapshot {
             Snapshot::Session(session) => session.seq,
             Snapshot::Sessions { seq, .. } | Snapshot::Settings { seq, .. } => *seq,
+            Snapshot::Ledger {} => 0,
         };
         Ok(Update::Snapshot { snapshot })
     }
@@ -138,6 +139,12 @@ impl Forwarder {
             batch.push(Update::Ended);
             return Flow::Over;
         }
+        if let (Topic::Ledger, Topic::Session { id }, octo_protocol::Event::CallBilled { call }) =
+            (self.topic, envelope.topic, &envelope.event)
+        {
+            batch.push(Update::Billed { session: id, call: Box::new(call.clone()) });
+            return Flow::On;
+        }
         if envelope.topic != self.topic || envelope.seq <= self.seq {
             return Flow::On;
         }
@@ -192,7 +199,7 @@ impl Forwarder {
         match self.topic {
             Topic::Session { id } => id == session,
             Topic::Sessions => true,
-            Topic::Settings => false,
+            Topic::Settings | Topic::Ledger => false,
         }
     }
 

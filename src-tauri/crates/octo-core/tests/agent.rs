@@ -12,6 +12,7 @@ mod agent {
     mod compaction;
     mod fallback;
     mod faults;
+    mod headers;
     mod huge;
     mod idle;
     mod ledger;

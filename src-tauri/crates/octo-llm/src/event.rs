@@ -1,6 +1,7 @@
 //! What a model's stream says.
 
-use octo_protocol::{Block, Usage};
+use crate::Billed;
+use octo_protocol::Block;
 
 /// One thing a stream said. Block indexes count from 0 without gaps, whatever the wire's own numbers are.
 ///
@@ -30,7 +31,7 @@ pub enum ModelEvent {
         content: Block,
     },
     /// What the call cost so far; later figures replace earlier ones.
-    Usage(Usage),
+    Usage(Billed),
     /// The answer is over.
     Finished(FinishReason),
 }

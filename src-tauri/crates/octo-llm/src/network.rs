@@ -2,10 +2,11 @@
 //! are trusted beside the system's. TLS is always verified.
 
 use crate::{
-    ErrorClass, ProviderError,
+    Endpoint, ErrorClass, ProviderError, connect,
     endpoint::{Reach, reach},
     redact::Secrets,
 };
+use octo_protocol::Protocol;
 use reqwest::{
     Certificate, ClientBuilder, Url,
     header::{HeaderMap, HeaderName, HeaderValue},
@@ -59,6 +60,17 @@ const RESERVED: &[&str] = &[
 const RESERVED_PREFIX: &str = "x-amz-";
 
 impl Network {
+    /// Whether this can be used, before anything is sent.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorClass::Header`], [`ErrorClass::Proxy`] and [`ErrorClass::Certificate`], as for [`crate::connect`].
+    pub fn check(&self) -> Result<(), ProviderError> {
+        // Only setting a client up reads certificates to their ends. Nothing is sent to this host, which is none.
+        let nowhere = Endpoint::new(Protocol::OpenaiChat, "https://models.invalid", None);
+        connect(Endpoint { network: self.clone(), ..nowhere }).map(drop)
+    }
+
     /// The headers, checked.
     ///
     /// # Errors
@@ -162,8 +174,6 @@ fn certificates(pem: &[u8]) -> Result<Vec<Certificate>, ProviderError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Endpoint, connect};
-    use octo_protocol::Protocol;
 
     fn with(network: Network) -> Option<ProviderError> {
         let endpoint =

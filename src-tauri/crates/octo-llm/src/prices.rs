@@ -131,6 +131,30 @@ pub struct Billed {
     pub written_for_an_hour: u64,
 }
 
+impl Billed {
+    /// With no more kept for an hour than was written: a server's nonsense must not reach a sum.
+    #[must_use]
+    pub fn sound(self) -> Self {
+        Self { written_for_an_hour: self.written_for_an_hour.min(self.usage.cache_write), ..self }
+    }
+
+    /// As if so many tokens more had been read from the cache: of what was written for the shortest life first, then
+    /// of what was written for an hour, then of what was paid in full. No more than there was.
+    #[must_use]
+    pub fn had_it_read(self, tokens: u64) -> Self {
+        let Usage { input, cache_read, cache_write, output } = self.usage;
+        let not_written = tokens.min(cache_write);
+        let not_paid = (tokens - not_written).min(input);
+        let usage = Usage {
+            input: input - not_paid,
+            cache_read: cache_read.saturating_add(not_written).saturating_add(not_paid),
+            cache_write: cache_write - not_written,
+            output,
+        };
+        Self { usage, ..self }.sound()
+    }
+}
+
 impl From<Usage> for Billed {
     /// Everything written has the shortest life.
     fn from(usage: Usage) -> Self {
@@ -147,6 +171,13 @@ impl Prices {
         // Not the sum of the usage itself: a server's nonsense may overflow it.
         let total = input.saturating_add(cache_read).saturating_add(cache_write);
         self.rates_for(total).cost(&billed)
+    }
+
+    /// What a call cost beyond what it would have, had so many of its tokens been read from the cache; none where a
+    /// price is missing. Nothing where reading is no cheaper.
+    pub fn cost_above_reading(&self, billed: impl Into<Billed>, tokens: u64) -> Option<Cost> {
+        let billed = billed.into();
+        Some(self.cost(billed)?.saturating_sub(self.cost(billed.had_it_read(tokens))?))
     }
 
     /// The prices of a request with so many input tokens in all.

@@ -27,6 +27,8 @@ pub enum Topic {
     Sessions,
     /// Settings and models.
     Settings,
+    /// What is spent, in all sessions. It has no events of its own: each billed call is told as it is stored.
+    Ledger,
 }
 
 impl fmt::Display for Topic {
@@ -35,6 +37,7 @@ impl fmt::Display for Topic {
             Topic::Session { id } => write!(f, "session/{id}"),
             Topic::Sessions => f.write_str("sessions"),
             Topic::Settings => f.write_str("settings"),
+            Topic::Ledger => f.write_str("ledger"),
         }
     }
 }
@@ -264,6 +267,14 @@ pub enum Update {
         /// What is the matter; none once it is over.
         trouble: Option<Trouble>,
     },
+    /// A model call of any session was billed. Told to who watches the ledger; not numbered, since it is numbered in
+    /// its session.
+    Billed {
+        /// The session.
+        session: SessionId,
+        /// The line.
+        call: Box<BilledCall>,
+    },
     /// The topic cannot be read any more; nothing more comes.
     Fault {
         /// Why.
@@ -291,6 +302,8 @@ pub enum Snapshot {
         #[ts(type = "number")]
         total: u64,
     },
+    /// Of the ledger: what was billed before is asked for, what is billed from now on follows.
+    Ledger {},
     /// Of settings and models.
     Settings {
         /// The number of the last event included.

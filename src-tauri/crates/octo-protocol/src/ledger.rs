@@ -1,6 +1,6 @@
 //! The ledger: what every model call used, what it cost, and why it cost more than it should have.
 
-use crate::{Cost, MessageId, Millis, ModelId, TurnId, Usage};
+use crate::{Cost, MessageId, Millis, ModelId, SessionId, TurnId, Usage};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use ts_rs::TS;
@@ -42,6 +42,14 @@ pub struct BilledCall {
     pub expected_read: Option<u64>,
     /// Why fewer did; none where they did not.
     pub miss: Option<CacheMiss>,
+    /// How many tokens were therefore paid for that should have been read: never more than the call paid for beyond
+    /// what it read.
+    #[serde(default)]
+    #[ts(type = "number")]
+    pub again: u64,
+    /// What these cost above reading them; none for "unknown".
+    #[serde(default)]
+    pub again_cost: Option<Cost>,
 }
 
 /// What a model call was for.
@@ -94,6 +102,107 @@ pub enum CacheMiss {
     BelowMinimum,
     /// Nothing on this side explains it: the provider lost it, or says nothing of its cache.
     ProviderSilent,
+}
+
+/// The class of a [`CacheMiss`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum MissClass {
+    /// See [`CacheMiss::Model`].
+    Model,
+    /// See [`CacheMiss::Tools`].
+    Tools,
+    /// See [`CacheMiss::System`].
+    System,
+    /// See [`CacheMiss::Messages`].
+    Messages,
+    /// See [`CacheMiss::Expired`].
+    Expired,
+    /// See [`CacheMiss::BelowMinimum`].
+    BelowMinimum,
+    /// See [`CacheMiss::ProviderSilent`].
+    ProviderSilent,
+}
+
+impl CacheMiss {
+    /// Its class.
+    pub fn class(self) -> MissClass {
+        match self {
+            Self::Model => MissClass::Model,
+            Self::Tools => MissClass::Tools,
+            Self::System => MissClass::System,
+            Self::Messages { .. } => MissClass::Messages,
+            Self::Expired => MissClass::Expired,
+            Self::BelowMinimum => MissClass::BelowMinimum,
+            Self::ProviderSilent => MissClass::ProviderSilent,
+        }
+    }
+}
+
+/// What calls paid for again for one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct MissLine {
+    /// The reason.
+    pub class: MissClass,
+    /// How many calls.
+    #[ts(type = "number")]
+    pub calls: u64,
+    /// How many tokens were paid for that should have been read; see [`BilledCall::again`].
+    #[ts(type = "number")]
+    pub again: u64,
+    /// What these cost above reading them, as far as that is known.
+    pub cost: Cost,
+    /// How many of the calls cost something unknown.
+    #[ts(type = "number")]
+    pub unpriced: u64,
+}
+
+/// A call that read less from the cache than it should have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct MissedCall {
+    /// The session.
+    pub session: SessionId,
+    /// Its title; none where the session was deleted.
+    pub title: Option<String>,
+    /// The vendor's name of the model.
+    pub name: String,
+    /// When the call began.
+    #[ts(type = "number")]
+    pub at: Millis,
+    /// Why it read less.
+    pub miss: CacheMiss,
+    /// See [`BilledCall::again`].
+    #[ts(type = "number")]
+    pub again: u64,
+    /// See [`BilledCall::again_cost`].
+    pub cost: Option<Cost>,
+}
+
+/// What was spent beyond the ideal, in which every token is written to the cache once and read from then on, and no
+/// call is made in vain. It is the sum of what the ledger's lines say, so it leaves out what they cannot: the first
+/// call of a conversation after a start of Octo has nothing to be measured by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct AboveIdeal {
+    /// Tokens paid for again, above reading them.
+    pub missed: Cost,
+    /// Keeping caches alive through pauses.
+    pub warmth: Cost,
+    /// Calls that failed, where the provider still said what they used.
+    pub failed: Cost,
+    /// Calls of which it is not known what they cost above the ideal.
+    #[ts(type = "number")]
+    pub unpriced: u64,
+}
+
+impl AboveIdeal {
+    /// All of it.
+    pub fn total(&self) -> Cost {
+        [self.missed, self.warmth, self.failed].into_iter().sum()
+    }
 }
 
 /// What several calls used and cost together.

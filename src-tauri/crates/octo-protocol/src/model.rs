@@ -42,6 +42,9 @@ pub struct ModelEntry {
     pub vision: bool,
     /// Where its key is.
     pub key: KeyState,
+    /// Headers sent to it with every request, beside Octo's own, by their names in lower case, in order.
+    #[serde(default)]
+    pub headers: Vec<SavedHeader>,
     /// What else is known of it. Read anew from the presets at every start, so a stored value is only as old
     /// as the last one.
     #[serde(default)]
@@ -72,7 +75,7 @@ pub enum Effort {
     Max,
 }
 
-/// Where a model's key is. The key itself is never here.
+/// Where a model's key, or the value of a header, is. The secret itself is never here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -105,11 +108,11 @@ pub struct ModelDraft {
     pub model: String,
     /// The key; none keeps the one that was saved, if the host is the same.
     pub key: Option<Secret>,
-    /// Headers sent to it with every request, beside Octo's own, until Octo ends: they are never stored. None
-    /// keeps the ones that were given before, if the host is the same.
+    /// Headers sent to it with every request, beside Octo's own; none keeps the ones that were saved, an empty list
+    /// takes them away. Values are kept as keys are, and for the host they were saved for.
     #[serde(default)]
-    #[ts(as = "Option<Vec<HeaderDraft>>", optional)]
-    pub headers: Vec<HeaderDraft>,
+    #[ts(optional)]
+    pub headers: Option<Vec<HeaderDraft>>,
 }
 
 /// A header of the person's, as gateways in front of a model ask for.
@@ -118,8 +121,18 @@ pub struct ModelDraft {
 pub struct HeaderDraft {
     /// Its name.
     pub name: String,
-    /// Its value, which may be a key.
-    pub value: Secret,
+    /// Its value, which may be a key; none keeps the one that was saved under this name, if the host is the same.
+    pub value: Option<Secret>,
+}
+
+/// A header of the person's, as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SavedHeader {
+    /// Its name in lower case.
+    pub name: String,
+    /// Where its value is. The value itself is never here.
+    pub value: KeyState,
 }
 
 /// A secret on its way in. It can be read from JSON; it never leaves as JSON, text or debug output.

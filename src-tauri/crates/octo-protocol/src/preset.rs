@@ -143,6 +143,17 @@ pub struct PresetModel {
     pub facts: ModelFacts,
 }
 
+/// What a model does beside another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum CompanionRole {
+    /// Small side tasks; see [`PresetModel::light`].
+    Light,
+    /// Taking over when its service fails; see [`PresetModel::fallback`].
+    Fallback,
+}
+
 /// The providers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]

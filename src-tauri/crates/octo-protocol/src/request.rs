@@ -2,12 +2,13 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CompareWith, Draft, Effort, FileComparison,
-    FileSelection, HostReply, HostRequest, LocalServers, MessageId, Millis, Mode, ModelCheck, ModelDraft,
-    ModelEntry, ModelId, ModelSpeed, PresetList, Profile, QuestionId, QueuedId, RemoteModels, RestorePreview,
-    RestoreReport, RestoreScope, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch,
-    SettingsSnapshot, SpendingLine, SwitchCost, TaskChanges, TaskNumber, TaskTree, TaskView, TimeCollected,
-    TimeSpace, TranscriptPage, TurnId,
+    AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource,
+    CompanionRole, CompareWith, Draft, Effort, FileComparison, FileSelection, HostReply, HostRequest,
+    LocalServers, MessageId, Millis, MissLine, MissedCall, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId,
+    ModelSpeed, PresetList, Profile, QuestionId, QueuedId, RemoteModels, RestorePreview, RestoreReport,
+    RestoreScope, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot,
+    SpendingLine, SwitchCost, TaskChanges, TaskNumber, TaskTree, TaskView, TimeCollected, TimeSpace,
+    TranscriptPage, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;
@@ -317,6 +318,14 @@ domain! {
             /// Which.
             model: Option<ModelId>,
         } -> Done;
+        /// Connect the model the presets name beside another, at the same address with the same key and headers, and
+        /// choose it. Where it is connected there already, it is only chosen.
+        AddCompanion {
+            /// Beside which.
+            model: ModelId,
+            /// What for.
+            role: CompanionRole,
+        } -> ModelEntry;
         /// The model that takes over while another's service fails; none for none.
         ChooseFallback {
             /// Whose.
@@ -425,6 +434,11 @@ domain! {
             /// What changes.
             patch: SettingsPatch,
         } -> SettingsSnapshot;
+        /// Trust other certificates beside the system's where models are reached. They are read before they are kept.
+        TrustCertificates {
+            /// Where they come from.
+            source: CertificateSource,
+        } -> SettingsSnapshot;
         /// What this Octo is.
         GetAbout {} -> About;
         /// The slash commands, for the composer's menu.
@@ -528,6 +542,12 @@ pub struct BilledCalls {
 pub struct SpendingReport {
     /// By day, model and purpose, oldest day first.
     pub lines: Vec<SpendingLine>,
+    /// Why calls read less from the cache than they should have, the dearest reason first.
+    pub misses: Vec<MissLine>,
+    /// The calls that paid most for it, the dearest first; at most twelve.
+    pub dearest: Vec<MissedCall>,
+    /// What was spent beyond the ideal.
+    pub above: AboveIdeal,
 }
 
 /// What became of files that were to be attached.

@@ -243,7 +243,7 @@ impl Draft {
     }
 }
 
-/// Octo's own answer to a slash command. The model never sees it.
+/// What Octo itself said in a session. The model never sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Note {
@@ -253,8 +253,23 @@ pub struct Note {
     /// When it was given.
     #[ts(type = "number")]
     pub at: Millis,
+    /// What it is about.
+    #[serde(default)]
+    pub kind: NoteKind,
     /// A key of the word catalogue with its arguments.
     pub note: ApiError,
+}
+
+/// What a [`Note`] is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum NoteKind {
+    /// A slash command, or another model that took over.
+    #[default]
+    Answer,
+    /// Why earlier messages were not summed up.
+    NotCompacted,
 }
 
 /// Everything a client needs to draw a session, as of `seq`.

@@ -61,6 +61,8 @@ pub struct Settings {
     pub recent_folders: Vec<String>,
     /// The proxy models are reached through.
     pub proxy: ProxyChoice,
+    /// Certificates trusted beside the system's where models are reached.
+    pub certificates: Option<Box<TrustedCertificates>>,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
 }
@@ -137,6 +139,38 @@ pub enum ProxyChoice {
         /// An http or https address without a name or a password: settings hold no secrets.
         url: String,
     },
+}
+
+/// Certificates of authorities the person trusts beside the system's: a company's gateway or proxy often has its own.
+/// They are no secret. What was in the file is kept, not its place: whoever may write there later changes nothing here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct TrustedCertificates {
+    /// The certificates as PEM, and nothing else.
+    pub pem: String,
+    /// How many they are.
+    pub count: u32,
+    /// The file they were read from; none where they were pasted.
+    pub file: Option<String>,
+}
+
+/// Where certificates to trust come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum CertificateSource {
+    /// A file in PEM form, read once.
+    File {
+        /// Its absolute path.
+        path: String,
+    },
+    /// Pasted text in PEM form.
+    Text {
+        /// The text.
+        pem: String,
+    },
+    /// Nowhere: only the system's are trusted again.
+    Nothing,
 }
 
 /// Settings, models and what is true of this machine.

@@ -5,7 +5,7 @@
 //! the sums. [`Event::MessageEnded`] changes its message and the size of the context, nothing else.
 
 use crate::{StoreError, Tx, key::SessionKey, tables::transcript::MessageState};
-use octo_protocol::{Event, Millis, SessionId, SessionInfo, Topic};
+use octo_protocol::{Event, Millis, NoteKind, SessionId, SessionInfo, Topic};
 
 /// Changes the tables as the event says. `number` is the topic's.
 pub(crate) fn project(
@@ -52,11 +52,12 @@ pub(crate) fn project(
         }
         Event::CallBilled { call } => tx.project_billed(number, call),
         // What is under way is known to whoever does it; a crash ends it.
-        Event::CompactionStarted | Event::CompactionFailed { error: _ } => Ok(()),
+        Event::CompactionStarted => Ok(()),
+        Event::CompactionFailed { error } => tx.project_note(number, at, NoteKind::NotCompacted, error),
         Event::ContextCompacted { tokens } => tx.project_context_tokens(number, *tokens),
         Event::TasksChanged => Ok(()),
         Event::WentTo { task: _, undone } => tx.project_went_to(number, undone),
-        Event::CommandAnswered { note } => tx.project_note(number, at, note),
+        Event::CommandAnswered { note } => tx.project_note(number, at, NoteKind::Answer, note),
         Event::SessionListed { info } => {
             let session = tx.key(info.id)?;
             tx.project_head(session, info)

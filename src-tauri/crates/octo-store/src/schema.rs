@@ -10,6 +10,7 @@ pub(crate) const STEPS: &[M<'static>] = &[
     M::up(include_str!("../migrations/0004_ledger.sql")),
     M::up(include_str!("../migrations/0005_pauses.sql")),
     M::up(include_str!("../migrations/0006_time_machine.sql")),
+    M::up(include_str!("../migrations/0007_spending.sql")),
     M::up(include_str!("../migrations/0008_commands.sql")),
     M::up(include_str!("../migrations/0010_journeys.sql")),
 ];
@@ -25,6 +26,55 @@ pub(crate) fn migrations(steps: &'static [M<'static>]) -> Migrations<'static> {
 mod tests {
     use super::*;
     use rusqlite::Connection;
+
+    #[test]
+    fn what_was_paid_again_before_it_was_counted_is_counted_without_a_price() {
+        let mut file = Connection::open_in_memory().unwrap();
+        let before = STEPS.iter().position(|step| *step == SPENDING).unwrap();
+        migrations(STEPS).to_version(&mut file, before).unwrap();
+        let line = |missed: &str, expected: &str, reported: i64| {
+            format!(
+                "INSERT INTO ledger (session, purpose, name, at, reported, input, cache_read, cache_write, output,
+                   written_for_an_hour, cost, total_ms, outcome, expected_read, miss_json)
+                 VALUES (1, 'turn', 'm', 5, {reported}, 10, 100, 30, 0, 0, 7, 1, 'answered', {expected}, {missed});"
+            )
+        };
+        let missed = r#"'{"class":"expired"}'"#;
+        let lines = [
+            line(missed, "120", 1),
+            line(missed, "900", 1),
+            line(missed, "50", 1),
+            line("NULL", "900", 1),
+            line(missed, "900", 0),
+        ];
+        file.execute_batch(&format!(
+            r#"
+            INSERT INTO prompts (hash, text) VALUES ('p', '');
+            INSERT INTO toolsets (hash, version, tools_json) VALUES ('t', 1, '[]');
+            INSERT INTO sessions (key, id, title, folder, profile, mode, source, pinned, status, created_at,
+              updated_at, usage_input, usage_cache_read, usage_cache_write, usage_output, prompt, toolset)
+              VALUES (1, 'a', '', '/', 'general', 'ask', 'window', 0, 'idle', 0, 0, 0, 0, 0, 0, 'p', 't');
+            INSERT INTO events (key, at, v, event_json) VALUES
+              (4294967297, 5, 1, '{{"type":"compaction_failed","error":{{"key":"compaction.cut","retryable":false}}}}');
+            {}"#,
+            lines.concat()
+        ))
+        .unwrap();
+        migrations(STEPS).to_latest(&mut file).unwrap();
+        let mut read = file.prepare("SELECT again, again_cost FROM ledger ORDER BY key").unwrap();
+        let found: Vec<(i64, Option<i64>)> = read
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert_eq!(found, [(20, None), (40, None), (0, Some(0)), (0, Some(0)), (0, Some(0))]);
+        let note: (String, String) = file
+            .query_row("SELECT kind, note_json FROM notes", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap();
+        assert_eq!(note.0, "not_compacted");
+        let error: octo_protocol::ApiError = serde_json::from_str(&note.1).unwrap();
+        assert_eq!(error.key, "compaction.cut");
+    }
 
     #[test]
     fn answers_and_drafts_of_the_schema_before_are_brought_over() {

@@ -63,6 +63,7 @@ impl Reader<'_> {
             Topic::Session { id } => self.key(*id),
             Topic::Sessions => Ok(key::LIST_TOPIC),
             Topic::Settings => Ok(key::SETTINGS_TOPIC),
+            Topic::Ledger => Err(StoreError::Failed("the ledger has no events of its own".to_owned())),
         }
     }
 

@@ -1,7 +1,9 @@
 //! Replies as Anthropic Messages streams.
 
-use crate::reply::{End, Finish, Frame, Part, output_tokens, pieces};
-use octo_protocol::Usage;
+use crate::{
+    Served,
+    reply::{End, Finish, Frame, Part, output_tokens, pieces},
+};
 use serde_json::{Value, json};
 
 fn frame(data: &Value, is_piece: bool) -> Frame {
@@ -16,12 +18,17 @@ pub(crate) fn render(
     parts: &[Part],
     end: &End,
     chunks: usize,
-    input: Usage,
+    served: &Served,
 ) -> Vec<Frame> {
+    let input = served.usage;
     let usage = json!({
         "input_tokens": input.input,
         "cache_creation_input_tokens": input.cache_write,
         "cache_read_input_tokens": input.cache_read,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": input.cache_write - served.written_long,
+            "ephemeral_1h_input_tokens": served.written_long,
+        },
         "output_tokens": 1,
     });
     let mut frames = vec![

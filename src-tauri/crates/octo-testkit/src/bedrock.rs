@@ -1,9 +1,11 @@
 //! Replies as Bedrock Converse streams, in binary frames.
 
-use crate::reply::{End, Finish, Frame, Part, output_tokens, pieces};
+use crate::{
+    Served,
+    reply::{End, Finish, Frame, Part, output_tokens, pieces},
+};
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
-use octo_protocol::Usage;
 use serde_json::{Value, json};
 
 /// The type of a body of frames.
@@ -28,7 +30,8 @@ fn event(name: &str, payload: &Value, is_piece: bool) -> Frame {
 }
 
 /// The stream of a message. `number` makes its ids its own.
-pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, input: Usage) -> Vec<Frame> {
+pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, served: &Served) -> Vec<Frame> {
+    let input = served.usage;
     let mut frames = vec![event("messageStart", &json!({ "role": "assistant" }), false)];
     for (index, part) in parts.iter().enumerate() {
         let delta = |delta: Value, is_piece: bool| {
@@ -74,10 +77,17 @@ pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, in
             };
             frames.push(event("messageStop", &json!({ "stopReason": reason }), false));
             let output = output_tokens(parts);
+            let details: Vec<Value> =
+                [("1h", served.written_long), ("5m", input.cache_write - served.written_long)]
+                    .into_iter()
+                    .filter(|(_, tokens)| *tokens > 0)
+                    .map(|(ttl, tokens)| json!({ "inputTokens": tokens, "ttl": ttl }))
+                    .collect();
             let usage = json!({
                 "inputTokens": input.input, "outputTokens": output,
                 "totalTokens": input.total_input() + output,
                 "cacheReadInputTokens": input.cache_read, "cacheWriteInputTokens": input.cache_write,
+                "cacheDetails": details,
             });
             let metadata = json!({ "usage": usage, "metrics": { "latencyMs": 1 } });
             frames.push(event("metadata", &metadata, false));

@@ -365,16 +365,14 @@ async fn perform(
         }
         Kind::Message { parts, end } => {
             let frames = match protocol {
-                Protocol::Anthropic => {
-                    anthropic::render(number, model, &parts, &end, reply.chunks, served.usage)
-                }
+                Protocol::Anthropic => anthropic::render(number, model, &parts, &end, reply.chunks, &served),
                 Protocol::OpenaiChat => {
                     openai_chat::render(number, model, &parts, &end, reply.chunks, served.usage)
                 }
                 Protocol::OpenaiResponses => {
                     openai_responses::render(number, model, &parts, &end, reply.chunks, served.usage)
                 }
-                Protocol::Bedrock => bedrock::render(number, &parts, &end, reply.chunks, served.usage),
+                Protocol::Bedrock => bedrock::render(number, &parts, &end, reply.chunks, &served),
             };
             let content_type = match protocol {
                 Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {

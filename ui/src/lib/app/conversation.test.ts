@@ -14,6 +14,8 @@ const call: BilledCall = {
   at: 1,
   usage: null,
   written_for_an_hour: 0,
+  again: 0,
+  again_cost: 0,
   cost: 70,
   first_byte_ms: null,
   total_ms: 1,

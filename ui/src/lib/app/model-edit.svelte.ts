@@ -2,6 +2,7 @@
 import { asApiError, call } from "$lib/ipc";
 import type {
   ApiError,
+  KeyState,
   LocalServer,
   ModelCheck,
   ModelDraft,
@@ -16,12 +17,26 @@ import { CUSTOM, presets } from "./presets.svelte";
 /** The provider a new model is offered from. */
 const FIRST = "anthropic";
 
+/** A header while the person fills it in. */
+export interface HeaderEdit {
+  /** Tells it from the others, whatever its name becomes. */
+  readonly key: number;
+  name: string;
+  /** What was typed; empty keeps the saved value. */
+  value: string;
+  /** Where its saved value is; null for a new one. */
+  readonly saved: KeyState | null;
+}
+
 export class ModelEdit {
   preset = $state(CUSTOM);
   protocol = $state<Protocol>("anthropic");
   address = $state("");
   model = $state("");
   key = $state("");
+  /** Headers beside Octo's own. */
+  headers = $state<HeaderEdit[]>([]);
+  #added = 0;
   /** What the last test or save said. */
   check = $state.raw<ModelCheck | null>(null);
   busy = $state<"test" | "save" | "names" | null>(null);
@@ -39,7 +54,37 @@ export class ModelEdit {
       this.protocol = entry.protocol;
       this.address = entry.base_url;
       this.model = entry.model;
+      this.headers = entry.headers.map(({ name, value }) => this.#header(name, value));
     }
+  }
+
+  #header(name: string, saved: KeyState | null): HeaderEdit {
+    return { key: this.#added++, name, value: "", saved };
+  }
+
+  addHeader(): void {
+    this.headers.push(this.#header("", null));
+    this.check = null;
+  }
+
+  removeHeader(key: number): void {
+    this.headers = this.headers.filter((header) => header.key !== key);
+    this.check = null;
+  }
+
+  /** Whether a header keeps the value that was saved: its name is the same, and nothing was typed. */
+  keeps(header: HeaderEdit): boolean {
+    const known = this.entry?.headers.find(({ name }) => name === header.name.trim().toLowerCase());
+    return header.value === "" && known !== undefined && known.value.type !== "missing";
+  }
+
+  get #changedHeaders(): boolean {
+    const saved = this.entry?.headers ?? [];
+    const named = this.headers.filter(({ name, value }) => name.trim() !== "" || value !== "");
+    return (
+      named.length !== saved.length ||
+      named.some(({ name, value }, at) => value !== "" || name.trim().toLowerCase() !== saved[at]?.name)
+    );
   }
 
   /** Reads the providers, and for a new model takes the first one and looks for servers on this machine. */
@@ -64,6 +109,7 @@ export class ModelEdit {
     this.names = null;
     // What was typed for one provider is not for another.
     this.key = "";
+    this.headers = this.headers.filter(({ saved }) => saved !== null).map((header) => ({ ...header, value: "" }));
     this.call(preset.default_model ?? "");
   }
 
@@ -112,7 +158,7 @@ export class ModelEdit {
 
   get changed(): boolean {
     const { entry } = this;
-    return !entry || this.key !== "" || this.changedPlace || this.model.trim() !== entry.model;
+    return !entry || this.key !== "" || this.changedPlace || this.model.trim() !== entry.model || this.#changedHeaders;
   }
 
   #draft(): ModelDraft {
@@ -122,6 +168,13 @@ export class ModelEdit {
       base_url: this.address.trim().replace(/\/+$/, ""),
       model: this.model.trim(),
       key: this.key.trim() === "" ? null : this.key.trim(),
+      ...(this.#changedHeaders
+        ? {
+            headers: this.headers
+              .filter(({ name, value }) => name.trim() !== "" || value !== "")
+              .map(({ name, value }) => ({ name: name.trim(), value: value.trim() === "" ? null : value.trim() })),
+          }
+        : {}),
     };
   }
 
@@ -166,6 +219,7 @@ export class ModelEdit {
     try {
       const entry = await call("models", "save_model", { draft: this.#draft() });
       this.key = "";
+      this.headers = entry.headers.map(({ name, value }) => this.#header(name, value));
       await preferences.refresh();
       return entry;
     } catch (error) {

@@ -42,6 +42,10 @@ const entry: ModelEntry = {
   max_output: 64_000,
   vision: true,
   key: { type: "stored", last4: "4f9A" },
+  headers: [
+    { name: "x-tenant", value: { type: "stored", last4: "wxyz" } },
+    { name: "x-team", value: { type: "missing" } },
+  ],
   facts: factsOf(draft),
   fallback: null,
 };
@@ -137,6 +141,60 @@ describe("a saved model", () => {
     expect(asked.some((call) => call.type === "find_local_servers")).toBe(false);
     edit.address = "https://elsewhere.example";
     expect(edit.changed).toBe(true);
+  });
+});
+
+describe("headers", () => {
+  const said = async (edit: ModelEdit) => {
+    await edit.test();
+    return drafts().at(-1)?.headers;
+  };
+
+  const at = (edit: ModelEdit, place: number) => {
+    const header = edit.headers[place];
+    if (!header) throw new Error(`no header at ${place}`);
+    return header;
+  };
+
+  it("are left as they are until one is changed", async () => {
+    const edit = new ModelEdit(entry);
+    expect([edit.changed, await said(edit)]).toEqual([false, undefined]);
+    expect(edit.headers.map((header) => [header.name, edit.keeps(header)])).toEqual([
+      ["x-tenant", true],
+      ["x-team", false],
+    ]);
+    // A row that was added and left empty is none.
+    edit.addHeader();
+    expect([edit.changed, await said(edit)]).toEqual([false, undefined]);
+  });
+
+  it("go with the values that were typed, and keep the others by name", async () => {
+    const edit = new ModelEdit(entry);
+    edit.addHeader();
+    const added = at(edit, 2);
+    added.name = " X-New ";
+    added.value = " three ";
+    expect(edit.changed).toBe(true);
+    expect(await said(edit)).toEqual([
+      { name: "x-tenant", value: null },
+      { name: "x-team", value: null },
+      { name: "X-New", value: "three" },
+    ]);
+    at(edit, 0).name = "x-other";
+    expect(edit.keeps(at(edit, 0))).toBe(false);
+    for (const { key } of [...edit.headers]) edit.removeHeader(key);
+    expect(await said(edit)).toEqual([]);
+  });
+
+  it("that were typed do not go with another provider", async () => {
+    const edit = new ModelEdit(entry);
+    at(edit, 0).value = "secret";
+    edit.addHeader();
+    edit.choose(preset("glm"));
+    expect(edit.headers.map(({ name, value }) => [name, value])).toEqual([
+      ["x-tenant", ""],
+      ["x-team", ""],
+    ]);
   });
 });
 

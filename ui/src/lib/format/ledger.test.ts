@@ -17,6 +17,8 @@ const call = (expected_read: number | null, miss: CacheMiss | null): BilledCall 
   at: 1,
   usage: { input: 1, cache_read: 12_000, cache_write: 0, output: 1 },
   written_for_an_hour: 0,
+  again: 0,
+  again_cost: 0,
   cost: 1,
   first_byte_ms: null,
   total_ms: 1,

@@ -1,5 +1,5 @@
 /** Lines of the ledger in words. */
-import type { BilledCall, Spending } from "$lib/ipc/types";
+import type { BilledCall, CacheMiss, Spending } from "$lib/ipc/types";
 import { t, tn } from "$lib/words/words.svelte";
 import { tokens } from "./figures";
 import { dollars } from "./models";
@@ -21,10 +21,15 @@ export function costBriefly(spending: Spending): string {
 export function missWords(call: BilledCall): string | null {
   const { miss, expected_read: expected, usage } = call;
   if (!miss) return null;
-  const why = miss.class === "messages" ? t("miss.messages", { n: miss.first + 1 }) : t(`miss.${miss.class}`);
+  const why = missReason(miss);
   if (expected === null) return why;
   const figures = { expected: tokens(expected), read: tokens(usage?.cache_read ?? 0) };
   return `${t("miss.figures", figures)} ${why}`;
+}
+
+/** The reason of a miss. */
+export function missReason(miss: CacheMiss): string {
+  return miss.class === "messages" ? t("miss.messages", { n: miss.first + 1 }) : t(`miss.${miss.class}`);
 }
 
 /** How many calls there were. */

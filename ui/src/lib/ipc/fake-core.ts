@@ -8,13 +8,16 @@ import type {
   ApiError,
   AppRequest,
   BackgroundCommand,
+  CompanionRole,
   Event,
   HostRequest,
   LedgerRequest,
   Message,
+  ModelDraft,
   ModelEntry,
   ModelRequest,
   Request,
+  SavedHeader,
   SessionInfo,
   SessionRequest,
   SettingsSnapshot,
@@ -59,6 +62,7 @@ export class FakeCore {
               default_model: null,
               light_model: null,
               proxy: { type: "system" },
+              certificates: null,
               default_mode: "ask_risky",
               default_profile: "general",
               compact_at: { type: "usual" },
@@ -96,6 +100,7 @@ export class FakeCore {
       const seq = this.#seqs.get(name) ?? 0;
       return [{ type: "snapshot", snapshot: { topic: "settings", seq, snapshot: this.#settings } }];
     }
+    if (name === "ledger") return [{ type: "snapshot", snapshot: { topic: "ledger" } }];
     const state = this.#states.get(name);
     if (state) return [{ type: "snapshot", snapshot: { topic: "session", ...snapshotOf(state) } }];
     const recorded = this.#recorded.get(name);
@@ -155,7 +160,7 @@ export class FakeCore {
   }
 
   #ledger(call: LedgerRequest): unknown {
-    if (call.type === "report_spending") return fakeReport(call.from, call.to);
+    if (call.type === "report_spending") return fakeReport(call.from, call.to, this.#list.sessions);
     const state = this.#state(call.session);
     const turn = state.turns.find((known) => known.id === call.turn);
     const entry = this.#settings.models.find((model) => model.id === state.info.model);
@@ -372,6 +377,8 @@ export class FakeCore {
       case "choose_light_model":
         this.#set({ settings: { ...this.#settings.settings, light_model: call.model } });
         return {};
+      case "add_companion":
+        return this.#companion(call.model, call.role);
       case "choose_fallback":
         return (change(call.model, { fallback: call.fallback }), {});
       case "test_model":
@@ -395,6 +402,7 @@ export class FakeCore {
           max_output: facts.max_output,
           vision: facts.vision,
           key,
+          headers: headersOf(draft.headers, before),
           facts,
           fallback: before?.fallback ?? null,
         };
@@ -405,6 +413,24 @@ export class FakeCore {
       default:
         return call satisfies never;
     }
+  }
+
+  #companion(id: string, role: CompanionRole): ModelEntry {
+    const models = this.#settings.models;
+    const beside = models.find((model) => model.id === id);
+    const preset = fakePresets.presets.find((known) => known.id === beside?.facts.preset);
+    const name = preset?.models.find((model) => model.name === beside?.model)?.[role] ?? null;
+    if (!beside || name === null) throw failure("model.no_companion");
+    const known = models.find((model) => model.model === name && model.base_url === beside.base_url);
+    const facts = preset?.models.find((model) => model.name === name)?.facts ?? beside.facts;
+    const entry = known ?? { ...beside, id: newId(), model: name, facts, fallback: null };
+    const others = known ? models : [...models, entry];
+    this.#set({
+      settings: role === "light" ? { ...this.#settings.settings, light_model: entry.id } : this.#settings.settings,
+      models:
+        role === "light" ? others : others.map((model) => (model.id === id ? { ...model, fallback: entry.id } : model)),
+    });
+    return entry;
   }
 
   #set(change: Partial<SettingsSnapshot>): void {
@@ -419,6 +445,15 @@ export class FakeCore {
       case "change_settings":
         this.#set({ settings: { ...this.#settings.settings, ...call.patch } });
         return this.#settings;
+      case "trust_certificates": {
+        const { source } = call;
+        if (source.type === "text" && !source.pem.includes("-----END CERTIFICATE-----"))
+          throw failure("certificates.none");
+        const file = source.type === "file" ? source.path : null;
+        const certificates = source.type === "nothing" ? null : { pem: "", count: 1, file };
+        this.#set({ settings: { ...this.#settings.settings, certificates } });
+        return this.#settings;
+      }
       case "get_about":
         return { version: "0.1.0", home: "/home/mei/.octo", user_home: "/home/mei", system_language: "en" };
       case "list_commands":
@@ -459,6 +494,16 @@ export class FakeCore {
   }
 }
 
+/** What a saved entry holds of the headers of a draft. */
+function headersOf(drafts: ModelDraft["headers"], before: ModelEntry | undefined): SavedHeader[] {
+  if (!drafts) return before?.headers ?? [];
+  return drafts.map(({ name, value }) => {
+    const saved = before?.headers.find((header) => header.name === name.toLowerCase())?.value;
+    const kept = value === null ? (saved ?? ({ type: "missing" } as const)) : null;
+    return { name: name.toLowerCase(), value: kept ?? { type: "stored", last4: (value ?? "").slice(-4) } };
+  });
+}
+
 function emptyState(info: SessionInfo): SessionState {
   return {
     seq: 0,
@@ -478,7 +523,6 @@ function emptyState(info: SessionInfo): SessionState {
     notes: [],
     spending: { ...nothing, usage: info.usage },
     compacting: false,
-    notCompacted: null,
     suggestion: null,
     budget: null,
     stopping: false,

@@ -1,6 +1,19 @@
 /** A ledger for the replay: calls that fit a turn's usage, and a report with quiet and busy days. */
 import { dayOf, nothing, startOf } from "$lib/state/spending";
-import type { BilledCall, ModelEntry, Spending, SpendingLine, SwitchCost, TurnView, Usage } from "./types";
+import type {
+  BilledCall,
+  CacheMiss,
+  MissLine,
+  MissedCall,
+  ModelEntry,
+  SessionInfo,
+  Spending,
+  SpendingLine,
+  SpendingReport,
+  SwitchCost,
+  TurnView,
+  Usage,
+} from "./types";
 
 /** What tokens cost, in nano-dollars each: input, written, read, output. */
 const SONNET = [3_000, 3_750, 300, 15_000] as const;
@@ -29,6 +42,8 @@ export function fakeCalls(turn: TurnView, entry: ModelEntry | null): BilledCall[
     name: entry?.model ?? "claude-sonnet-4-5",
     written_for_an_hour: 0,
     miss: null,
+    again: 0,
+    again_cost: 0,
   } as const;
   const first = part(turn.usage, 0.4);
   const rest = part(turn.usage, 0.6);
@@ -84,12 +99,14 @@ export function fakeCalls(turn: TurnView, entry: ModelEntry | null): BilledCall[
       outcome: turn.end?.type === "stopped" ? "stopped" : "answered",
       expected_read: rest.cache_read + (long ? 41_000 : 0),
       miss: long ? { class: "expired" } : null,
+      again: long ? 41_000 : 0,
+      again_cost: long ? 141_450_000 : 0,
     },
   ];
 }
 
 /** What was spent in a period: the same every time it is asked for. */
-export function fakeReport(from: number, to: number): { lines: SpendingLine[] } {
+export function fakeReport(from: number, to: number, sessions: readonly SessionInfo[]): SpendingReport {
   const lines: SpendingLine[] = [];
   const end = dayOf(to - 1);
   for (let day = dayOf(from), n = 0; day <= end; n += 1) {
@@ -126,7 +143,39 @@ export function fakeReport(from: number, to: number): { lines: SpendingLine[] } 
     const next = new Date(startOf(day));
     day = dayOf(next.setDate(next.getDate() + 1));
   }
-  return { lines };
+  const calls = sessions.slice(0, 4).map((info, at): MissedCall => {
+    const miss: CacheMiss = [
+      { class: "model" } as const,
+      { class: "expired" } as const,
+      { class: "messages", first: 3 } as const,
+      { class: "provider_silent" } as const,
+    ][at] ?? { class: "tools" };
+    const again = Math.round(96_000 / (at + 1));
+    return {
+      session: info.id,
+      title: at === 2 ? null : info.title,
+      name: at === 3 ? "qwen3-30b" : "claude-sonnet-4-5",
+      at: to - (at * 3 + 1) * 86_400_000,
+      miss,
+      again,
+      cost: at === 3 ? null : again * 3_450,
+    };
+  });
+  const dearest = calls.filter(({ at }) => at >= from);
+  const misses = dearest.map(({ miss, again, cost }): MissLine => ({
+    class: miss.class,
+    calls: 1,
+    again,
+    cost: cost ?? 0,
+    unpriced: cost === null ? 1 : 0,
+  }));
+  const above = {
+    missed: misses.reduce((sum, { cost }) => sum + cost, 0),
+    warmth: lines.reduce((sum, line) => sum + (line.purpose === "warmth" ? line.spending.cost : 0), 0),
+    failed: 0,
+    unpriced: misses.reduce((sum, { unpriced }) => sum + unpriced, 0),
+  };
+  return { lines, misses, dearest, above };
 }
 
 /** What going on with another model costs: all of it is read anew. */

@@ -45,6 +45,7 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
       return { type: "applied", state: { ...state, seq } };
     }
     case "delta":
+    case "billed":
       return { type: "applied", state };
     case "trouble": {
       if (!state) return { type: "applied", state };

@@ -191,7 +191,8 @@ describe("rowsOf", () => {
 
   describe("puts answers to commands where their time is", () => {
     const at = (of: Message, when: number): Message => ({ ...of, meta: { ...of.meta, at: when } });
-    const note = (when: number) => ({ seq: when, at: when, note: { key: `n${when}`, args: {}, retryable: false } });
+    const note = (when: number) =>
+      ({ seq: when, at: when, kind: "answer", note: { key: `n${when}`, args: {}, retryable: false } }) as const;
     const person = (id: string, of: string, when: number) =>
       at(message(id, of, [{ type: "text", text: id }], "person"), when);
     const kinds = (part: Partial<RowSource>) =>

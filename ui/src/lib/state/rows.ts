@@ -1,5 +1,14 @@
 /** What the transcript shows, one row each, from a session's state. Pure; texts that stream are read by the rows. */
-import type { ApiError, BackgroundCommand, Block, CallView, Message, Question, TurnView } from "$lib/ipc/types";
+import type {
+  ApiError,
+  BackgroundCommand,
+  Block,
+  CallView,
+  Message,
+  Note,
+  Question,
+  TurnView,
+} from "$lib/ipc/types";
 import type { SessionState } from "./session";
 import { hitRate, totalInput } from "./spending";
 import type { Stream } from "./stream";
@@ -48,7 +57,7 @@ export type Row = Common &
     | { kind: "cut"; why: "truncated" | "cut" }
     | { kind: "end"; turn: TurnView; figures: TurnFigures; how: "finished" | "stopped" }
     | { kind: "error"; turn: string; error: ApiError; canRetry: boolean }
-    | { kind: "note"; note: ApiError }
+    | { kind: "note"; about: Note["kind"]; note: ApiError }
     | { kind: "ask"; question: Question; place: number; of: number }
   );
 
@@ -94,8 +103,8 @@ export function rowsOf(state: RowSource): readonly Row[] {
   /** Adds the notes that were given before a moment; they have no place but their time. */
   const addNotes = (before: number): void => {
     const later = notes.findIndex((note) => note.at >= before);
-    for (const { seq, note } of notes.splice(0, later < 0 ? notes.length : later))
-      add({ kind: "note", key: `note:${seq}`, message: null, note });
+    for (const { seq, kind, note } of notes.splice(0, later < 0 ? notes.length : later))
+      add({ kind: "note", key: `note:${seq}`, message: null, about: kind, note });
   };
 
   for (const message of state.messages) {

@@ -123,7 +123,7 @@ function snapshotOf(state: SessionState): Update {
 }
 
 /** What is compared. That Stop was taken is no part of snapshots: it is over before anyone looks again. */
-const drawn = ({ stopping: _, compacting: __, notCompacted: ___, ...state }: SessionState) => ({
+const drawn = ({ stopping: _, compacting: __, ...state }: SessionState) => ({
   ...state,
   calls: [...state.calls],
 });
@@ -182,7 +182,7 @@ describe("events", () => {
   it("keep a command's answer as a snapshot has it", () => {
     const note = { key: "command.unknown", args: {}, retryable: false };
     const state = run([event(1, { type: "command_answered", note })]);
-    expect(state.notes).toEqual([{ seq: 1, at: 1, note }]);
+    expect(state.notes).toEqual([{ seq: 1, at: 1, kind: "answer", note }]);
     expect(run([snapshotOf(state)], null).notes).toEqual(state.notes);
   });
 
@@ -196,6 +196,8 @@ describe("events", () => {
       at: 1,
       usage: { input: 1, cache_read: 2, cache_write: 3, output: 4 },
       written_for_an_hour: 0,
+      again: 0,
+      again_cost: 0,
       cost: 70,
       first_byte_ms: null,
       total_ms: 5,
@@ -217,10 +219,8 @@ describe("events", () => {
     expect([made.compacting, made.contextTokens]).toEqual([false, 900]);
     const error = { key: "provider.overloaded", args: {}, retryable: true };
     const failed = run([event(2, { type: "compaction_failed", error })], making);
-    expect([failed.compacting, failed.notCompacted]).toEqual([false, error]);
-    expect(run([event(3, { type: "compaction_started" })], failed).notCompacted).toBeNull();
-    const turn: TurnView = { id: "t", started_at: 1, ended_at: null, end: null, usage: info.usage };
-    expect(run([event(3, { type: "turn_started", turn })], failed).notCompacted).toBeNull();
+    expect([failed.compacting, failed.notes]).toEqual([false, [{ seq: 2, at: 2, kind: "not_compacted", note: error }]]);
+    expect(run([snapshotOf(failed)], null).notes).toEqual(failed.notes);
   });
 
   it("tell of a used-up budget until it is answered or the turn is over", () => {

@@ -44,14 +44,12 @@ export interface SessionState {
   readonly retry: Retry | null;
   readonly draft: Draft;
   readonly contextTokens: number;
-  /** Octo's own answers to slash commands, oldest first. */
+  /** What Octo itself said, oldest first: answers to slash commands, and why no summary was made. */
   readonly notes: readonly Note[];
   /** What the session spent. */
   readonly spending: Spending;
   /** Set while a summary of earlier messages is being made. */
   readonly compacting: boolean;
-  /** Why the last summary was not made; null once another one is tried or the next turn begins. */
-  readonly notCompacted: ApiError | null;
   /** A guess at the person's next message; it may follow a turn that is not the newest any more. */
   readonly suggestion: Suggestion | null;
   /** Set while the turn waits because a budget is used up. */
@@ -82,7 +80,6 @@ export function open(snapshot: SessionSnapshot): SessionState {
     notes: snapshot.notes,
     spending: snapshot.spending,
     compacting: false,
-    notCompacted: null,
     suggestion: snapshot.suggestion,
     budget: snapshot.budget,
     stopping: false,
@@ -119,6 +116,8 @@ export function apply(state: SessionState | null, update: Update): Outcome<Sessi
     case "trouble":
       if (!state || update.session !== state.info.id) return { type: "applied", state };
       return { type: "applied", state: { ...state, trouble: update.trouble } };
+    case "billed":
+      return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };
     case "ended":
@@ -159,7 +158,6 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
         stopping: false,
         suggestion: null,
         compacting: false,
-        notCompacted: null,
       };
     case "turn_stopping":
       return { ...state, stopping: true };
@@ -182,11 +180,11 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
     case "budget_answered":
       return { ...state, budget: null };
     case "compaction_started":
-      return { ...state, compacting: true, notCompacted: null };
+      return { ...state, compacting: true };
     case "compaction_failed":
-      return { ...state, compacting: false, notCompacted: event.error };
+      return { ...withNote(state, envelope, "not_compacted", event.error), compacting: false };
     case "context_compacted":
-      return { ...state, compacting: false, notCompacted: null, contextTokens: event.tokens };
+      return { ...state, compacting: false, contextTokens: event.tokens };
     case "message_added":
     case "message_started":
       return { ...state, messages: upsert(state.messages, event.message) };
@@ -242,10 +240,8 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
       return { ...state, retry: event.retry };
     case "retry_started":
       return { ...state, retry: null };
-    case "command_answered": {
-      const note: Note = { seq: envelope.seq, at: envelope.at, note: event.note };
-      return { ...state, notes: [...state.notes, note] };
-    }
+    case "command_answered":
+      return withNote(state, envelope, "answer", event.note);
     // Of other topics; they never come here.
     case "session_listed":
     case "session_removed":
@@ -286,6 +282,10 @@ export function freshSuggestion(state: SessionState): string | null {
   const { suggestion, info, turns } = state;
   if (!suggestion || info.status !== "idle" || turns.at(-1)?.id !== suggestion.turn) return null;
   return suggestion.text.trim() === "" ? null : suggestion.text;
+}
+
+function withNote(state: SessionState, { seq, at }: Envelope, kind: Note["kind"], note: ApiError): SessionState {
+  return { ...state, notes: [...state.notes, { seq, at, kind, note }] };
 }
 
 function upsert<T extends { id: string }>(items: readonly T[], item: T): readonly T[] {

@@ -22,6 +22,7 @@ export function apply(state: SettingsState | null, update: Update): Outcome<Sett
     }
     case "delta":
     case "trouble":
+    case "billed":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

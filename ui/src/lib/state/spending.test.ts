@@ -1,16 +1,19 @@
-import type { BilledCall, Spending, SpendingLine } from "$lib/ipc/types";
+import type { AboveIdeal, BilledCall, Spending, SpendingLine } from "$lib/ipc/types";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   amount,
+  beyond,
   dayOf,
   hitRate,
+  hitsByDay,
   labelled,
   marksTo,
   nothing,
   outputRate,
   partsOf,
   periodOf,
+  shareBeyond,
   stacksOf,
   startOf,
   sumOfCalls,
@@ -27,6 +30,8 @@ const call: BilledCall = {
   at: 1,
   usage,
   written_for_an_hour: 0,
+  again: 0,
+  again_cost: 0,
   cost: 70,
   first_byte_ms: 500,
   total_ms: 1500,
@@ -191,5 +196,32 @@ describe("axes", () => {
     expect(labelled(7, 10)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect(labelled(30, 10).length).toBe(10);
     expect(labelled(3, 0)).toEqual([0]);
+  });
+});
+
+describe("what was spent beyond the ideal", () => {
+  const above = (missed: number, warmth = 0, failed = 0): AboveIdeal => ({ missed, warmth, failed, unpriced: 0 });
+  const spent = (cost: number): Spending => ({ ...nothing, calls: 1, cost });
+
+  it("is a part of what the ideal costs", () => {
+    expect([beyond(above(3, 4, 5)), shareBeyond(spent(112), above(3, 4, 5))]).toEqual([12, 0.12]);
+    expect(shareBeyond(spent(100), above(0))).toBe(0);
+  });
+
+  it("is not said where nothing had a price, or all of it went beyond", () => {
+    expect([shareBeyond(spent(0), above(0)), shareBeyond(spent(5), above(5))]).toEqual([null, null]);
+  });
+});
+
+describe("the share read from the cache", () => {
+  it("is counted by day over all lines, and unknown for days without input", () => {
+    const line = (day: string, input: number, cache_read: number): SpendingLine => ({
+      day,
+      name: "m",
+      purpose: "turn",
+      spending: { ...nothing, usage: { ...nothing.usage, input, cache_read } },
+    });
+    const lines = [line("2026-11-20", 10, 30), line("2026-11-20", 0, 60), line("2026-11-22", 5, 0)];
+    expect(hitsByDay(lines, ["2026-11-20", "2026-11-21", "2026-11-22"])).toEqual([0.9, null, 0]);
   });
 });

@@ -1,5 +1,5 @@
 /** What calls used and cost: sums, and the report by day, model and purpose. Pure. */
-import type { BilledCall, Spending, SpendingLine, Usage } from "$lib/ipc/types";
+import type { AboveIdeal, BilledCall, Spending, SpendingLine, Usage } from "$lib/ipc/types";
 
 /** Nothing spent. */
 export const nothing: Spending = {
@@ -54,6 +54,27 @@ export function sumOfCalls(calls: readonly BilledCall[]): Spending {
 /** What lines of a report come to. */
 export function sumOfLines(lines: readonly SpendingLine[]): Spending {
   return lines.reduce((sum, line) => together(sum, line.spending), nothing);
+}
+
+/** What was spent beyond the ideal. */
+export function beyond(above: AboveIdeal): number {
+  return above.missed + above.warmth + above.failed;
+}
+
+/**
+ * How much more than the ideal was spent, as a part of the ideal; null where nothing with a price was spent. The
+ * ideal writes every token to the cache once, reads it from then on, and makes no call in vain.
+ */
+export function shareBeyond(sum: Spending, above: AboveIdeal): number | null {
+  const ideal = sum.cost - beyond(above);
+  return ideal > 0 ? beyond(above) / ideal : null;
+}
+
+/** What part of each day's input came from the cache, 0 to 1; null for days without input. */
+export function hitsByDay(lines: readonly SpendingLine[], days: readonly string[]): readonly (number | null)[] {
+  const sums = new Map<string, Spending>();
+  for (const line of lines) sums.set(line.day, together(sums.get(line.day) ?? nothing, line.spending));
+  return days.map((day) => hitRate((sums.get(day) ?? nothing).usage));
 }
 
 /** Output tokens a second after the first byte; null where that cannot be told. */

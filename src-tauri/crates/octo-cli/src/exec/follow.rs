@@ -330,6 +330,7 @@ async fn fault(watch: &mut Option<Subscription>) -> ApiError {
                 | Update::Snapshot { .. }
                 | Update::Event { .. }
                 | Update::Delta { .. }
+                | Update::Billed { .. }
                 | Update::Ended => {}
             }
         }

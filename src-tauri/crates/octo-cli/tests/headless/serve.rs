@@ -153,7 +153,7 @@ fn a_slow_request_holds_nothing_up() {
         base_url: server.url(),
         model: "slow".to_owned(),
         key: None,
-        headers: Vec::new(),
+        headers: None,
     };
     let slow = core.send(&TestModel { draft }.into());
     server.wait_received(1);

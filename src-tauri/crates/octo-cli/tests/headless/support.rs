@@ -209,7 +209,7 @@ pub fn connect(serve: &mut Serve, server: &ModelServer) -> ModelEntry {
         base_url: server.url(),
         model: "scripted".to_owned(),
         key: None,
-        headers: Vec::new(),
+        headers: None,
     };
     serve.call(SaveModel { draft }).expect("the model is saved")
 }

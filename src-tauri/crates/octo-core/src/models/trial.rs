@@ -77,7 +77,9 @@ async fn time(
         let event = event.map_err(|error| error.to_api())?;
         first.get_or_insert_with(since);
         match event {
-            ModelEvent::Usage(usage) if usage.output > 0 => output_tokens = Some(usage.output),
+            ModelEvent::Usage(billed) if billed.usage.output > 0 => {
+                output_tokens = Some(billed.usage.output);
+            }
             ModelEvent::Finished(_) => break,
             _ => {}
         }

@@ -26,6 +26,10 @@ impl Octo {
                 .await?;
                 json(self.settings_snapshot().await?.1)
             }
+            AppRequest::TrustCertificates(call) => {
+                self.trust(call.source).await?;
+                json(self.settings_snapshot().await?.1)
+            }
             AppRequest::GetAbout(_) => json(self.about()),
             AppRequest::ListCommands(_) => json(Commands { commands: slash::commands() }),
             AppRequest::PutBlob(call) => json(self.put_blob(&call.base64, call.name).await?),

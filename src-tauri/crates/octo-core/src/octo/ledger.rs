@@ -4,6 +4,9 @@ use super::{Octo, json};
 use octo_protocol::{ApiError, BilledCalls, LedgerRequest, SpendingReport};
 use serde_json::Value;
 
+/// How many single misses a report names.
+const DEAREST: u32 = 12;
+
 impl Octo {
     pub(super) async fn ledger(&self, request: LedgerRequest) -> Result<Value, ApiError> {
         let store = &self.shared.store;
@@ -13,8 +16,15 @@ impl Octo {
                 json(BilledCalls { calls: calls.map_err(ApiError::from)? })
             }
             LedgerRequest::ReportSpending(call) => {
-                let lines = store.read(move |reader| reader.spending_lines(call.from, call.to)).await;
-                json(SpendingReport { lines: lines.map_err(ApiError::from)? })
+                let report = store.read(move |reader| {
+                    Ok(SpendingReport {
+                        lines: reader.spending_lines(call.from, call.to)?,
+                        misses: reader.misses(call.from, call.to)?,
+                        dearest: reader.dearest_misses(call.from, call.to, DEAREST)?,
+                        above: reader.above_ideal(call.from, call.to)?,
+                    })
+                });
+                json(report.await.map_err(ApiError::from)?)
             }
         }
     }

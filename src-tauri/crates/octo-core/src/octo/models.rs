@@ -1,7 +1,8 @@
 //! Requests about models.
 
 use super::{Octo, json};
-use octo_protocol::{ApiError, Done, ModelEntry, ModelId, ModelRequest};
+use crate::models::Companion;
+use octo_protocol::{ApiError, CompanionRole, Done, ModelEntry, ModelId, ModelRequest};
 use serde_json::Value;
 
 impl Octo {
@@ -31,11 +32,33 @@ impl Octo {
                 .await?;
                 json(Done {})
             }
+            ModelRequest::AddCompanion(call) => json(self.add_companion(call.model, call.role).await?),
             ModelRequest::ChooseFallback(call) => {
                 self.choose_fallback(call.model, call.fallback).await?;
                 json(Done {})
             }
         }
+    }
+
+    /// Connects the model the presets name beside another, unless it is, and chooses it.
+    async fn add_companion(&self, beside: ModelId, role: CompanionRole) -> Result<ModelEntry, ApiError> {
+        let models = &self.shared.models;
+        let companion = match models.companion(beside, role).await? {
+            Companion::Connected(id) => id,
+            Companion::Draft(draft) => self.save_model(models.accept(draft).await?).await?.id,
+        };
+        match role {
+            CompanionRole::Light => {
+                self.change_settings(move |_, settings| {
+                    settings.light_model = Some(companion);
+                    Ok(())
+                })
+                .await?;
+            }
+            CompanionRole::Fallback => self.choose_fallback(beside, Some(companion)).await?,
+        }
+        let entry = models.entries().into_iter().find(|entry| entry.id == companion);
+        entry.ok_or_else(|| ApiError::new("model.unknown"))
     }
 
     async fn save_model(&self, entry: ModelEntry) -> Result<ModelEntry, ApiError> {

@@ -33,7 +33,7 @@ impl Session {
                     | Block::ToolCall(_)
                     | Block::Summary { .. }
                     | Block::CommandsEnded { .. }
-                | Block::Notice { .. } => false,
+                    | Block::Notice { .. } => false,
                 })
             });
         if error.class != ErrorClass::Invalid || !shown {

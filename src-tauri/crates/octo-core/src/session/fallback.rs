@@ -37,6 +37,29 @@ enum Stage {
     Probing,
 }
 
+/// The words for why another model goes on. Only what may pass by itself makes one.
+fn reason(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::RateLimited => "fallback.began.rate_limited",
+        ErrorClass::Overloaded => "fallback.began.overloaded",
+        ErrorClass::Network => "fallback.began.network",
+        ErrorClass::CutOff => "fallback.began.cut_off",
+        ErrorClass::Malformed => "fallback.began.malformed",
+        ErrorClass::Auth
+        | ErrorClass::Billing
+        | ErrorClass::Forbidden
+        | ErrorClass::NotFound
+        | ErrorClass::ContextTooLong
+        | ErrorClass::Invalid
+        | ErrorClass::Address
+        | ErrorClass::Insecure
+        | ErrorClass::Header
+        | ErrorClass::Proxy
+        | ErrorClass::Certificate
+        | ErrorClass::Cancelled => "fallback.began",
+    }
+}
+
 impl Session {
     /// The model that is asked now.
     pub(super) fn model(&self) -> Option<ModelId> {
@@ -96,10 +119,10 @@ impl Session {
         self.fallback.failures = 0;
         self.fallback.active = Some(Active { own, other, since: Instant::now(), stage: Stage::Other });
         let name = |id| self.shared.models.vendor_name(id).unwrap_or_default();
-        let note = ApiError::new("fallback.began")
+        let note = ApiError::new(reason(error.class))
             .arg("model", name(own))
             .arg("fallback", name(other))
-            .arg("reason", &error.message);
+            .detail(&error.message);
         step.changes.push(Change::Event(Event::CommandAnswered { note }));
         true
     }

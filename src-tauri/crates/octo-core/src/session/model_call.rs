@@ -16,11 +16,12 @@ use crate::{
 };
 use futures::StreamExt;
 use octo_llm::{
-    BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError, RetryPolicy, Sent,
+    Billed, BlockKind, ErrorClass, FinishReason, ModelEvent, ModelRequest, Provider, ProviderError,
+    RetryPolicy, Sent,
 };
 use octo_protocol::{
     ApiError, Block, CallId, CallOutcome, Event, Message, MessageEnd, MessageId, Origin, Purpose, Retry,
-    Role, StreamKind, ToolCall, TurnId, Usage,
+    Role, StreamKind, ToolCall, TurnId,
 };
 use std::{
     collections::HashMap,
@@ -65,7 +66,7 @@ enum What {
         index: u32,
         content: Block,
     },
-    Usage(Usage),
+    Usage(Billed),
     Finished(FinishReason),
     Failed(ProviderError),
 }
@@ -158,8 +159,8 @@ impl Session {
                 call.meter.first_byte(after_ms);
                 Ok(())
             }
-            What::Usage(usage) => {
-                call.meter.used(usage);
+            What::Usage(billed) => {
+                call.meter.used(billed);
                 Ok(())
             }
             What::Block { index, content } => {
@@ -459,7 +460,7 @@ async fn stream(
                 }
             }
             Ok(ModelEvent::BlockFinished { block, content }) => send(What::Block { index: block, content }),
-            Ok(ModelEvent::Usage(usage)) => send(What::Usage(usage)),
+            Ok(ModelEvent::Usage(billed)) => send(What::Usage(billed)),
             Ok(ModelEvent::Finished(reason)) => return send(What::Finished(reason)),
             Err(error) => return send(What::Failed(error)),
         }

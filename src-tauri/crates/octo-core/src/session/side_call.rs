@@ -10,10 +10,10 @@ use super::{
 };
 use crate::suggestion;
 use futures::StreamExt;
-use octo_llm::{ErrorClass, FinishReason, ModelEvent, ProviderError, Sent};
+use octo_llm::{Billed, ErrorClass, FinishReason, ModelEvent, ProviderError, Sent};
 use octo_protocol::{
     ApiError, Block, CallOutcome, Event, Message, MessageId, Origin, Purpose, Role, Source, Suggestion,
-    Switch, TurnId, Usage,
+    Switch, TurnId,
 };
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -46,7 +46,7 @@ pub(crate) struct SideProgress {
 enum What {
     Asked(Box<Asked>),
     FirstByte(u64),
-    Usage(Usage),
+    Usage(Billed),
     Ended(Result<SideAnswer, ProviderError>),
 }
 
@@ -126,7 +126,7 @@ impl Session {
                         answer.text.push_str(&text);
                     }
                     Ok(ModelEvent::BlockFinished { content: Block::ToolCall(_), .. }) => answer.calls += 1,
-                    Ok(ModelEvent::Usage(usage)) => send(What::Usage(usage)),
+                    Ok(ModelEvent::Usage(billed)) => send(What::Usage(billed)),
                     Ok(ModelEvent::Finished(finish)) => {
                         return send(What::Ended(Ok(SideAnswer { finish, ..answer })));
                     }
@@ -168,8 +168,8 @@ impl Session {
                 meter.first_byte(after_ms);
                 return Ok(());
             }
-            What::Usage(usage) => {
-                meter.used(usage);
+            What::Usage(billed) => {
+                meter.used(billed);
                 return Ok(());
             }
             What::Ended(answer) => answer,

@@ -2,8 +2,8 @@
 
 use super::rig::{Rig, answers};
 use octo_protocol::{
-    BilledCall, Block, CallOutcome, ChangeSettings, CompactionLimit, Event, Mode, NoticeKind, Purpose, Role,
-    SearchSessions, SessionId, SessionSnapshot, SessionStatus, SettingsPatch, TurnEnd,
+    BilledCall, Block, CallOutcome, ChangeSettings, CompactionLimit, Event, Mode, NoteKind, NoticeKind,
+    Purpose, Role, SearchSessions, SessionId, SessionSnapshot, SessionStatus, SettingsPatch, TurnEnd,
 };
 use octo_testkit::{Finish, Gate, RecordedRequest, Reply, Script};
 use serde_json::json;
@@ -142,6 +142,15 @@ async fn a_compaction_that_fails_changes_nothing_and_is_not_asked_for_again_and_
         assert_eq!(last.all_results().len(), 8, "all of it is still sent");
         assert!(!rig.home.octo().join("archives").exists());
         rig.assert_sound();
+        // Why is still said when the session is opened again.
+        let told = rig.seen.iter().find_map(|envelope| match &envelope.event {
+            Event::CompactionFailed { error } => Some((envelope.seq, error.clone())),
+            _ => None,
+        });
+        rig.restart().await;
+        let notes = rig.snapshot(session).await.notes;
+        assert!(notes.iter().all(|note| note.kind == NoteKind::NotCompacted), "{notes:?}");
+        assert_eq!(notes.into_iter().map(|note| (note.seq, note.note)).next(), told);
     }
 }
 

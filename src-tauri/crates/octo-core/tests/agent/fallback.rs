@@ -14,7 +14,7 @@ async fn second_model(rig: &Rig, server: &ModelServer) -> ModelId {
         base_url: server.url(),
         model: "other".into(),
         key: None,
-        headers: Vec::new(),
+        headers: None,
     };
     rig.octo.call(SaveModel { draft }).await.expect("the model is saved").id
 }
@@ -41,8 +41,14 @@ async fn after_three_failures_of_the_service_the_other_model_takes_over_and_the_
     rig.octo.call(ChooseFallback { model: own, fallback: Some(second) }).await.unwrap();
     let session = rig.start(Mode::Ask, "hello").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    assert_eq!(notes(&rig), ["fallback.began"]);
+    assert_eq!(notes(&rig), ["fallback.began.overloaded"]);
     let snapshot = rig.snapshot(session).await;
+    let note = &snapshot.notes[0].note;
+    assert_eq!(
+        (note.args.len(), note.detail.is_some()),
+        (2, true),
+        "what the provider said is a detail: {note:?}"
+    );
     assert_eq!(answers(&snapshot), "I stand in");
     assert_eq!(snapshot.info.model, Some(own), "the session's model is what the person chose");
     assert_eq!(snapshot.page.messages.last().unwrap().meta.model, Some(second));

@@ -2,7 +2,8 @@
 
 use super::rig::Rig;
 use octo_protocol::{
-    BilledCall, CallOutcome, CallsOfTurn, Event, Mode, Purpose, ReportSpending, SessionId, TurnEnd,
+    AboveIdeal, BilledCall, CallOutcome, CallsOfTurn, Cost, DeleteSession, Event, MissClass, Mode, Purpose,
+    ReportSpending, SessionId, Snapshot, Topic, TurnEnd, Update,
 };
 use octo_testkit::{Reply, Script};
 use serde_json::json;
@@ -95,6 +96,92 @@ async fn a_pause_longer_than_the_cache_lives_is_named() {
     assert!(miss.1.is_some_and(|tokens| tokens > 1_024));
     rig.turn_end().await;
     rig.assert_sound();
+}
+
+const IDLE: Duration = Duration::from_secs(90);
+
+#[tokio::test]
+async fn what_was_paid_again_is_reported_by_its_reason_with_what_it_cost_above_reading() {
+    let script = Script::new().text("one").text("two").text("three");
+    let mut rig = Rig::priced(script, IDLE).await;
+    let session = rig.start(Mode::Ask, &"Work with this long text. ".repeat(400)).await;
+    rig.turn_end().await;
+    rig.send(session, "and now?").await;
+    rig.turn_end().await;
+    let all = ReportSpending { from: 0, to: i64::MAX };
+    let report = rig.octo.call(all.clone()).await.unwrap();
+    assert_eq!((report.misses.as_slice(), report.dearest.as_slice()), (&[][..], &[][..]));
+    assert_eq!(report.above, AboveIdeal::default());
+
+    rig.server.advance(Duration::from_secs(301));
+    rig.send(session, "still there?").await;
+    rig.turn_end().await;
+    let lines = lines(&rig, session).await;
+    let (missed, usage) = (&lines[2], lines[2].usage.unwrap());
+    assert_eq!(usage.cache_read, 0);
+    assert_eq!(Some(missed.again), missed.expected_read, "nothing was read: all of it was paid again");
+    // Written for 3.75 dollars a million, read for 0.30.
+    assert_eq!(missed.again_cost, Some(Cost::nano_dollars(missed.again * 3_450)));
+
+    let report = rig.octo.call(all).await.unwrap();
+    let [line] = report.misses.as_slice() else { panic!("one reason: {report:?}") };
+    assert_eq!((line.class, line.calls, line.unpriced), (MissClass::ProviderSilent, 1, 0));
+    assert_eq!((line.again, Some(line.cost)), (missed.again, missed.again_cost));
+    let [call] = report.dearest.as_slice() else { panic!("one call: {report:?}") };
+    assert_eq!((call.session, call.at, call.cost), (session, missed.at, missed.again_cost));
+    assert!(call.title.as_ref().is_some_and(|title| title.starts_with("Work with")), "{call:?}");
+    assert_eq!((Some(report.above.total()), report.above.unpriced), (missed.again_cost, 0));
+    // Another time has none of it.
+    let before = rig.octo.call(ReportSpending { from: 0, to: missed.at }).await.unwrap();
+    assert_eq!((before.misses.len(), before.above), (0, AboveIdeal::default()));
+    // A deleted session's words are not shown, its spending is.
+    rig.octo.call(DeleteSession { session }).await.unwrap();
+    let left = rig.octo.call(ReportSpending { from: 0, to: i64::MAX }).await.unwrap();
+    assert_eq!((left.dearest[0].title.clone(), left.misses), (None, report.misses));
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn what_is_kept_for_an_hour_is_counted_and_paid_as_that() {
+    let markers = json!({ "limit": 4, "lookback": 20, "lives": ["hour"] });
+    let caching = json!({ "kind": { "markers": markers }, "minimum": 1024 });
+    let mut rig = Rig::priced_with(Script::new().text("one"), IDLE, &caching).await;
+    let session = rig.start(Mode::Ask, &"Work with this long text. ".repeat(400)).await;
+    rig.turn_end().await;
+    let line = lines(&rig, session).await.remove(0);
+    let usage = line.usage.unwrap();
+    assert!(usage.cache_write > 1_024);
+    assert_eq!(line.written_for_an_hour, usage.cache_write, "every marker asked for an hour");
+    let cost = usage.input * 3_000 + usage.cache_write * 6_000 + usage.output * 15_000;
+    assert_eq!(line.cost, Some(Cost::nano_dollars(cost)));
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn who_watches_the_ledger_is_told_of_every_call_of_every_session_once() {
+    let script = Script::from_fn(|_| octo_testkit::Reply::text("fine"));
+    let mut rig = Rig::new(script).await;
+    let mut ledger = rig.octo.subscribe(Topic::Ledger).await.unwrap();
+    let first = ledger.next().await.unwrap();
+    assert_eq!(first, [Update::Snapshot { snapshot: Snapshot::Ledger {} }]);
+    let mut started = Vec::new();
+    for text in ["hello", "good day"] {
+        started.push(rig.start(Mode::Ask, text).await);
+        rig.turn_end().await;
+    }
+    let mut told = Vec::new();
+    while told.len() < 2 {
+        for update in tokio::time::timeout(super::rig::PATIENCE, ledger.next()).await.unwrap().unwrap() {
+            let Update::Billed { session, call } = update else { panic!("nothing else: {update:?}") };
+            told.push((session, call.message));
+        }
+    }
+    let mut stored = Vec::new();
+    for session in started {
+        stored.extend(lines(&rig, session).await.into_iter().map(|line| (session, line.message)));
+    }
+    assert_eq!(told, stored);
+    assert!(rig.octo.events_since(Topic::Ledger, 0, 10).await.is_err(), "it has no events of its own");
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ fn draft(protocol: Protocol, base_url: &str, model: &str, key: Option<&str>) -> 
         base_url: base_url.to_owned(),
         model: model.to_owned(),
         key: key.map(Secret::new),
-        headers: Vec::new(),
+        headers: None,
     }
 }
 

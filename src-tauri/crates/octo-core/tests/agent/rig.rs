@@ -77,7 +77,7 @@ impl Rig {
             base_url: server.url(),
             model: "scripted".into(),
             key: Some(octo_protocol::Secret::new("sk-test-0123456789")),
-            headers: Vec::new(),
+            headers: None,
         };
         let model = octo.call(SaveModel { draft }).await.expect("the model is saved").id;
         let events = octo.events();

@@ -197,9 +197,12 @@ async fn slash_commands_are_answered_without_the_model() {
     rig.assert_sound();
 
     let said = |envelope: &Envelope| match &envelope.event {
-        Event::CommandAnswered { note } => {
-            Some(Note { seq: envelope.seq, at: envelope.at, note: note.clone() })
-        }
+        Event::CommandAnswered { note } => Some(Note {
+            seq: envelope.seq,
+            at: envelope.at,
+            kind: octo_protocol::NoteKind::Answer,
+            note: note.clone(),
+        }),
         _ => None,
     };
     let live: Vec<Note> = rig.seen.iter().filter_map(|envelope| said(envelope)).collect();

@@ -1,11 +1,11 @@
 //! From their stream to our events.
 
 use crate::{
-    BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, UnsignedReasoning, http,
+    Billed, BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, UnsignedReasoning, http,
     sse::SseEvent,
     wire::{self, Decode},
 };
-use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
+use octo_protocol::{Block, CallId, Replay, ToolCall};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub struct Decoder {
     /// Open blocks by the wire's index.
     open: HashMap<u64, Open>,
     next: u32,
-    usage: Usage,
+    billed: Billed,
     finish: FinishReason,
     done: bool,
 }
@@ -46,7 +46,7 @@ impl Decoder {
             unsigned,
             open: HashMap::new(),
             next: 0,
-            usage: Usage::default(),
+            billed: Billed::default(),
             finish: FinishReason::Stop,
             done: false,
         }
@@ -220,17 +220,18 @@ impl Decoder {
     fn count(&mut self, usage: Option<&Value>) -> Vec<ModelEvent> {
         let Some(usage) = usage.filter(|usage| usage.is_object()) else { return Vec::new() };
         let counts = [
-            ("input_tokens", &mut self.usage.input),
-            ("cache_read_input_tokens", &mut self.usage.cache_read),
-            ("cache_creation_input_tokens", &mut self.usage.cache_write),
-            ("output_tokens", &mut self.usage.output),
+            ("/input_tokens", &mut self.billed.usage.input),
+            ("/cache_read_input_tokens", &mut self.billed.usage.cache_read),
+            ("/cache_creation_input_tokens", &mut self.billed.usage.cache_write),
+            ("/output_tokens", &mut self.billed.usage.output),
+            ("/cache_creation/ephemeral_1h_input_tokens", &mut self.billed.written_for_an_hour),
         ];
-        for (field, count) in counts {
-            if let Some(number) = usage.get(field).and_then(wire::tokens) {
+        for (place, count) in counts {
+            if let Some(number) = usage.pointer(place).and_then(wire::tokens) {
                 *count = number;
             }
         }
-        vec![ModelEvent::Usage(self.usage)]
+        vec![ModelEvent::Usage(self.billed.sound())]
     }
 }
 

@@ -1,7 +1,7 @@
 //! From their stream to our events.
 
 use crate::{
-    BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId,
+    Billed, BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId,
     event_stream::EXCEPTION,
     http,
     sse::SseEvent,
@@ -201,7 +201,7 @@ impl Decoder {
     fn end(&mut self, data: &Value) -> Vec<ModelEvent> {
         let mut events = Vec::new();
         if let Some(usage) = data.get("usage").filter(|usage| usage.is_object()) {
-            events.push(ModelEvent::Usage(usage_of(usage)));
+            events.push(ModelEvent::Usage(billed(usage)));
         }
         if let Some(reason) = self.finish {
             self.done = true;
@@ -258,13 +258,20 @@ fn index_of(data: &Value) -> Result<u64, ProviderError> {
         .ok_or_else(|| wire::malformed("A block event without an index."))
 }
 
-/// `inputTokens` leaves out what was read from and written to the cache, as ours does.
-fn usage_of(usage: &Value) -> Usage {
+/// `inputTokens` leaves out what was read from and written to the cache, as ours does. `cacheDetails` tells what was
+/// written apart by how long it is kept.
+fn billed(usage: &Value) -> Billed {
     let count = |field: &str| usage.get(field).and_then(wire::tokens).unwrap_or(0);
-    Usage {
+    let details = usage.get("cacheDetails").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let for_an_hour = details.iter().filter(|detail| detail.get("ttl").and_then(Value::as_str) == Some("1h"));
+    let written_for_an_hour = for_an_hour
+        .filter_map(|detail| detail.get("inputTokens").and_then(wire::tokens))
+        .fold(0, u64::saturating_add);
+    let usage = Usage {
         input: count("inputTokens"),
         cache_read: count("cacheReadInputTokens"),
         cache_write: count("cacheWriteInputTokens"),
         output: count("outputTokens"),
-    }
+    };
+    Billed { usage, written_for_an_hour }.sound()
 }

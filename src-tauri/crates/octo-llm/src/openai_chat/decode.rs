@@ -77,7 +77,7 @@ impl Decoder {
             self.choice(choice, &mut events)?;
         }
         if let Some(usage) = data.get("usage").filter(|usage| usage.is_object()) {
-            events.push(ModelEvent::Usage(usage_of(usage)));
+            events.push(ModelEvent::Usage(usage_of(usage).into()));
         }
         Ok(events)
     }

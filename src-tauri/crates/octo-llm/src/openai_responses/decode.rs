@@ -202,7 +202,7 @@ impl Decoder {
 
     fn end(&mut self, data: &Value, finish: FinishReason, mut events: Vec<ModelEvent>) -> Vec<ModelEvent> {
         if let Some(usage) = data.pointer("/response/usage").filter(|usage| usage.is_object()) {
-            events.push(ModelEvent::Usage(usage_of(usage)));
+            events.push(ModelEvent::Usage(usage_of(usage).into()));
         }
         self.done = true;
         events.push(ModelEvent::Finished(finish));

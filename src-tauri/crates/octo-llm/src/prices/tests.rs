@@ -49,6 +49,30 @@ fn each_class_has_its_price() {
 }
 
 #[test]
+fn what_should_have_been_read_costs_what_it_was_paid_above_reading() {
+    let prices = two_tiers();
+    let hour = |usage, written_for_an_hour| Billed { usage, written_for_an_hour };
+    for (billed, again, nano) in [
+        (hour(usage(10, 0, 100, 7), 0), 0, 0),
+        (hour(usage(10, 0, 100, 7), 0), 40, 40 * 3_450),
+        // What was written goes first, then what was paid in full, and no more than there was.
+        (hour(usage(10, 0, 100, 7), 0), 105, 100 * 3_450 + 5 * 2_700),
+        (hour(usage(10, 0, 100, 7), 0), 9_000, 100 * 3_450 + 10 * 2_700),
+        // Of what was written the shortest life goes first.
+        (hour(usage(0, 0, 100, 0), 60), 50, 40 * 3_450 + 10 * 5_700),
+    ] {
+        assert_eq!(
+            prices.cost_above_reading(billed, again),
+            Some(Cost::nano_dollars(nano)),
+            "{billed:?} {again}"
+        );
+    }
+    let hole = Prices { rates: Rates { read: None, ..prices.rates }, ..two_tiers() };
+    assert_eq!(hole.cost_above_reading(usage(1, 0, 0, 0), 1), None);
+    assert_eq!(hole.cost_above_reading(usage(1, 0, 0, 0), 0), Some(Cost::ZERO));
+}
+
+#[test]
 fn a_long_request_costs_more_as_a_whole() {
     let prices = two_tiers();
     assert_eq!(prices.cost(usage(100_000, 100_000, 0, 0)), Some(Cost::nano_dollars(330_000_000)));
@@ -127,6 +151,16 @@ proptest! {
         if let (Some(before), Some(after)) = (prices.cost(used), prices.cost(fuller)) {
             prop_assert!(after >= before, "{before} then {after}");
         }
+    }
+
+    /// What is moved to what was read is no more than there was, and nothing is lost.
+    #[test]
+    fn had_it_been_read_the_sum_stays(used in any_usage(), hour in 0u64..10, again in any::<u64>()) {
+        let billed = Billed { usage: used, written_for_an_hour: hour }.sound();
+        let then = billed.had_it_read(again);
+        prop_assert_eq!(then.usage.total_input(), used.total_input());
+        prop_assert!(then.written_for_an_hour <= then.usage.cache_write);
+        prop_assert!(then.usage.cache_read - used.cache_read <= again);
     }
 
     /// A cost is known exactly when every price of what was used is.

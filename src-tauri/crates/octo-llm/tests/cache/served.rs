@@ -16,7 +16,7 @@ async fn send(server: &ModelServer, request: ModelRequest) -> Usage {
     let mut usage = Usage::default();
     while let Some(event) = stream.next().await {
         if let ModelEvent::Usage(reported) = event.unwrap() {
-            usage = reported;
+            usage = reported.usage;
         }
     }
     usage

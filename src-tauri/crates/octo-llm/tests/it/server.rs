@@ -69,7 +69,7 @@ async fn ask(provider: &dyn Provider, messages: &[Message]) -> Said {
     while let Some(event) = stream.next().await {
         match event {
             Ok(ModelEvent::BlockFinished { content, .. }) => said.blocks.push(content),
-            Ok(ModelEvent::Usage(usage)) => said.usage = usage,
+            Ok(ModelEvent::Usage(usage)) => said.usage = usage.usage,
             Ok(ModelEvent::Finished(reason)) => said.finish = Ok(reason),
             Ok(ModelEvent::BlockStarted { .. } | ModelEvent::Delta { .. }) => {}
             Err(error) => {

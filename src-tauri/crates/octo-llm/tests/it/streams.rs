@@ -3,7 +3,8 @@
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use octo_llm::{
-    Answer, BlockKind, Dialect, ErrorClass, FinishReason, ModelEvent, Progress, ProviderError, ProviderId,
+    Answer, Billed, BlockKind, Dialect, ErrorClass, FinishReason, ModelEvent, Progress, ProviderError,
+    ProviderId,
 };
 use octo_protocol::{Block, Protocol, ToolCall};
 use serde_json::Value;
@@ -146,7 +147,12 @@ fn show(read: &Read) -> String {
                 }
                 other => writeln!(text, "{block} is: {other:?}"),
             },
-            ModelEvent::Usage(usage) => writeln!(
+            ModelEvent::Usage(Billed { usage, written_for_an_hour }) if *written_for_an_hour > 0 => writeln!(
+                text,
+                "usage: {} in, {} read, {} written ({written_for_an_hour} for an hour), {} out",
+                usage.input, usage.cache_read, usage.cache_write, usage.output
+            ),
+            ModelEvent::Usage(Billed { usage, .. }) => writeln!(
                 text,
                 "usage: {} in, {} read, {} written, {} out",
                 usage.input, usage.cache_read, usage.cache_write, usage.output

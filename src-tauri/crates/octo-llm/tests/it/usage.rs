@@ -13,7 +13,7 @@ type Read = fn([Option<Value>; 4]) -> Option<Usage>;
 
 fn last(events: impl IntoIterator<Item = ModelEvent>) -> Option<Usage> {
     events.into_iter().fold(None, |last, event| match event {
-        ModelEvent::Usage(usage) => Some(usage),
+        ModelEvent::Usage(billed) => Some(billed.usage),
         _ => last,
     })
 }
@@ -91,6 +91,47 @@ fn honest_figures_become_disjoint() {
         let whole = if counts_within(name) { 1000 } else { 300 };
         let usage = read([whole, 600, 100, 7].map(|count: u64| Some(json!(count)))).unwrap();
         assert_eq!(usage, Usage { input: 300, cache_read: 600, cache_write: 100, output: 7 }, "{name}");
+    }
+}
+
+/// What is read of the split of what was written.
+fn for_an_hour(events: Vec<ModelEvent>) -> Option<(u64, u64)> {
+    events.into_iter().rev().find_map(|event| match event {
+        ModelEvent::Usage(billed) => Some((billed.usage.cache_write, billed.written_for_an_hour)),
+        _ => None,
+    })
+}
+
+#[test]
+fn what_is_kept_for_an_hour_is_told_apart_and_never_more_than_was_written() {
+    for (written, hour, expected) in [
+        (json!(100), json!(60), (100, 60)),
+        (json!(100), json!(0), (100, 0)),
+        (json!(100), json!(null), (100, 0)),
+        (json!(100), json!(-3), (100, 0)),
+        (json!(100), json!(101), (100, 100)),
+        (json!(0), json!(5), (0, 0)),
+    ] {
+        let mut decoder = anthropic::Decoder::new(provider(), UnsignedReasoning::Keep);
+        let split = json!({ "ephemeral_5m_input_tokens": 1, "ephemeral_1h_input_tokens": hour });
+        let usage = json!({ "cache_creation_input_tokens": written, "cache_creation": split });
+        let start = json!({ "type": "message_start", "message": { "usage": usage } });
+        assert_eq!(for_an_hour(decoder.push(event("", &start)).unwrap()), Some(expected), "{hour}");
+        // A later event that leaves the split out takes nothing back.
+        let end = json!({ "type": "message_delta", "usage": { "output_tokens": 3 } });
+        assert_eq!(for_an_hour(decoder.push(event("", &end)).unwrap()), Some(expected), "{hour}");
+
+        let mut decoder = bedrock::Decoder::new(provider());
+        let details = json!([{ "inputTokens": hour, "ttl": "1h" }, { "inputTokens": 1, "ttl": "5m" }, 7]);
+        let usage = json!({ "cacheWriteInputTokens": written, "cacheDetails": details });
+        let events = decoder.push(event("metadata", &json!({ "usage": usage }))).unwrap();
+        assert_eq!(for_an_hour(events), Some(expected), "{hour}");
+    }
+    for details in [json!(null), json!("1h"), json!({ "1h": 5 }), json!([])] {
+        let mut decoder = bedrock::Decoder::new(provider());
+        let usage = json!({ "cacheWriteInputTokens": 9, "cacheDetails": details });
+        let events = decoder.push(event("metadata", &json!({ "usage": usage }))).unwrap();
+        assert_eq!(for_an_hour(events), Some((9, 0)));
     }
 }
 

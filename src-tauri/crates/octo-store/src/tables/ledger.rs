@@ -2,17 +2,21 @@
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{count, from_json_or_null, from_word, id_or_null, json, read_count, word},
+    column::{count, from_json, from_json_or_null, from_word, id, id_or_null, json, read_count, word},
     key::SessionKey,
 };
-use octo_protocol::{BilledCall, Cost, Millis, SessionId, Spending, SpendingLine, TurnId, Usage};
+use octo_protocol::{
+    AboveIdeal, BilledCall, Cost, Millis, MissLine, MissedCall, SessionId, Spending, SpendingLine, TurnId,
+    Usage,
+};
 use rusqlite::{Row, params};
 
 /// The columns [`call`] reads, in its order.
 macro_rules! call_columns {
     () => {
         "turn, message, purpose, model, name, at, reported, input, cache_read, cache_write, output,
-         written_for_an_hour, cost, first_byte_ms, total_ms, outcome, expected_read, miss_json"
+         written_for_an_hour, cost, first_byte_ms, total_ms, outcome, expected_read, miss_json,
+         again, again_cost"
     };
 }
 
@@ -48,16 +52,22 @@ fn call(row: &Row<'_>) -> Result<BilledCall, StoreError> {
         outcome: from_word(row.get(15)?)?,
         expected_read: maybe(16)?,
         miss: from_json_or_null(row, 17)?,
+        again: read_count(row, 18)?,
+        again_cost: maybe(19)?.map(Cost::nano_dollars),
     })
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sums of counts are not negative; a cast to a whole number stops at the largest"
+)]
+fn summed(row: &Row<'_>, column: usize) -> Result<u64, StoreError> {
+    Ok(row.get::<_, f64>(column)? as u64)
+}
+
 fn spending(row: &Row<'_>, first: usize) -> Result<Spending, StoreError> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "sums of counts are not negative; a cast to a whole number stops at the largest"
-    )]
-    let sum = |column: usize| Ok::<_, StoreError>(row.get::<_, f64>(first + column)? as u64);
+    let sum = |column: usize| summed(row, first + column);
     Ok(Spending {
         calls: read_count(row, first)?,
         usage: Usage { input: sum(1)?, cache_read: sum(2)?, cache_write: sum(3)?, output: sum(4)? },
@@ -146,14 +156,85 @@ impl Reader<'_> {
     }
 }
 
+impl Reader<'_> {
+    /// Why calls between two moments (the second not included) read less from the cache than they should have, the
+    /// dearest reason first.
+    pub fn misses(&self, from: Millis, to: Millis) -> Result<Vec<MissLine>, StoreError> {
+        self.rows(
+            "SELECT json_extract(miss_json, '$.class') AS class, count(*), total(again), total(again_cost),
+                    count(*) - count(again_cost)
+             FROM ledger WHERE miss_json IS NOT NULL AND at >= ?1 AND at < ?2
+             GROUP BY class ORDER BY total(again_cost) DESC, total(again) DESC, class",
+            [from, to],
+            |row| {
+                Ok(MissLine {
+                    class: from_word(row.get(0)?)?,
+                    calls: read_count(row, 1)?,
+                    again: summed(row, 2)?,
+                    cost: Cost::nano_dollars(summed(row, 3)?),
+                    unpriced: read_count(row, 4)?,
+                })
+            },
+        )
+    }
+
+    /// The calls between two moments that paid most for what they should have read, the dearest first.
+    pub fn dearest_misses(&self, from: Millis, to: Millis, most: u32) -> Result<Vec<MissedCall>, StoreError> {
+        self.rows(
+            "SELECT sessions.id, CASE WHEN sessions.deleted_at IS NULL THEN sessions.title END, ledger.name, ledger.at,
+                    ledger.miss_json, ledger.again, ledger.again_cost
+             FROM ledger JOIN sessions ON sessions.key = ledger.session
+             WHERE ledger.miss_json IS NOT NULL AND ledger.at >= ?1 AND ledger.at < ?2
+             ORDER BY ledger.again_cost DESC NULLS LAST, ledger.again DESC, ledger.key DESC LIMIT ?3",
+            params![from, to, most],
+            |row| {
+                Ok(MissedCall {
+                    session: id(row, 0)?,
+                    title: row.get(1)?,
+                    name: row.get(2)?,
+                    at: row.get(3)?,
+                    miss: from_json(row, 4)?,
+                    again: read_count(row, 5)?,
+                    cost: row
+                        .get::<_, Option<i64>>(6)?
+                        .map(|cost| Cost::nano_dollars(cost.unsigned_abs())),
+                })
+            },
+        )
+    }
+
+    /// What was spent between two moments beyond the ideal. A call counts once: one that failed or only kept a cache
+    /// alive as a whole, any other with what it paid for again.
+    pub fn above_ideal(&self, from: Millis, to: Millis) -> Result<AboveIdeal, StoreError> {
+        let found = self.row(
+            "SELECT total(CASE WHEN purpose = 'warmth' OR outcome = 'failed' THEN 0 ELSE again_cost END),
+                    total(CASE WHEN purpose = 'warmth' THEN cost END),
+                    total(CASE WHEN purpose <> 'warmth' AND outcome = 'failed' THEN cost END),
+                    total(CASE WHEN purpose = 'warmth' OR outcome = 'failed' THEN reported AND cost IS NULL
+                               ELSE again_cost IS NULL END)
+             FROM ledger WHERE at >= ?1 AND at < ?2",
+            [from, to],
+            |row| {
+                Ok(AboveIdeal {
+                    missed: Cost::nano_dollars(summed(row, 0)?),
+                    warmth: Cost::nano_dollars(summed(row, 1)?),
+                    failed: Cost::nano_dollars(summed(row, 2)?),
+                    unpriced: summed(row, 3)?,
+                })
+            },
+        )?;
+        Ok(found.unwrap_or_default())
+    }
+}
+
 impl Tx<'_> {
     pub(crate) fn project_billed(&self, session: SessionKey, call: &BilledCall) -> Result<(), StoreError> {
         let usage = call.usage.unwrap_or_default();
         self.change(
             "INSERT INTO ledger (session, turn, message, purpose, model, name, at, reported, input, cache_read,
                cache_write, output, written_for_an_hour, cost, first_byte_ms, total_ms, outcome, expected_read,
-               miss_json)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+               miss_json, again, again_cost)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
             params![
                 session.0,
                 call.turn.map(|id| id.to_string()),
@@ -174,6 +255,8 @@ impl Tx<'_> {
                 word(&call.outcome)?,
                 call.expected_read.map(count),
                 call.miss.as_ref().map(json).transpose()?,
+                count(call.again),
+                call.again_cost.map(|cost| count(cost.as_nano_dollars())),
             ],
         )?;
         Ok(())

@@ -1,11 +1,11 @@
-//! `notes`: Octo's own answers to slash commands.
+//! `notes`: what Octo itself said in a session: answers to slash commands, and why it was not compacted.
 
 use crate::{
     Reader, StoreError, Tx,
-    column::{from_json, json},
+    column::{from_json, from_word, json, word},
     key::{self, SessionKey},
 };
-use octo_protocol::{ApiError, Millis, Note};
+use octo_protocol::{ApiError, Millis, Note, NoteKind};
 use rusqlite::params;
 
 /// How many are read back with a session: far more than anyone scrolls past, and bounded.
@@ -16,9 +16,16 @@ impl Reader<'_> {
     pub(crate) fn notes(&self, session: SessionKey) -> Result<Vec<Note>, StoreError> {
         let keys = session.events();
         let mut notes = self.rows(
-            "SELECT key, at, note_json FROM notes WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT ?3",
+            "SELECT key, at, note_json, kind FROM notes WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT ?3",
             params![keys.start(), keys.end(), READ_BACK],
-            |row| Ok(Note { seq: key::seq_of(row.get(0)?), at: row.get(1)?, note: from_json(row, 2)? }),
+            |row| {
+                Ok(Note {
+                    seq: key::seq_of(row.get(0)?),
+                    at: row.get(1)?,
+                    kind: from_word(row.get(3)?)?,
+                    note: from_json(row, 2)?,
+                })
+            },
         )?;
         notes.reverse();
         Ok(notes)
@@ -26,16 +33,17 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Keeps the answer under the number of its event, the newest of the session.
+    /// Keeps what was said under the number of its event, the newest of the session.
     pub(crate) fn project_note(
         &self,
         session: SessionKey,
         at: Millis,
+        kind: NoteKind,
         note: &ApiError,
     ) -> Result<(), StoreError> {
         self.change(
-            "INSERT INTO notes (key, at, note_json) VALUES (?1, ?2, ?3)",
-            params![session.event(self.last_seq(session)?)?, at, json(note)?],
+            "INSERT INTO notes (key, at, note_json, kind) VALUES (?1, ?2, ?3, ?4)",
+            params![session.event(self.last_seq(session)?)?, at, json(note)?, word(&kind)?],
         )?;
         Ok(())
     }

@@ -26,7 +26,7 @@ pub struct Fold {
     pub suggestion: Option<Suggestion>,
     pub budget: Option<BudgetStop>,
     /// Without the times, which the store gives.
-    pub notes: Vec<(u64, ApiError)>,
+    pub notes: Vec<(u64, NoteKind, ApiError)>,
 }
 
 impl Fold {
@@ -104,8 +104,11 @@ impl Fold {
             Event::CallBilled { call } => self.spending += call,
             Event::ContextCompacted { tokens } => self.context_tokens = *tokens,
             // Says only how the turn will end.
-            Event::TurnStopping { .. } | Event::CompactionStarted | Event::CompactionFailed { .. } => {}
-            Event::CommandAnswered { note } => self.notes.push((self.seq, note.clone())),
+            Event::TurnStopping { .. } | Event::CompactionStarted => {}
+            Event::CommandAnswered { note } => self.notes.push((self.seq, NoteKind::Answer, note.clone())),
+            Event::CompactionFailed { error } => {
+                self.notes.push((self.seq, NoteKind::NotCompacted, error.clone()));
+            }
             Event::SessionListed { .. } | Event::SessionRemoved { .. } | Event::SettingsChanged { .. } => {
                 panic!("not of a session")
             }
@@ -136,7 +139,7 @@ impl Fold {
             notes: self
                 .notes
                 .iter()
-                .map(|(seq, note)| Note { seq: *seq, at: at(*seq), note: note.clone() })
+                .map(|(seq, kind, note)| Note { seq: *seq, at: at(*seq), kind: *kind, note: note.clone() })
                 .collect(),
             context_tokens: self.context_tokens,
             spending: self.spending,

@@ -330,6 +330,7 @@ fn entry(model: &str) -> ModelEntry {
         max_output: 8_192,
         vision: true,
         key: KeyState::Stored { last4: "wxyz".to_owned() },
+        headers: Vec::new(),
         facts: ModelFacts::default(),
         fallback: None,
     }

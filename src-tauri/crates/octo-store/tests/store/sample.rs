@@ -104,5 +104,7 @@ pub fn billed(turn: TurnId, message: MessageId, usage: Option<Usage>) -> BilledC
         outcome: CallOutcome::Answered,
         expected_read: Some(3),
         miss: Some(CacheMiss::Messages { first: 2 }),
+        again: 1,
+        again_cost: Some(Cost::nano_dollars(2)),
     }
 }

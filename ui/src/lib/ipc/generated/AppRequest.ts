@@ -5,8 +5,9 @@ import type { GetAbout } from "./GetAbout";
 import type { GetSettings } from "./GetSettings";
 import type { ListCommands } from "./ListCommands";
 import type { PutBlob } from "./PutBlob";
+import type { TrustCertificates } from "./TrustCertificates";
 
 /**
  * Requests about settings and the application.
  */
-export type AppRequest = { "type": "get_settings" } & GetSettings | { "type": "change_settings" } & ChangeSettings | { "type": "get_about" } & GetAbout | { "type": "list_commands" } & ListCommands | { "type": "put_blob" } & PutBlob | { "type": "attach_files" } & AttachFiles;
+export type AppRequest = { "type": "get_settings" } & GetSettings | { "type": "change_settings" } & ChangeSettings | { "type": "trust_certificates" } & TrustCertificates | { "type": "get_about" } & GetAbout | { "type": "list_commands" } & ListCommands | { "type": "put_blob" } & PutBlob | { "type": "attach_files" } & AttachFiles;

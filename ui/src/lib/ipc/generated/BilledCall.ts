@@ -67,4 +67,13 @@ expected_read: number | null,
 /**
  * Why fewer did; none where they did not.
  */
-miss: CacheMiss | null, };
+miss: CacheMiss | null, 
+/**
+ * How many tokens were therefore paid for that should have been read: never more than the call paid for beyond
+ * what it read.
+ */
+again: number, 
+/**
+ * What these cost above reading them; none for "unknown".
+ */
+again_cost: Cost | null, };

@@ -10,6 +10,6 @@ export type HeaderDraft = {
  */
 name: string, 
 /**
- * Its value, which may be a key.
+ * Its value, which may be a key; none keeps the one that was saved under this name, if the host is the same.
  */
-value: Secret, };
+value: Secret | null, };

@@ -29,7 +29,7 @@ model: string,
  */
 key: Secret | null, 
 /**
- * Headers sent to it with every request, beside Octo's own, until Octo ends: they are never stored. None
- * keeps the ones that were given before, if the host is the same.
+ * Headers sent to it with every request, beside Octo's own; none keeps the ones that were saved, an empty list
+ * takes them away. Values are kept as keys are, and for the host they were saved for.
  */
 headers?: Array<HeaderDraft>, };

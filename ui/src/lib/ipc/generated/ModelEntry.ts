@@ -3,6 +3,7 @@ import type { KeyState } from "./KeyState";
 import type { ModelFacts } from "./ModelFacts";
 import type { ModelId } from "./ModelId";
 import type { Protocol } from "./Protocol";
+import type { SavedHeader } from "./SavedHeader";
 
 /**
  * A connected model.
@@ -40,6 +41,10 @@ vision: boolean,
  * Where its key is.
  */
 key: KeyState, 
+/**
+ * Headers sent to it with every request, beside Octo's own, by their names in lower case, in order.
+ */
+headers: Array<SavedHeader>, 
 /**
  * What else is known of it. Read anew from the presets at every start, so a stored value is only as old
  * as the last one.

@@ -10,4 +10,4 @@ import type { RemoteModels } from "./RemoteModels";
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type ModelReplies = { save_model: ModelEntry, test_model: ModelCheck, remove_model: Done, list_presets: PresetList, find_local_servers: LocalServers, list_remote_models: RemoteModels, measure_model: ModelSpeed, stop_measuring: Done, choose_light_model: Done, choose_fallback: Done, };
+export type ModelReplies = { save_model: ModelEntry, test_model: ModelCheck, remove_model: Done, list_presets: PresetList, find_local_servers: LocalServers, list_remote_models: RemoteModels, measure_model: ModelSpeed, stop_measuring: Done, choose_light_model: Done, add_companion: ModelEntry, choose_fallback: Done, };

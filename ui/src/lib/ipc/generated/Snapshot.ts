@@ -18,7 +18,7 @@ sessions: Array<SessionInfo>,
 /**
  * How many there are in all.
  */
-total: number, } | { "topic": "settings", 
+total: number, } | { "topic": "ledger", } | { "topic": "settings", 
 /**
  * The number of the last event included.
  */

@@ -1,0 +1,59 @@
+//! The model the presets name beside another: a cheaper one for side tasks, or one that takes over.
+
+use super::Models;
+use crate::keys::Slot;
+use octo_llm::host_of;
+use octo_protocol::{
+    ApiError, CompanionRole, HeaderDraft, ModelDraft, ModelEntry, ModelId, Protocol, Secret,
+};
+use secrecy::ExposeSecret;
+
+/// A model beside another.
+pub(crate) enum Companion {
+    /// It is connected already.
+    Connected(ModelId),
+    /// It is not: this connects it.
+    Draft(ModelDraft),
+}
+
+impl Models {
+    /// The model the presets name beside another, at the same address and with the same secrets: they stay with the
+    /// host they were saved for.
+    pub async fn companion(&self, beside: ModelId, role: CompanionRole) -> Result<Companion, ApiError> {
+        let entries = self.entries();
+        let find = |id| entries.iter().find(|entry| entry.id == id);
+        let entry = find(beside).ok_or_else(|| ApiError::new("model.unknown"))?;
+        let (name, protocol) =
+            self.suggested(entry, role).ok_or_else(|| ApiError::new("model.no_companion"))?;
+        let host = host_of(&entry.base_url).map_err(|error| error.to_api())?;
+        let is_it = |other: &&ModelEntry| {
+            other.model == name && host_of(&other.base_url).is_ok_and(|there| there == host)
+        };
+        if let Some(known) = entries.iter().find(is_it) {
+            return Ok(Companion::Connected(known.id));
+        }
+        let key = self.keys.load(beside, &host, Slot::Key).await?;
+        let headers = self
+            .headers(entry, &host)
+            .await?
+            .into_iter()
+            .map(|(name, value)| HeaderDraft { name, value: Some(Secret::new(value.expose_secret())) });
+        Ok(Companion::Draft(ModelDraft {
+            id: None,
+            protocol,
+            base_url: entry.base_url.clone(),
+            model: name,
+            key: key.map(|key| Secret::new(key.expose_secret())),
+            headers: Some(headers.collect()),
+        }))
+    }
+
+    fn suggested(&self, entry: &ModelEntry, role: CompanionRole) -> Option<(String, Protocol)> {
+        let preset = self.presets.provider_of(&entry.base_url)?;
+        let name = match role {
+            CompanionRole::Light => preset.light_of(&entry.model),
+            CompanionRole::Fallback => preset.fallback_of(&entry.model),
+        }?;
+        Some((name.to_owned(), preset.protocol_of(name)))
+    }
+}

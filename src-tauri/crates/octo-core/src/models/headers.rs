@@ -1,0 +1,242 @@
+//! Headers of the person's: names in the entry, values where keys are, for the host they were given for.
+
+use super::{Models, State};
+use crate::keys::Slot;
+use octo_llm::Network;
+use octo_protocol::{ApiError, HeaderDraft, KeyState, ModelEntry, ModelId, SavedHeader, Secret};
+use secrecy::SecretString;
+
+/// Headers with their values.
+pub(super) type Headers = Vec<(String, SecretString)>;
+
+/// A header of a draft that can be sent: its name in lower case, and its value where it brings one.
+pub(super) struct Given {
+    name: String,
+    value: Option<Secret>,
+}
+
+/// What becomes of the headers when an entry is saved.
+#[derive(Clone, Copy)]
+pub(super) struct Saving<'a> {
+    pub id: ModelId,
+    /// Where the model is now.
+    pub host: &'a str,
+    pub before: Option<&'a ModelEntry>,
+    pub moved: Moved,
+}
+
+/// Whether a model's address is at another host than before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moved {
+    Yes,
+    No,
+}
+
+/// Reads the headers of a draft. Nothing is kept yet.
+///
+/// # Errors
+///
+/// `provider.header` for what cannot be sent or is Octo's own; never with a value in it.
+pub(super) fn read(drafts: Option<Vec<HeaderDraft>>) -> Result<Option<Vec<Given>>, ApiError> {
+    let Some(drafts) = drafts else { return Ok(None) };
+    let given: Vec<Given> = drafts
+        .into_iter()
+        .map(|draft| Given {
+            name: draft.name.trim().to_ascii_lowercase(),
+            value: draft.value.filter(|value| !value.expose().trim().is_empty()),
+        })
+        .collect();
+    // A value that is kept already was checked when it came.
+    let stands_for = |value: &Secret| SecretString::from(value.expose());
+    let headers = given
+        .iter()
+        .map(|header| (header.name.clone(), header.value.as_ref().map(stands_for).unwrap_or_default()))
+        .collect();
+    Network { headers, ..Network::default() }.check().map_err(|error| error.to_api())?;
+    Ok(Some(given))
+}
+
+impl Models {
+    /// Puts the values away and says what the entry holds of them.
+    pub(super) async fn keep_headers(
+        &self,
+        saving: Saving<'_>,
+        given: Option<Vec<Given>>,
+    ) -> Result<Vec<SavedHeader>, ApiError> {
+        let Saving { id, host, before, moved } = saving;
+        let known = before.map(|entry| entry.headers.as_slice()).unwrap_or_default();
+        let lost = |header: &SavedHeader| SavedHeader { value: KeyState::Missing, ..header.clone() };
+        let kept: Vec<SavedHeader> = match moved {
+            // Bound to the host they were given for: at another one they have no values.
+            Moved::Yes => known.iter().map(lost).collect(),
+            Moved::No => known.to_vec(),
+        };
+        let Some(given) = given else { return Ok(kept) };
+        let named = |name: &str| kept.iter().find(|header| header.name == name);
+        if let Some(header) =
+            given.iter().find(|header| header.value.is_none() && named(&header.name).is_none())
+        {
+            return Err(ApiError::new("model.header_value_missing").arg("name", &header.name));
+        }
+        if before.is_some() && moved == Moved::No && self.keys.is_passing() {
+            // Values that are only passed through say nothing about the ones the window has saved.
+            let run = given.into_iter().filter_map(|header| {
+                let value = header.value?;
+                Some((header.name, SecretString::from(value.expose())))
+            });
+            let run: Headers = run.collect();
+            self.with(|state| state.headers.insert(id, (host.to_owned(), run)));
+            return Ok(kept);
+        }
+        let mut saved = Vec::with_capacity(given.len());
+        for Given { name, value } in given {
+            saved.push(match (value, named(&name)) {
+                (Some(value), _) => {
+                    let value = Secret::new(value.expose().trim());
+                    let value = self.keys.save(id, host, Slot::Header(&name), value).await?;
+                    SavedHeader { name, value }
+                }
+                (None, Some(header)) => header.clone(),
+                (None, None) => continue,
+            });
+        }
+        for gone in known.iter().filter(|header| saved.iter().all(|kept| kept.name != header.name)) {
+            self.keys.forget(id, host, Slot::Header(&gone.name)).await?;
+        }
+        Ok(saved)
+    }
+
+    /// The headers of an entry with the values that are kept for a host: at another one there are none.
+    pub(super) async fn headers(&self, entry: &ModelEntry, host: &str) -> Result<Headers, ApiError> {
+        let run = |state: &mut State| state.headers.get(&entry.id).filter(|(of, _)| of == host).cloned();
+        if let Some((_, headers)) = self.with(run) {
+            return Ok(headers);
+        }
+        let mut headers = Headers::with_capacity(entry.headers.len());
+        for header in &entry.headers {
+            if let Some(value) = self.keys.load(entry.id, host, Slot::Header(&header.name)).await? {
+                headers.push((header.name.clone(), value));
+            }
+        }
+        Ok(headers)
+    }
+
+    /// The headers a draft means: those it brings, and those that are kept for its host.
+    pub(super) async fn drafted_headers(
+        &self,
+        drafts: Option<Vec<HeaderDraft>>,
+        entry: Option<&ModelEntry>,
+        host: &str,
+    ) -> Result<Headers, ApiError> {
+        let kept = match entry {
+            Some(entry) => self.headers(entry, host).await?,
+            None => Headers::new(),
+        };
+        let Some(given) = read(drafts)? else { return Ok(kept) };
+        let value = |header: Given| {
+            let saved = || kept.iter().find(|(name, _)| *name == header.name).map(|(_, value)| value.clone());
+            let value = header.value.as_ref().map(|value| SecretString::from(value.expose())).or_else(saved);
+            value.map(|value| (header.name, value))
+        };
+        Ok(given.into_iter().filter_map(value).collect())
+    }
+
+    /// Forgets all that is kept for a model at a host; all of it, also where the keychain refuses a part.
+    pub(super) async fn forget_secrets(&self, entry: &ModelEntry, host: &str) -> Result<(), ApiError> {
+        let mut outcome = self.keys.forget(entry.id, host, Slot::Key).await;
+        for header in &entry.headers {
+            let forgotten = self.keys.forget(entry.id, host, Slot::Header(&header.name)).await;
+            outcome = outcome.and(forgotten);
+        }
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::KeyRing;
+    use octo_llm::Presets;
+    use octo_protocol::{ModelDraft, Protocol, Settings};
+    use secrecy::ExposeSecret;
+
+    const HERE: &str = "https://here.example";
+
+    fn models() -> Models {
+        Models::new(KeyRing::without_keychain(), Presets::built_in(), Vec::new(), &Settings::default())
+    }
+
+    async fn save(
+        models: &Models,
+        id: Option<ModelId>,
+        base_url: &str,
+        headers: Option<&[(&str, Option<&str>)]>,
+    ) -> Result<ModelEntry, ApiError> {
+        let headers = headers.map(|headers| {
+            let draft = |(name, value): &(&str, Option<&str>)| HeaderDraft {
+                name: (*name).to_owned(),
+                value: value.map(Secret::new),
+            };
+            headers.iter().map(draft).collect()
+        });
+        let (base_url, model) = (base_url.to_owned(), "m".to_owned());
+        let draft = ModelDraft { id, protocol: Protocol::Anthropic, base_url, model, key: None, headers };
+        let entry = models.accept(draft).await?;
+        models.put(entry.clone());
+        Ok(entry)
+    }
+
+    async fn sent(models: &Models, entry: &ModelEntry, host: &str) -> Vec<(String, String)> {
+        let headers = models.headers(entry, host).await.unwrap();
+        headers.into_iter().map(|(name, value)| (name, value.expose_secret().to_owned())).collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[tokio::test]
+    async fn values_are_kept_replaced_and_forgotten_by_name() {
+        let models = models();
+        let first =
+            save(&models, None, HERE, Some(&[("X-A", Some(" one ")), ("x-b", Some("two"))])).await.unwrap();
+        let id = Some(first.id);
+        assert_eq!(sent(&models, &first, HERE).await, pairs(&[("x-a", "one"), ("x-b", "two")]));
+        // Nothing said keeps all of them; a name without a value keeps its value, and the order is the draft's.
+        let same = save(&models, id, HERE, None).await.unwrap();
+        assert_eq!(same.headers, first.headers);
+        let changed = [("x-c", Some("three")), ("x-a", None), ("x-b", Some("2"))];
+        let next = save(&models, id, HERE, Some(&changed)).await.unwrap();
+        assert_eq!(
+            sent(&models, &next, HERE).await,
+            pairs(&[("x-c", "three"), ("x-a", "one"), ("x-b", "2")])
+        );
+        // One that is left out is forgotten, not only hidden.
+        let fewer = save(&models, id, HERE, Some(&[("x-c", None)])).await.unwrap();
+        assert_eq!(sent(&models, &fewer, HERE).await, pairs(&[("x-c", "three")]));
+        assert!(!models.keys.holds(first.id, HERE, Slot::Header("x-a")));
+        let refused = save(&models, id, HERE, Some(&[("x-a", None)])).await.unwrap_err();
+        assert_eq!(
+            (refused.key.as_str(), refused.args["name"].as_str()),
+            ("model.header_value_missing", "x-a")
+        );
+        assert_eq!(sent(&models, &fewer, HERE).await, pairs(&[("x-c", "three")]), "nothing was changed");
+        let none = save(&models, id, HERE, Some(&[])).await.unwrap();
+        assert_eq!((none.headers.len(), models.keys.holds(first.id, HERE, Slot::Header("x-c"))), (0, false));
+    }
+
+    #[tokio::test]
+    async fn another_host_has_no_values_and_the_first_one_keeps_none() {
+        let models = models();
+        let first =
+            save(&models, None, HERE, Some(&[("x-a", Some("one")), ("x-b", Some("two"))])).await.unwrap();
+        let there = "https://there.example";
+        let partly = [("x-a", None), ("x-b", Some("new"))];
+        let moved = save(&models, Some(first.id), there, Some(&partly)).await.unwrap();
+        assert_eq!(moved.headers[0].value, KeyState::Missing);
+        assert_eq!(sent(&models, &moved, there).await, pairs(&[("x-b", "new")]));
+        assert_eq!(sent(&models, &moved, HERE).await, []);
+        models.remove(first.id).await.unwrap();
+        assert!(!models.keys.holds(first.id, there, Slot::Header("x-b")), "they go with their model");
+    }
+}

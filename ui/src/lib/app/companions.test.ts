@@ -1,0 +1,44 @@
+import { factsOf, fakePresets } from "$lib/ipc/fake-models";
+import type { ModelEntry } from "$lib/ipc/types";
+import { describe, expect, it } from "vitest";
+import { offersFor } from "./companions";
+
+const preset = fakePresets.presets.find(({ id }) => id === "anthropic") ?? null;
+const facts = factsOf({
+  id: null,
+  protocol: "anthropic",
+  base_url: "https://api.anthropic.com",
+  model: "claude-sonnet-4-5",
+  key: null,
+});
+const entry: ModelEntry = {
+  id: "1",
+  protocol: "anthropic",
+  base_url: "https://api.anthropic.com",
+  model: "claude-sonnet-4-5",
+  context_window: 200_000,
+  max_output: 64_000,
+  vision: true,
+  key: { type: "missing" },
+  headers: [],
+  facts,
+  fallback: null,
+};
+const said = (...given: Parameters<typeof offersFor>) => offersFor(...given).map(({ role, name }) => [role, name]);
+
+describe("models beside another", () => {
+  it("are offered while nobody chose one", () => {
+    expect(said(entry, preset, null)).toEqual([
+      ["light", "claude-haiku-4-5"],
+      ["fallback", "claude-haiku-4-5"],
+    ]);
+    expect(said(entry, preset, "2")).toEqual([["fallback", "claude-haiku-4-5"]]);
+    expect(said({ ...entry, fallback: "2" }, preset, null)).toEqual([["light", "claude-haiku-4-5"]]);
+  });
+
+  it("are not offered where the presets name none", () => {
+    expect(said({ ...entry, model: "claude-haiku-4-5" }, preset, null)).toEqual([]);
+    expect(said({ ...entry, model: "mystery" }, preset, null)).toEqual([]);
+    expect(said(entry, null, null)).toEqual([]);
+  });
+});
