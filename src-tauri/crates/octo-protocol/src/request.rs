@@ -2,10 +2,12 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, Draft, Effort, HostReply, HostRequest,
-    LocalServers, MessageId, Millis, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed,
-    PresetList, Profile, QuestionId, QueuedId, RemoteModels, SessionHit, SessionId, SessionInfo,
-    SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost, TranscriptPage, TurnId,
+    Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CompareWith, Draft, Effort, FileComparison,
+    FileSelection, HostReply, HostRequest, LocalServers, MessageId, Millis, Mode, ModelCheck, ModelDraft,
+    ModelEntry, ModelId, ModelSpeed, PresetList, Profile, QuestionId, QueuedId, RemoteModels,
+    RestorePreview, RestoreReport, RestoreScope, SessionHit, SessionId, SessionInfo, SessionSnapshot,
+    SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost, TaskChanges, TaskNumber, TaskTree, TaskView,
+    TimeCollected, TimeSpace, TranscriptPage, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;
@@ -69,6 +71,8 @@ pub enum Request {
     Ledger(LedgerRequest),
     /// Settings and the application.
     App(AppRequest),
+    /// The time machine.
+    Time(TimeRequest),
     /// What only a desktop can do.
     Host(HostRequest),
 }
@@ -335,6 +339,72 @@ domain! {
             #[ts(type = "number")]
             to: Millis,
         } -> SpendingReport;
+    }
+}
+
+domain! {
+    /// Requests to the time machine.
+    TimeRequest in Time, TimeReplies {
+        /// The tasks of a session.
+        GetTaskTree {
+            /// Which session.
+            session: SessionId,
+        } -> TaskTree;
+        /// What a task did to files.
+        GetTaskChanges {
+            /// Which session.
+            session: SessionId,
+            /// Which task.
+            task: TaskNumber,
+        } -> TaskChanges;
+        /// A file at the end of a task beside another state of it.
+        CompareFile {
+            /// Which session.
+            session: SessionId,
+            /// Which task.
+            task: TaskNumber,
+            /// The path, as [`GetTaskChanges`] writes it.
+            path: String,
+            /// The other state.
+            with: CompareWith,
+        } -> FileComparison;
+        /// What going to a task would do to files. Nothing is done.
+        PreviewRestore {
+            /// Which session.
+            session: SessionId,
+            /// The task.
+            task: TaskNumber,
+            /// Which files.
+            selection: FileSelection,
+        } -> RestorePreview;
+        /// Go to a task, or bring chosen files of it back.
+        RestoreTask {
+            /// Which session.
+            session: SessionId,
+            /// The task.
+            task: TaskNumber,
+            /// What of it.
+            scope: RestoreScope,
+            /// Which files.
+            selection: FileSelection,
+            /// Paths in conflict that may be overwritten, as the preview writes them.
+            overwrite: Vec<String>,
+        } -> RestoreReport;
+        /// Give the present state a name.
+        AddCheckpoint {
+            /// Which session.
+            session: SessionId,
+            /// The name.
+            name: String,
+        } -> TaskView;
+        /// What the time machine takes on the disk.
+        GetTimeSpace {} -> TimeSpace;
+        /// Remove what nothing refers to, and the oldest beyond this many bytes.
+        CollectTime {
+            /// The budget in bytes.
+            #[ts(type = "number")]
+            budget: u64,
+        } -> TimeCollected;
     }
 }
 
