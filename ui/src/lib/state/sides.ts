@@ -42,3 +42,30 @@ export function sides(diff: DiffView): readonly SideRow[] {
   }
   return rows;
 }
+
+/** The same change seen from its other end: what was added is removed. */
+export function flipped(diff: DiffView): DiffView {
+  const hunks = diff.hunks.map((hunk) => {
+    const lines: DiffLine[] = [];
+    let removed: DiffLine[] = [];
+    let added: DiffLine[] = [];
+    const flush = (): void => {
+      // What is removed comes first, as in every diff.
+      lines.push(...removed, ...added);
+      removed = [];
+      added = [];
+    };
+    for (const line of hunk.lines) {
+      const turned = { ...line, old: line.new, new: line.old };
+      if (turned.new === null) removed.push(turned);
+      else if (turned.old === null) added.push(turned);
+      else {
+        flush();
+        lines.push(turned);
+      }
+    }
+    flush();
+    return { ...hunk, lines };
+  });
+  return { ...diff, hunks, change: "edited", added: diff.removed, removed: diff.added };
+}

@@ -48,7 +48,11 @@ export function layout(tree: TaskTree): TreeLayout {
   // By parent, the newest first; what names a parent that is not there begins anew.
   const parentOf = (task: TaskView): TaskView | undefined =>
     task.parent === null ? undefined : known.get(task.parent);
-  const children = Map.groupBy(newestFirst, (task) => parentOf(task)?.number ?? null);
+  const children = new Map<number | null, TaskView[]>();
+  for (const task of newestFirst) {
+    const parent = parentOf(task)?.number ?? null;
+    children.set(parent, [...(children.get(parent) ?? []), task]);
+  }
 
   const places = new Map<number, { lane: number; level: number }>();
   /** Per column, the rows that are taken in it. */
@@ -73,7 +77,10 @@ export function layout(tree: TaskTree): TreeLayout {
   const active = known.get(tree.active);
   const back = active ? path(tree, active.number) : [];
   const main = active
-    ? [...onward(active, tree.redo === null ? children.get(active.number)?.[0] : known.get(tree.redo)), ...back.slice(1)]
+    ? [
+        ...onward(active, tree.redo === null ? children.get(active.number)?.[0] : known.get(tree.redo)),
+        ...back.slice(1),
+      ]
     : [];
   place(main, 1, newestFirst.length - 1);
   const open: { task: TaskView; level: number }[] = [];

@@ -1,0 +1,67 @@
+/** Tasks, what they did to files, and why something cannot be undone, in words. */
+import type { Done } from "$lib/app/timeline.svelte";
+import type { ComparedSide, ImpossibleReason, TaskView, Unsaved } from "$lib/ipc/types";
+import { type Restore, moves } from "$lib/state/restore";
+import { language, t, tn } from "$lib/words/words.svelte";
+import { clock, dayAndMonth, midnight } from "./figures";
+import { permissions, size } from "./size";
+
+/** What a task is called. */
+export function taskName(task: TaskView): string {
+  if (task.kind === "run" || task.kind === "checkpoint") {
+    return task.summary.trim() === "" ? t("time.task", { n: task.number }) : task.summary;
+  }
+  return t(`time.kind.${task.kind}`);
+}
+
+/** Its number, its time and what it changed: 7 · 14:09 · 2 files. */
+export function taskFacts(task: TaskView, now: number): string {
+  const today = midnight(task.started_at) === midnight(now);
+  const time = clock(task.started_at, language());
+  return [
+    ...(task.kind === "run" ? [String(task.number)] : []),
+    today ? time : `${dayAndMonth(task.started_at, language())} ${time}`,
+    ...(task.changed > 0 ? [tn("count.files", task.changed)] : []),
+  ].join(" · ");
+}
+
+/** Why a content was not kept, as the end of a sentence. */
+export function whyUnsaved(why: Unsaved): string {
+  return t(`time.unsaved.${why}`);
+}
+
+/** Why a path cannot be brought back. */
+export function whyImpossible(why: ImpossibleReason): string {
+  return "why" in why
+    ? t(`time.impossible.${why.type}`, { why: whyUnsaved(why.why) })
+    : t(`time.impossible.${why.type}`);
+}
+
+/** What one side of a comparison is. */
+export function sideWords(side: ComparedSide): string {
+  switch (side.type) {
+    case "file":
+      return `${size(side.len)}, ${permissions(side.mode)}`;
+    case "unsaved":
+      return t("time.side.unsaved", { why: whyUnsaved(side.why) });
+    default:
+      return t(`time.side.${side.type}`);
+  }
+}
+
+/** Where a restore goes, as the button that does it says. */
+export function goWords(task: TaskView, restore: Pick<Restore, "scope" | "selection">): string {
+  if (!moves({ ...restore, task: task.number })) return t("time.go.files");
+  if (task.kind === "start") return t("time.go.start");
+  return task.kind === "run" ? t("time.go.task", { n: task.number }) : t("time.go.state");
+}
+
+/** What was done, in a remark. */
+export function doneWords({ restore, report }: Done): string {
+  return [
+    moves(restore) ? t("time.done.moved") : t("time.done.files"),
+    tn("time.done.changed", report.changed),
+    ...(report.kept.length > 0 ? [tn("time.done.kept", report.kept.length)] : []),
+    ...(report.impossible.length > 0 ? [tn("time.done.impossible", report.impossible.length)] : []),
+  ].join(" ");
+}
