@@ -133,10 +133,12 @@ const scenes = {
     },
   },
   "time-empty": {
-    fake: "feedback",
+    fake: "main",
+    side: true,
     async act(page) {
+      await page.getByTestId("session-row").last().click();
       await page.getByTestId("time-open").click();
-      await page.waitForSelector('[data-testid="time"] :is(.empty, .tm)');
+      await page.waitForSelector('[data-testid="time"] .empty');
     },
   },
   "time-failed": {
@@ -163,6 +165,17 @@ const scenes = {
       await page.getByTestId("restore-go").click();
       await page.getByTestId("restore-do").click();
       await page.waitForSelector('[data-testid="toast"]');
+    },
+  },
+  "time-tidy": {
+    fake: "main",
+    query: "&full",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-settings").click();
+      await page.locator(".side-list .row").nth(1).click();
+      await page.getByTestId("tidy-up").click();
+      await page.waitForSelector('[data-testid="tidy-forget"]');
     },
   },
   attach: {

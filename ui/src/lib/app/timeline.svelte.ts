@@ -33,6 +33,8 @@ export interface Proposal {
 /** What a restore that was done says, with its way back. */
 export interface Done {
   readonly restore: Restore;
+  /** The task it went to, or took files from; null where it was not there when the tree was read last. */
+  readonly task: TaskView | null;
   readonly report: RestoreReport;
   readonly undo: Restore | null;
 }
@@ -64,19 +66,38 @@ export class Timeline {
   #comparisons = 0;
   #previews = 0;
 
-  readonly known = $derived(this.tree.type === "read" ? this.tree.value : null);
-  readonly task = $derived<TaskView | null>(this.known?.tasks.find((task) => task.number === this.selected) ?? null);
-  readonly plan = $derived<Plan | null>(
-    this.proposal?.preview.type === "read" ? planOf(this.proposal.preview.value) : null,
-  );
+  #closed = false;
 
   constructor(session: string, place: TimePlace) {
     this.session = session;
     this.#place = place;
   }
 
+  // Not derived: the remark after a restore asks them when the page is gone.
+
+  /** The tree, once it was read. */
+  get known(): TaskTree | null {
+    return this.tree.type === "read" ? this.tree.value : null;
+  }
+
+  /** The selected task. */
+  get task(): TaskView | null {
+    return this.known?.tasks.find((task) => task.number === this.selected) ?? null;
+  }
+
+  /** What is proposed, told apart; none before the preview is there. */
+  get plan(): Plan | null {
+    return this.proposal?.preview.type === "read" ? planOf(this.proposal.preview.value) : null;
+  }
+
+  /** Ends it: nothing is read any more. A restore can still be taken back. */
+  close(): void {
+    this.#closed = true;
+  }
+
   /** Reads the tree, and what is looked at, again: something happened in the session. */
   async load(): Promise<void> {
+    if (this.#closed) return;
     const mine = ++this.#trees;
     let tree: Reading<TaskTree>;
     try {
@@ -217,7 +238,8 @@ export class Timeline {
   /** Has the core do a restore; rejects with an [`ApiError`] when it refuses. */
   async carryOut(restore: Restore, overwrite: string[], from: number): Promise<Done> {
     const report = await call("time", "restore_task", { session: this.session, ...restore, overwrite });
-    return { restore, report, undo: undoOf(restore, report, from) };
+    const task = this.known?.tasks.find((known) => known.number === restore.task) ?? null;
+    return { restore, task, report, undo: undoOf(restore, report, from) };
   }
 
   /** Gives the present state a name; rejects with an [`ApiError`]. */

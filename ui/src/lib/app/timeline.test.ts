@@ -85,9 +85,7 @@ describe("opening", () => {
     const timeline = await opened();
     expect(timeline.selected).toBe(2);
     expect(of("get_task_changes")).toEqual([{ type: "get_task_changes", session: "s", task: 2 }]);
-    expect(of("compare_file")).toEqual([
-      { type: "compare_file", session: "s", task: 2, path: "/p/a", with: "before" },
-    ]);
+    expect(of("compare_file")).toEqual([{ type: "compare_file", session: "s", task: 2, path: "/p/a", with: "before" }]);
     expect((await opened("now")).selected).toBe(3);
   });
 
@@ -222,6 +220,25 @@ describe("going elsewhere", () => {
     expect(timeline.proposal?.preview).toMatchObject({ type: "failed", error: refusal });
     expect(await timeline.restore()).toBeNull();
     expect(of("restore_task")).toEqual([]);
+  });
+});
+
+describe("closed", () => {
+  it("reads nothing more, and what was done can still be taken back", async () => {
+    const timeline = await opened();
+    await timeline.propose("both", { type: "all" });
+    const done = await timeline.restore();
+    timeline.close();
+    await settle();
+    asked = [];
+    await timeline.load();
+    expect(asked).toEqual([]);
+    if (!done?.undo) throw new Error("no way back");
+    answers.restore_task = () => ({ active: 4, safety: 5, changed: 1, kept: [], impossible: [] });
+    const back = await timeline.carryOut(done.undo, [], done.report.active);
+    expect(of("restore_task")).toMatchObject([{ task: 4, scope: "both", overwrite: [] }]);
+    // An undo is itself undoable.
+    expect(back.undo).toMatchObject({ task: 5 });
   });
 });
 

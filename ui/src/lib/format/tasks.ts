@@ -37,11 +37,13 @@ export function whyImpossible(why: ImpossibleReason): string {
     : t(`time.impossible.${why.type}`);
 }
 
-/** What one side of a comparison is. */
-export function sideWords(side: ComparedSide): string {
+/** What one side of a comparison is; a file's permissions only where they matter. */
+export function sideWords(side: ComparedSide, what: "size" | "permissions"): string {
   switch (side.type) {
     case "file":
-      return `${size(side.len)}, ${permissions(side.mode)}`;
+      return what === "size"
+        ? size(side.len)
+        : t("time.side.mode", { size: size(side.len), mode: permissions(side.mode) });
     case "unsaved":
       return t("time.side.unsaved", { why: whyUnsaved(side.why) });
     default:
@@ -57,10 +59,16 @@ export function goWords(task: TaskView, restore: Pick<Restore, "scope" | "select
 }
 
 /** What was done, in a remark. */
-export function doneWords({ restore, report }: Done): string {
+export function doneWords({ restore, task, report }: Done, how: "there" | "back"): string {
+  const place = (): string => {
+    if (how === "back") return t("time.done.back");
+    if (!moves(restore)) return t("time.done.files");
+    if (task?.kind === "start") return t("time.done.start");
+    return task?.kind === "run" ? t("time.done.task", { n: task.number }) : t("time.done.state");
+  };
   return [
-    moves(restore) ? t("time.done.moved") : t("time.done.files"),
-    tn("time.done.changed", report.changed),
+    place(),
+    ...(report.changed > 0 ? [tn("time.done.changed", report.changed)] : []),
     ...(report.kept.length > 0 ? [tn("time.done.kept", report.kept.length)] : []),
     ...(report.impossible.length > 0 ? [tn("time.done.impossible", report.impossible.length)] : []),
   ].join(" ");

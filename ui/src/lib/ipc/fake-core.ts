@@ -36,7 +36,7 @@ export class FakeCore {
   readonly #listeners = new Map<string, Set<(batch: Update[]) => void>>();
   readonly #removed = new Map<string, SessionInfo>();
   readonly #seqs = new Map<string, number>();
-  readonly #time = new FakeTime();
+  readonly #time = new FakeTime(new URLSearchParams(location.search).has("full") ? "beyond" : "within");
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   #settings: SettingsSnapshot;
 

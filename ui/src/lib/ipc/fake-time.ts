@@ -193,16 +193,21 @@ function comparison(path: string, change: TaskChange | undefined): FileCompariso
 /** The tasks of every session of a replay. */
 export class FakeTime {
   readonly #sessions = new Map<string, Session>();
-  #space: TimeSpace = { bytes: 3_640_000_000, blobs: 41_820, budget: 4_000_000_000 };
+  #space: TimeSpace;
+
+  constructor(kept: "within" | "beyond") {
+    this.#space = { bytes: kept === "within" ? 3_640_000_000 : 4_720_000_000, blobs: 41_820, budget: 4_000_000_000 };
+  }
 
   /** Answers; `turns` are those of the session, none where nothing was done yet. */
   answer(call: TimeRequest, turns: readonly { readonly id: string; readonly ended_at: number | null }[]): unknown {
     if (call.type === "get_time_space") return this.#space;
     if (call.type === "collect_time") {
-      const kept = Math.min(this.#space.bytes, call.budget, 2_900_000_000);
+      const beyond = this.#space.bytes > call.budget;
+      const kept = beyond ? call.budget : 2_900_000_000;
       const freed = this.#space.bytes - kept;
       this.#space = { ...this.#space, bytes: kept, blobs: 33_104 };
-      return { freed_bytes: freed, freed_blobs: 8_716, kept_bytes: kept, forgotten_tasks: 0 };
+      return { freed_bytes: freed, freed_blobs: 8_716, kept_bytes: kept, forgotten_tasks: beyond ? 12 : 0 };
     }
     const session = this.#open(call.session, turns.length > 0);
     switch (call.type) {
