@@ -124,6 +124,99 @@ const scenes = {
       await page.getByTestId("compact-tokens").press("Enter");
     },
   },
+  time: {
+    fake: "compacted",
+    async act(page) {
+      await page.getByTestId("time-open").click();
+      await page.locator('[data-task="5"]').click();
+      await page.locator('[data-path$="upload/store.rs"]').click();
+      await page.waitForSelector('[data-testid="comparison"] :is(.diff, .diff2)');
+    },
+  },
+  "time-preview": {
+    fake: "compacted",
+    async act(page) {
+      await page.getByTestId("time-open").click();
+      await page.locator('[data-task="5"]').click();
+      await page.getByTestId("restore-go").click();
+      await page.locator('[data-testid="restore-conflict"]').first().click();
+      await page.locator('[data-testid="restore-preview"] .file-open[title$="store.rs"]').click();
+      await page.waitForSelector('[data-testid="comparison"] :is(.diff, .diff2)');
+    },
+  },
+  "time-plan": {
+    fake: "compacted",
+    async act(page) {
+      await page.getByTestId("time-open").click();
+      await page.locator('[data-task="2"]').click();
+      await page.getByTestId("restore-go").click();
+      await page.waitForSelector(".tm-group");
+    },
+  },
+  "time-chosen": {
+    fake: "compacted",
+    async act(page) {
+      await page.getByTestId("time-open").click();
+      await page.locator('[data-task="5"]').click();
+      await page.getByTestId("task-file-check").nth(3).click();
+      await page.getByTestId("task-file-check").nth(4).click();
+      await page.locator('[data-path$="reset.sh"]').click();
+      await page.locator(".tm-left-head").click();
+    },
+  },
+  "time-busy": {
+    fake: "main",
+    async act(page) {
+      await page.getByTestId("time-open").click();
+      await page.waitForSelector('[data-testid="task-file"]');
+    },
+  },
+  "time-empty": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("session-row").last().click();
+      await page.getByTestId("time-open").click();
+      await page.waitForSelector('[data-testid="time"] .empty');
+    },
+  },
+  "time-failed": {
+    fake: "compacted",
+    query: "&no-time",
+    async act(page) {
+      await page.getByTestId("time-open").click();
+      await page.waitForSelector('[data-testid="time"] .error');
+    },
+  },
+  "time-name": {
+    fake: "compacted",
+    async act(page) {
+      await page.getByTestId("time-open").click();
+      await page.getByTestId("name-state").click();
+      await page.getByTestId("name-field").fill("before the release");
+    },
+  },
+  "time-done": {
+    fake: "compacted",
+    async act(page) {
+      await page.getByTestId("time-open").click();
+      await page.locator('[data-task="2"]').click();
+      await page.getByTestId("restore-go").click();
+      await page.getByTestId("restore-do").click();
+      await page.waitForSelector('[data-testid="toast"]');
+    },
+  },
+  "time-tidy": {
+    fake: "main",
+    query: "&full",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-settings").click();
+      await page.locator(".side-list .row").nth(1).click();
+      await page.getByTestId("tidy-up").click();
+      await page.waitForSelector('[data-testid="tidy-forget"]');
+    },
+  },
   attach: {
     fake: "new",
     async act(page) {

@@ -295,6 +295,151 @@ ok("the badge follows", (await badge.innerText()).includes("1 running"), await b
 await page.keyboard.press("Escape");
 await page.waitForTimeout(150);
 ok("Escape closes the list", (await page.getByTestId("running").count()) === 0);
+// the time machine: opened by keys, walked through, looked at before it does anything, taken back
+page = await open("compacted", "&fast");
+const tm = () => page.getByTestId("time");
+const row = (n) => page.locator(`[data-task="${n}"]`);
+const focused = (locator) => locator.evaluate((el) => el === document.activeElement);
+const twice = async () => {
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+};
+await page.getByTestId("composer").fill("a draft");
+await page.keyboard.press("Escape");
+await page.waitForTimeout(700);
+await page.keyboard.press("Escape");
+await page.waitForTimeout(150);
+ok("Escape once, and once more later, opens nothing", (await tm().count()) === 0);
+await page.getByTestId("composer").fill("");
+await page.keyboard.type("/he");
+await page.keyboard.press("Escape");
+await page.keyboard.press("Escape");
+await page.waitForTimeout(150);
+ok("the Escape that closes the commands is not the first of two", (await tm().count()) === 0);
+await page.getByTestId("composer").fill("a draft");
+await page.waitForTimeout(700);
+await twice();
+await page.waitForSelector('[data-testid="task-row"]');
+ok("Escape twice opens it at the task before", (await row(8).getAttribute("aria-selected")) === "true");
+await page.waitForTimeout(200);
+ok("the focus is in the tree", await focused(row(8)));
+ok("as a tree", (await page.getByRole("treeitem").count()) === 10 && (await page.getByRole("tree").count()) === 1);
+ok("the conversation is out of reach", await page.locator("main[inert]").count());
+await page.keyboard.press("ArrowDown");
+await page.keyboard.press("ArrowDown");
+ok("down goes back in time", (await row(6).getAttribute("aria-selected")) === "true" && (await focused(row(6))));
+ok("a branch is deeper", (await row(6).getAttribute("aria-level")) === "2");
+await page.keyboard.press("ArrowLeft");
+ok("left goes to what it went on from", await focused(row(5)));
+await page.waitForSelector('[data-testid="task-file"]');
+await page.keyboard.press("Enter");
+ok("Enter goes on to the files", await focused(page.getByTestId("task-file").first()));
+ok("a database is not compared", (await page.getByTestId("comparison").innerText()).includes("not text"));
+for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowDown");
+await page.waitForSelector(".diff2");
+ok("arrows open the next file", (await page.locator(".file-row[aria-current]").innerText()).includes("store.rs"));
+ok("side by side where there is room", (await page.getByTestId("comparison").getAttribute("data-form")) === "sides");
+const aligned = await page.locator(".diff2 .pair").evaluateAll((pairs) =>
+  pairs.every((pair) => {
+    const [a, b] = [...pair.children].map((half) => half.getBoundingClientRect());
+    return a.top === b.top && a.height === b.height && a.right <= b.left;
+  }),
+);
+ok("both sides of a line stand beside each other", aligned);
+await page.setViewportSize({ width: 900, height: 640 });
+await page.waitForSelector('[data-testid="comparison"] .diff');
+ok("one column where there is not", (await page.locator(".diff2").count()) === 0);
+await page.setViewportSize({ width: 1280, height: 800 });
+await page.waitForSelector(".diff2");
+await page.getByTestId("compare-with-present").click();
+await page.waitForSelector(".diff2");
+ok("compared with now", (await page.locator(".tm-sides").innerText()).startsWith("Now"));
+ok("nothing chosen, nothing restored", await page.getByTestId("restore-chosen").isDisabled());
+ok("what was not kept cannot be chosen", await page.getByTestId("task-file-check").nth(1).isDisabled());
+await page.getByTestId("task-file-all").click();
+ok("all that can be", (await status("restore-chosen")) === "Restore 6 files", await status("restore-chosen"));
+await page.getByTestId("task-file-all").click();
+await page.getByTestId("task-file-check").nth(4).click();
+await page.getByTestId("restore-chosen").click();
+await page.waitForSelector('[data-testid="restore-do"]:not(:disabled)');
+ok("one file is looked at first", await page.locator("#restore-title").evaluate((el) => el === document.activeElement));
+await page.keyboard.press("Escape");
+ok(
+  "Escape goes back to the task",
+  (await page.getByTestId("restore-preview").count()) === 0 && (await tm().count()) === 1,
+);
+await page.getByTestId("restore-go").click();
+await page.waitForSelector('[data-testid="restore-conflict"]');
+const sum = () => page.locator(".tm-sum").innerText();
+ok("what the person changed is kept", (await sum()).includes("2 left alone"), await sum());
+ok("what is lost is said", (await status("restore-preview")).includes("larger than one file may be"));
+ok("and that it is saved first", (await status("restore-preview")).includes("saved first"));
+await page.getByTestId("restore-conflict").first().focus();
+await page.keyboard.press("Space");
+ok("unless it is chosen", (await sum()).includes("1 left alone"), await sum());
+await page.getByTestId("restore-do").click();
+await page.waitForSelector("[data-testid=toast]");
+ok(
+  "there, and back in the conversation",
+  (await tm().count()) === 0 && (await status("toast")).includes("1 was left"),
+  await status("toast"),
+);
+ok("the draft is where it was", (await page.getByTestId("composer").inputValue()) === "a draft");
+ok("and has the focus", await focused(page.getByTestId("composer")));
+await page.keyboard.press("Control+t");
+await page.waitForSelector('[data-testid="task-row"]');
+ok("a key opens it at the present", (await row(5).innerText()).includes("Now"), await row(5).innerText());
+ok("what was left is saved", (await row(10).innerText()).includes("Saved before going back"));
+await page.locator("[data-testid=toast] .acc").click();
+await page.waitForFunction(() => document.querySelector('[data-task="10"]')?.innerText.includes("Now"));
+ok("taken back", true);
+await page.getByTestId("name-state").click();
+await page.waitForSelector('[data-testid="name-field"]:focus');
+ok("no name, no button", await page.getByTestId("name-save").isDisabled());
+await page.keyboard.type("before lunch");
+await page.keyboard.press("Enter");
+await page.waitForFunction(() =>
+  [...document.querySelectorAll('[data-testid="task-row"][aria-selected="true"]')].some((el) =>
+    el.innerText.includes("before lunch"),
+  ),
+);
+ok("a state is named", true);
+await page.getByTestId("name-state").click();
+await page.waitForSelector('[data-testid="name-field"]:focus');
+await page.keyboard.press("Escape");
+await page.waitForTimeout(100);
+ok("Escape closes the name, not the page", (await tm().count()) === 1);
+await page.keyboard.press("Control+t");
+await page.waitForTimeout(150);
+ok("the key closes it too", (await tm().count()) === 0);
+await page.getByTestId("time-undo").first().click();
+await page.waitForSelector('[data-testid="task-row"]');
+ok(
+  "the end of a turn leads to the state before it",
+  (await page.locator('[aria-selected="true"][data-task]').count()) === 1,
+);
+await page.locator(".tm-space button").click();
+await page.waitForSelector('[data-testid="tidy-up"]:not(:disabled)');
+await page.getByTestId("tidy-up").click();
+await page.waitForFunction(() => document.querySelector('[data-testid="time-space"]').innerText.includes("freed"));
+ok("tidied up", (await status("time-space")).includes("740 MB freed"), await status("time-space"));
+await page.close();
+page = await open("main");
+await page.getByTestId("time-open").click();
+await page.waitForSelector('[data-testid="task-row"]');
+ok("while it works nothing is restored, and it is said why", await page.getByTestId("restore-go").isDisabled());
+ok("nor named", await page.getByTestId("name-state").isDisabled());
+ok("with the reason", (await page.locator(".tm-busy").innerText()).includes("at work"));
+await page.keyboard.press("Escape");
+await page.waitForTimeout(150);
+ok("Escape closes it and stops nothing", (await tm().count()) === 0 && (await page.getByTestId("stop").isVisible()));
+await page.keyboard.press("Escape");
+await page.keyboard.press("Escape");
+await page.waitForTimeout(200);
+ok(
+  "Escape that stops is not the first of two",
+  !(await page.getByTestId("stop").isVisible()) && (await tm().count()) === 0,
+);
 await page.close();
 // 6 first run
 page = await open("first-run");

@@ -134,6 +134,30 @@ export const testids = {
   usageDearest: "usage-dearest",
   usageAbove: "usage-above",
   usageCopy: "usage-copy",
+  // time machine
+  timeOpen: "time-open",
+  timeUndo: "time-undo", // at the end of a turn
+  time: "time",
+  timeClose: "time-close",
+  taskRow: "task-row", // which one: data-task
+  taskFile: "task-file", // which one: data-path
+  taskFileCheck: "task-file-check",
+  taskFileAll: "task-file-all",
+  compareWith: "compare-with", // its parts: compare-with-before, compare-with-present
+  comparison: "comparison",
+  restoreScope: "restore-scope", // its parts: restore-scope-both, restore-scope-files, restore-scope-conversation
+  restoreChosen: "restore-chosen",
+  restoreGo: "restore-go",
+  restorePreview: "restore-preview",
+  restoreConflict: "restore-conflict", // which one: data-path
+  restoreDo: "restore-do",
+  restoreLeave: "restore-leave",
+  nameState: "name-state",
+  nameField: "name-field",
+  nameSave: "name-save",
+  timeSpace: "time-space",
+  tidyUp: "tidy-up",
+  tidyForget: "tidy-forget",
   // clear screens
   startFailure: "start-failure",
   toast: "toast",

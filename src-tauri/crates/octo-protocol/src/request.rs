@@ -2,13 +2,7 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource,
-    CompanionRole, CompareWith, Draft, Effort, FileComparison, FileSelection, HostReply, HostRequest,
-    LocalServers, MessageId, Millis, MissLine, MissedCall, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId,
-    ModelSpeed, PresetList, Profile, QuestionId, QueuedId, RemoteModels, RestorePreview, RestoreReport,
-    RestoreScope, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot,
-    SpendingLine, SwitchCost, TaskChanges, TaskNumber, TaskTree, TaskView, TimeCollected, TimeSpace,
-    TranscriptPage, TurnId,
+    AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource, CompanionRole, CompareWith, Draft, Effort, FileComparison, FileSelection, HostReply, HostRequest, LocalServers, MessageId, Millis, MissedCall, MissLine, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed, PresetList, Profile, QuestionId, QueuedId, RemoteModels, RestorePreview, RestoreReport, RestoreScope, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost, TaskChanges, TaskNumber, TaskTree, TaskView, TimeCollected, TimeSpace, TranscriptPage, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;

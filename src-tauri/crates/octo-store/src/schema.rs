@@ -10,10 +10,12 @@ pub(crate) const STEPS: &[M<'static>] = &[
     M::up(include_str!("../migrations/0004_ledger.sql")),
     M::up(include_str!("../migrations/0005_pauses.sql")),
     M::up(include_str!("../migrations/0006_time_machine.sql")),
-    M::up(include_str!("../migrations/0007_spending.sql")),
+    SPENDING,
     M::up(include_str!("../migrations/0008_commands.sql")),
     M::up(include_str!("../migrations/0010_journeys.sql")),
 ];
+
+const SPENDING: M<'static> = M::up(include_str!("../migrations/0007_spending.sql"));
 
 /// Marks the file as ours in its header: "Octo".
 pub(crate) const APPLICATION_ID: i32 = 0x4f63_746f;

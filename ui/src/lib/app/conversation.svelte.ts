@@ -15,6 +15,7 @@ import type {
 import { rowsOf } from "$lib/state/rows";
 import { type SessionState, apply, prepend } from "$lib/state/session";
 import { sumOfCalls } from "$lib/state/spending";
+import type { TimePlace } from "$lib/state/timeline";
 import { SvelteMap } from "svelte/reactivity";
 import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
@@ -39,6 +40,9 @@ export class Conversation {
   readonly #asked = new Set<string>();
   /** The message to bring into view; a new object for every jump. */
   target = $state.raw<{ message: string } | null>(null);
+  /** Where the time machine was opened; null while it is closed. */
+  timeAt = $state.raw<TimePlace | null>(null);
+  #snapshots = $state(0);
   #wanted: string | null = null;
   #following: Following<SessionState> | undefined;
   readonly #ended: () => void;
@@ -68,6 +72,14 @@ export class Conversation {
   });
   readonly status = $derived(this.state?.info.status ?? "idle");
   readonly busy = $derived(this.status === "running" || this.status === "waiting");
+  /**
+   * Another one whenever the tasks may be others: a turn began or ended, or the session began anew with a fresh
+   * snapshot, as it does after going to another task.
+   */
+  readonly taskMoment = $derived.by(() => {
+    const last = this.#turns?.at(-1);
+    return `${this.#snapshots} ${last?.id ?? ""} ${last?.ended_at ?? ""}`;
+  });
 
   constructor(id: string, ended: () => void) {
     this.id = id;
@@ -79,7 +91,11 @@ export class Conversation {
   begin(): void {
     this.#following?.stop();
     this.problem = null;
-    this.#following = follow<SessionState>({ type: "session", id: this.id }, apply, {
+    const applied: typeof apply = (state, update) => {
+      if (update.type === "snapshot") this.#snapshots += 1;
+      return apply(state, update);
+    };
+    this.#following = follow<SessionState>({ type: "session", id: this.id }, applied, {
       state: (state) => {
         this.state = state;
         const wanted = this.#wanted;
@@ -94,6 +110,16 @@ export class Conversation {
   /** Ends the subscription. */
   close(): void {
     this.#following?.stop();
+  }
+
+  /** Opens the time machine. */
+  openTime(at: TimePlace): void {
+    this.timeAt ??= at;
+  }
+
+  /** Closes the time machine. */
+  closeTime(): void {
+    this.timeAt = null;
   }
 
   /** Loads the page before the first message. */

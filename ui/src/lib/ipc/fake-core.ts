@@ -4,6 +4,7 @@ import { type SessionState, apply as applySession } from "$lib/state/session";
 import { nothing } from "$lib/state/spending";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
 import { factsOf, fakePresets, fakeServers } from "./fake-models";
+import { FakeTime, timeFailure } from "./fake-time";
 import type {
   ApiError,
   AppRequest,
@@ -21,6 +22,7 @@ import type {
   SessionInfo,
   SessionRequest,
   SettingsSnapshot,
+  TimeRequest,
   Topic,
   Update,
 } from "./types";
@@ -38,6 +40,7 @@ export class FakeCore {
   readonly #listeners = new Map<string, Set<(batch: Update[]) => void>>();
   readonly #removed = new Map<string, SessionInfo>();
   readonly #seqs = new Map<string, number>();
+  readonly #time = new FakeTime(new URLSearchParams(location.search).has("full") ? "beyond" : "within");
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   #settings: SettingsSnapshot;
 
@@ -167,6 +170,20 @@ export class FakeCore {
     return { calls: turn ? fakeCalls(turn, entry ?? null) : [] };
   }
 
+  #timeMachine(call: TimeRequest): unknown {
+    if (new URLSearchParams(location.search).has("no-time")) throw timeFailure;
+    const answer = this.#time.answer(call, "session" in call ? this.#state(call.session).turns : []);
+    // As the core does: the session begins anew where it went.
+    if (call.type === "restore_task") {
+      const name = `session/${call.session}`;
+      this.publish(name, {
+        type: "snapshot",
+        snapshot: { topic: "session", ...snapshotOf(this.#state(call.session)) },
+      });
+    }
+    return answer;
+  }
+
   #info(id: string): SessionInfo {
     const info = this.#states.get(`session/${id}`)?.info ?? this.#list.sessions.find((known) => known.id === id);
     if (!info) throw failure("session.unknown");
@@ -188,6 +205,7 @@ export class FakeCore {
       if (request.domain === "models") return this.#models(request.call);
       if (request.domain === "app") return Promise.resolve(this.#app(request.call));
       if (request.domain === "ledger") return Promise.resolve(this.#ledger(request.call));
+      if (request.domain === "time") return Promise.resolve(this.#timeMachine(request.call));
       return Promise.resolve(this.#host(request.call));
     } catch (error) {
       return Promise.reject(error);
@@ -458,7 +476,7 @@ export class FakeCore {
         return { version: "0.1.0", home: "/home/mei/.octo", user_home: "/home/mei", system_language: "en" };
       case "list_commands":
         return {
-          commands: ["new", "model", "mode", "help", "stop"].map((name) => ({
+          commands: ["new", "model", "mode", "undo", "redo", "help", "stop"].map((name) => ({
             name,
             argument: name === "model" ? "name" : name === "mode" ? "ask | ask-risky | autonomous" : "",
           })),

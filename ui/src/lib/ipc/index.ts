@@ -15,6 +15,8 @@ import type {
   Request,
   SessionReplies,
   SessionRequest,
+  TimeReplies,
+  TimeRequest,
   Topic,
   Update,
 } from "./types";
@@ -39,12 +41,14 @@ interface Requests {
   models: ModelRequest;
   ledger: LedgerRequest;
   app: AppRequest;
+  time: TimeRequest;
 }
 interface Replies {
   sessions: SessionReplies;
   models: ModelReplies;
   ledger: LedgerReplies;
   app: AppReplies;
+  time: TimeReplies;
 }
 type Domain = keyof Requests;
 type Named<D extends Domain, T> = Extract<Requests[D], { type: T }>;

@@ -1,0 +1,22 @@
+/**
+ * Arrow keys in a list of rows marked `data-rove`: up and down move the focus to the same kind of button of the next
+ * row, and onto a file's own button that row is opened.
+ */
+export function rove(list: HTMLElement): { destroy(): void } {
+  const key = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const from = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-rove]") : null;
+    if (step === undefined || !from || event.ctrlKey || event.metaKey || event.altKey) return;
+    const rows = [...list.querySelectorAll<HTMLElement>("[data-rove]")];
+    const next = rows[rows.indexOf(from) + step];
+    event.preventDefault();
+    if (!next) return;
+    const wanted = event.target instanceof HTMLElement && event.target.matches('[role="checkbox"]') ? "" : ".file-open";
+    const open = next.querySelector<HTMLElement>(".file-open");
+    const check = next.querySelector<HTMLButtonElement>('[role="checkbox"]:not(:disabled)');
+    open?.click();
+    (wanted === "" && check ? check : open)?.focus();
+  };
+  list.addEventListener("keydown", key);
+  return { destroy: () => list.removeEventListener("keydown", key) };
+}

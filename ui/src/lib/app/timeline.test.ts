@@ -1,0 +1,255 @@
+// @vitest-environment jsdom
+import { type Transport, useTransport } from "$lib/ipc";
+import type { ChangedPath, Request, RestorePreview, TaskTree, TaskView, TimeRequest } from "$lib/ipc/types";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Timeline } from "./timeline.svelte";
+
+const task = (number: number, status: TaskView["status"]): TaskView => ({
+  number,
+  parent: number === 0 ? null : number - 1,
+  kind: number === 0 ? "start" : "run",
+  turn: number === 0 ? null : `turn-${number}`,
+  summary: `task ${number}`,
+  status,
+  branch: false,
+  started_at: 1,
+  ended_at: 2,
+  changed: 1,
+});
+const tree: TaskTree = {
+  tasks: [task(0, "past"), task(1, "past"), task(2, "past"), task(3, "current")],
+  active: 3,
+  undo: 2,
+  redo: null,
+};
+const file = (path: string): ChangedPath => ({
+  path,
+  change: "edited",
+  folder: false,
+  added: 1,
+  removed: 1,
+  unsaved: null,
+});
+const changes = (...paths: string[]) => ({ paths: paths.map(file), left_out: [], left_out_total: 0 });
+const preview: RestorePreview = {
+  from: 3,
+  to: 2,
+  changes: [file("/p/a")],
+  conflicts: [{ path: "/p/mine", change: "edited", source: "both" }],
+  impossible: [],
+};
+const refusal = { key: "store.busy", args: {}, retryable: true };
+
+let asked: TimeRequest[] = [];
+/** What each kind of request is answered with; a test overwrites what it is about. */
+let answers: { [K in TimeRequest["type"]]: (call: TimeRequest) => unknown };
+const transport: Transport = {
+  request: (request: Request) => {
+    if (request.domain !== "time") throw new Error(request.domain);
+    asked.push(request.call);
+    return Promise.resolve().then(() => answers[request.call.type](request.call));
+  },
+  subscribe: () => Promise.resolve(() => undefined),
+  onFileDrop: () => () => undefined,
+  blobUrl: (hash) => hash,
+};
+const of = (type: TimeRequest["type"]) => asked.filter((call) => call.type === type);
+/** Lets every answer that is under way arrive. */
+const settle = () => new Promise((resolve) => setTimeout(resolve));
+
+/** An open time machine whose first answers have arrived. */
+async function opened(type: "now" | "before" = "before"): Promise<Timeline> {
+  const timeline = new Timeline("s", { type });
+  await timeline.load();
+  await settle();
+  return timeline;
+}
+
+beforeEach(() => {
+  asked = [];
+  answers = {
+    get_task_tree: () => tree,
+    get_task_changes: () => changes("/p/a", "/p/b"),
+    compare_file: () => ({ old: { type: "absent" }, new: { type: "absent" }, diff: null }),
+    preview_restore: () => preview,
+    restore_task: () => ({ active: 2, safety: 4, changed: 1, kept: ["/p/mine"], impossible: [] }),
+    add_checkpoint: () => ({ ...task(4, "current"), kind: "checkpoint", summary: "mine" }),
+    get_time_space: () => ({ bytes: 0, blobs: 0, budget: 0 }),
+    collect_time: () => ({}),
+  };
+  useTransport(transport);
+});
+
+describe("opening", () => {
+  it("selects its place and compares the first file of it", async () => {
+    const timeline = await opened();
+    expect(timeline.selected).toBe(2);
+    expect(of("get_task_changes")).toEqual([{ type: "get_task_changes", session: "s", task: 2 }]);
+    expect(of("compare_file")).toEqual([{ type: "compare_file", session: "s", task: 2, path: "/p/a", with: "before" }]);
+    expect((await opened("now")).selected).toBe(3);
+  });
+
+  it("says why there is nothing, and what was there stays when it cannot be read again", async () => {
+    answers.get_task_tree = () => Promise.reject(refusal);
+    const timeline = await opened();
+    expect(timeline.tree).toMatchObject({ type: "failed", error: refusal });
+    answers.get_task_tree = () => tree;
+    await timeline.load();
+    expect([timeline.known?.active, timeline.selected]).toEqual([3, 2]);
+    answers.get_task_tree = () => Promise.reject(refusal);
+    await timeline.load();
+    expect(timeline.known?.active).toBe(3);
+  });
+
+  it("keeps what is looked at and chosen when the tree is read again, as far as it is still there", async () => {
+    const timeline = await opened();
+    timeline.check("/p/a", "chosen");
+    timeline.check("/p/b", "chosen");
+    timeline.compare("/p/b");
+    answers.get_task_changes = () => changes("/p/b", "/p/c");
+    await timeline.load();
+    expect([timeline.selected, timeline.path, [...timeline.checked]]).toEqual([2, "/p/b", ["/p/b"]]);
+  });
+});
+
+describe("another task", () => {
+  it("begins with nothing chosen, and an answer that was overtaken is not shown", async () => {
+    const timeline = await opened();
+    timeline.check("/p/a", "chosen");
+    let late: (value: unknown) => void = () => undefined;
+    answers.get_task_changes = (call) =>
+      "task" in call && call.task === 1 ? new Promise((resolve) => (late = resolve)) : changes("/p/zero");
+    timeline.select(1);
+    await settle();
+    expect([timeline.changes.type, timeline.checked.size]).toEqual(["reading", 0]);
+    timeline.select(0);
+    await settle();
+    late(changes("/p/late"));
+    await settle();
+    expect(timeline.changes).toMatchObject({ type: "read", value: { paths: [{ path: "/p/zero" }] } });
+    expect(timeline.path).toBe("/p/zero");
+  });
+
+  it("and another file: the comparison that was overtaken is not shown", async () => {
+    const timeline = await opened();
+    let late: (value: unknown) => void = () => undefined;
+    answers.compare_file = (call) =>
+      "path" in call && call.path === "/p/b"
+        ? new Promise((resolve) => (late = resolve))
+        : { old: { type: "folder" }, new: { type: "folder" }, diff: null };
+    timeline.compare("/p/b");
+    timeline.compare("/p/a", "present");
+    await settle();
+    late({ old: { type: "link" }, new: { type: "link" }, diff: null });
+    await settle();
+    expect(timeline.comparison).toMatchObject({ type: "read", value: { old: { type: "folder" } } });
+    expect(of("compare_file").at(-1)).toMatchObject({ path: "/p/a", with: "present" });
+  });
+});
+
+describe("going elsewhere", () => {
+  it("does nothing before it was looked at, and keeps what the person changed unless it was chosen", async () => {
+    const timeline = await opened();
+    expect(await timeline.restore()).toBeNull();
+    await timeline.propose("both", { type: "all" });
+    expect(of("restore_task")).toEqual([]);
+    const done = await timeline.restore();
+    expect(of("restore_task")).toEqual([
+      { type: "restore_task", session: "s", task: 2, scope: "both", selection: { type: "all" }, overwrite: [] },
+    ]);
+    expect(done?.undo).toEqual({ task: 4, scope: "both", selection: { type: "all" } });
+    expect(timeline.proposal).toBeNull();
+  });
+
+  it("overwrites what was chosen, and forgets the choice with the proposal", async () => {
+    const timeline = await opened();
+    await timeline.propose("both", { type: "all" });
+    timeline.overwrite.add("/p/mine");
+    timeline.withdraw();
+    await timeline.propose("both", { type: "all" });
+    expect([...timeline.overwrite]).toEqual([]);
+    timeline.overwrite.add("/p/mine");
+    await timeline.restore();
+    expect(of("restore_task")).toMatchObject([{ overwrite: ["/p/mine"] }]);
+  });
+
+  it("asks for no files where only the conversation moves", async () => {
+    const timeline = await opened();
+    await timeline.propose("conversation", { type: "all" });
+    expect([of("preview_restore").length, timeline.plan?.changes.length]).toEqual([0, 0]);
+    answers.restore_task = () => ({ active: 2, safety: null, changed: 0, kept: [], impossible: [] });
+    expect((await timeline.restore())?.undo).toEqual({ task: 3, scope: "conversation", selection: { type: "all" } });
+  });
+
+  it("compares with the present while it is looked at", async () => {
+    const timeline = await opened();
+    await timeline.propose("both", { type: "all" });
+    timeline.compare("/p/a");
+    expect(of("compare_file").at(-1)).toMatchObject({ path: "/p/a", with: "present" });
+    timeline.withdraw();
+    expect(of("compare_file").at(-1)).toMatchObject({ path: "/p/a", with: "before" });
+  });
+
+  it("that is refused says why and stays to be tried again; it is done once, however often it is asked", async () => {
+    const timeline = await opened();
+    await timeline.propose("both", { type: "all" });
+    answers.restore_task = () => Promise.reject(refusal);
+    expect(await timeline.restore()).toBeNull();
+    expect([timeline.refused, timeline.proposal?.restore.task]).toEqual([refusal, 2]);
+    answers.restore_task = () => ({ active: 2, safety: 4, changed: 1, kept: [], impossible: [] });
+    asked = [];
+    await Promise.all([timeline.restore(), timeline.restore()]);
+    expect(of("restore_task").length).toBe(1);
+    expect(timeline.refused).toBeNull();
+  });
+
+  it("is looked at anew where the session went somewhere meanwhile", async () => {
+    const timeline = await opened();
+    await timeline.propose("both", { type: "all" });
+    await timeline.load();
+    expect(timeline.proposal).not.toBeNull();
+    answers.get_task_tree = () => ({ ...tree, tasks: [...tree.tasks, task(4, "current")], active: 4 });
+    await timeline.load();
+    expect(timeline.proposal).toBeNull();
+  });
+
+  it("is not possible on a preview that could not be made", async () => {
+    const timeline = await opened();
+    answers.preview_restore = () => Promise.reject(refusal);
+    await timeline.propose("both", { type: "all" });
+    expect(timeline.proposal?.preview).toMatchObject({ type: "failed", error: refusal });
+    expect(await timeline.restore()).toBeNull();
+    expect(of("restore_task")).toEqual([]);
+  });
+});
+
+describe("closed", () => {
+  it("reads nothing more, and what was done can still be taken back", async () => {
+    const timeline = await opened();
+    await timeline.propose("both", { type: "all" });
+    const done = await timeline.restore();
+    timeline.close();
+    await settle();
+    asked = [];
+    await timeline.load();
+    expect(asked).toEqual([]);
+    if (!done?.undo) throw new Error("no way back");
+    answers.restore_task = () => ({ active: 4, safety: 5, changed: 1, kept: [], impossible: [] });
+    const back = await timeline.carryOut(done.undo, [], done.report.active);
+    expect(of("restore_task")).toMatchObject([{ task: 4, scope: "both", overwrite: [] }]);
+    // An undo is itself undoable.
+    expect(back.undo).toMatchObject({ task: 5 });
+  });
+});
+
+describe("a name", () => {
+  it("is given to the present state, which is then selected", async () => {
+    const timeline = await opened();
+    answers.get_task_tree = () => ({ ...tree, tasks: [...tree.tasks, task(4, "current")], active: 4 });
+    await timeline.name("mine");
+    expect(of("add_checkpoint")).toEqual([{ type: "add_checkpoint", session: "s", name: "mine" }]);
+    expect(timeline.selected).toBe(4);
+    answers.add_checkpoint = () => Promise.reject(refusal);
+    await expect(timeline.name("other")).rejects.toEqual(refusal);
+  });
+});

@@ -1,0 +1,75 @@
+/** Tasks, what they did to files, and why something cannot be undone, in words. */
+import type { Done } from "$lib/app/timeline.svelte";
+import type { ComparedSide, ImpossibleReason, TaskView, Unsaved } from "$lib/ipc/types";
+import { type Restore, moves } from "$lib/state/restore";
+import { language, t, tn } from "$lib/words/words.svelte";
+import { clock, dayAndMonth, midnight } from "./figures";
+import { permissions, size } from "./size";
+
+/** What a task is called. */
+export function taskName(task: TaskView): string {
+  if (task.kind === "run" || task.kind === "checkpoint") {
+    return task.summary.trim() === "" ? t("time.task", { n: task.number }) : task.summary;
+  }
+  return t(`time.kind.${task.kind}`);
+}
+
+/** Its number, its time and what it changed: 7 · 14:09 · 2 files. */
+export function taskFacts(task: TaskView, now: number): string {
+  const today = midnight(task.started_at) === midnight(now);
+  const time = clock(task.started_at, language());
+  return [
+    ...(task.kind === "run" ? [String(task.number)] : []),
+    today ? time : `${dayAndMonth(task.started_at, language())} ${time}`,
+    ...(task.changed > 0 ? [tn("count.files", task.changed)] : []),
+  ].join(" · ");
+}
+
+/** Why a content was not kept, as the end of a sentence. */
+export function whyUnsaved(why: Unsaved): string {
+  return t(`time.unsaved.${why}`);
+}
+
+/** Why a path cannot be brought back. */
+export function whyImpossible(why: ImpossibleReason): string {
+  return "why" in why
+    ? t(`time.impossible.${why.type}`, { why: whyUnsaved(why.why) })
+    : t(`time.impossible.${why.type}`);
+}
+
+/** What one side of a comparison is; a file's permissions only where they matter. */
+export function sideWords(side: ComparedSide, what: "size" | "permissions"): string {
+  switch (side.type) {
+    case "file":
+      return what === "size"
+        ? size(side.len)
+        : t("time.side.mode", { size: size(side.len), mode: permissions(side.mode) });
+    case "unsaved":
+      return t("time.side.unsaved", { why: whyUnsaved(side.why) });
+    default:
+      return t(`time.side.${side.type}`);
+  }
+}
+
+/** Where a restore goes, as the button that does it says. */
+export function goWords(task: TaskView, restore: Pick<Restore, "scope" | "selection">): string {
+  if (!moves({ ...restore, task: task.number })) return t("time.go.files");
+  if (task.kind === "start") return t("time.go.start");
+  return task.kind === "run" ? t("time.go.task", { n: task.number }) : t("time.go.state");
+}
+
+/** What was done, in a remark. */
+export function doneWords({ restore, task, report }: Done, how: "there" | "back"): string {
+  const place = (): string => {
+    if (how === "back") return t("time.done.back");
+    if (!moves(restore)) return t("time.done.files");
+    if (task?.kind === "start") return t("time.done.start");
+    return task?.kind === "run" ? t("time.done.task", { n: task.number }) : t("time.done.state");
+  };
+  return [
+    place(),
+    ...(report.changed > 0 ? [tn("time.done.changed", report.changed)] : []),
+    ...(report.kept.length > 0 ? [tn("time.done.kept", report.kept.length)] : []),
+    ...(report.impossible.length > 0 ? [tn("time.done.impossible", report.impossible.length)] : []),
+  ].join(" ");
+}

@@ -1,0 +1,86 @@
+import type { ChangedPath, RestorePreview, RestoreReport, TaskChange } from "$lib/ipc/types";
+import { describe, expect, it } from "vitest";
+import { type Restore, moves, overwriteOf, planOf, tally, touches, undoOf } from "./restore";
+
+const change = (path: string, how: TaskChange): ChangedPath => ({
+  path,
+  change: how,
+  folder: false,
+  added: null,
+  removed: null,
+  unsaved: null,
+});
+const preview: RestorePreview = {
+  from: 4,
+  to: 2,
+  changes: [
+    change("/p/a", "edited"),
+    change("/p/b", "deleted"),
+    change("/p/c", "mode"),
+    change("/p/d", "created"),
+    // Named twice: decided where it is asked about, and never promised where it is impossible.
+    change("/p/mine", "edited"),
+    change("/p/lost", "edited"),
+  ],
+  conflicts: [
+    { path: "/p/mine", change: "edited", source: "both" },
+    { path: "/p/new", change: "deleted", source: "others_only" },
+    { path: "/p/lost", change: "edited", source: "both" },
+  ],
+  impossible: [{ path: "/p/lost", why: { type: "not_kept", why: "too_large" } }],
+};
+const all: Restore = { task: 2, scope: "both", selection: { type: "all" } };
+const report: RestoreReport = { active: 2, safety: 5, changed: 4, kept: [], impossible: [] };
+
+describe("a plan", () => {
+  const plan = planOf(preview);
+
+  it("has every path in one list", () => {
+    expect(plan.changes.map(({ path }) => path)).toEqual(["/p/a", "/p/b", "/p/c", "/p/d"]);
+    expect(plan.conflicts.map(({ path }) => path)).toEqual(["/p/mine", "/p/new"]);
+  });
+
+  it("overwrites nothing that was not chosen, and only what it asks about", () => {
+    expect(overwriteOf(plan, new Set())).toEqual([]);
+    expect(overwriteOf(plan, new Set(["/p/new", "/p/a", "/elsewhere", "/p/lost"]))).toEqual(["/p/new"]);
+  });
+
+  it.each([
+    [[], { written: 2, deleted: 1, permissions: 1, kept: 2 }],
+    [["/p/mine"], { written: 3, deleted: 1, permissions: 1, kept: 1 }],
+    [["/p/mine", "/p/new"], { written: 3, deleted: 2, permissions: 1, kept: 0 }],
+  ])("with %j chosen", (chosen, counts) => {
+    expect(tally(plan, new Set(chosen))).toEqual(counts);
+  });
+
+  it("that keeps every conflict and changes nothing else touches nothing", () => {
+    const only = planOf({ ...preview, changes: [] });
+    expect(touches(tally(only, new Set()))).toBe(false);
+    expect(touches(tally(only, new Set(["/p/new"])))).toBe(true);
+  });
+});
+
+describe("the way back", () => {
+  it("goes to the state that was saved, with the same scope and files", () => {
+    expect(undoOf(all, report, 4)).toEqual({ ...all, task: 5 });
+    const chosen: Restore = { task: 2, scope: "files", selection: { type: "chosen", paths: ["/p/a"] } };
+    expect(undoOf(chosen, { ...report, active: 4 }, 4)).toEqual({ ...chosen, task: 5 });
+  });
+
+  it("is the conversation alone where no file was touched, and nothing where nothing was done", () => {
+    const talk: Restore = { ...all, scope: "conversation" };
+    expect(undoOf(talk, { ...report, safety: null }, 4)).toEqual({ ...talk, task: 4 });
+    expect(undoOf(all, { ...report, safety: null }, 4)).toEqual({ ...talk, task: 4 });
+    expect(undoOf(all, { ...report, safety: null, active: 4 }, 4)).toBeNull();
+    expect(undoOf({ ...all, scope: "files" }, { ...report, safety: null }, 4)).toBeNull();
+  });
+
+  it("matters for the session only where it moves", () => {
+    expect([moves(all), moves({ ...all, scope: "conversation" }), moves({ ...all, scope: "files" })]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(moves({ ...all, selection: { type: "chosen", paths: [] } })).toBe(false);
+  });
+});

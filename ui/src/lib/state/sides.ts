@@ -1,0 +1,71 @@
+/** A diff as two columns of lines that stand beside each other. Pure. */
+import type { DiffView } from "$lib/ipc/types";
+
+/** A line of a diff. */
+export type DiffLine = DiffView["hunks"][number]["lines"][number];
+
+/** A row of the two columns. */
+export type SideRow =
+  | { readonly type: "same" | "changed"; readonly old: DiffLine | null; readonly new: DiffLine | null }
+  /** Lines that are the same and not shown. */
+  | { readonly type: "skipped"; readonly lines: number };
+
+/** The rows of a diff: what was removed beside what was added in its place. */
+export function sides(diff: DiffView): readonly SideRow[] {
+  const rows: SideRow[] = [];
+  let next = 1;
+  for (const hunk of diff.hunks) {
+    const first = hunk.lines.find((line) => line.old !== null)?.old;
+    if (first !== undefined && first !== null && first > next) rows.push({ type: "skipped", lines: first - next });
+    let removed: DiffLine[] = [];
+    let added: DiffLine[] = [];
+    const flush = (): void => {
+      for (let at = 0; at < Math.max(removed.length, added.length); at += 1) {
+        rows.push({ type: "changed", old: removed[at] ?? null, new: added[at] ?? null });
+      }
+      removed = [];
+      added = [];
+    };
+    for (const line of hunk.lines) {
+      if (line.old !== null) next = line.old + 1;
+      if (line.old === null) added.push(line);
+      else if (line.new === null) {
+        // A removal after an addition begins another change.
+        if (added.length > 0) flush();
+        removed.push(line);
+      } else {
+        flush();
+        rows.push({ type: "same", old: line, new: line });
+      }
+    }
+    flush();
+  }
+  return rows;
+}
+
+/** The same change seen from its other end: what was added is removed. */
+export function flipped(diff: DiffView): DiffView {
+  const hunks = diff.hunks.map((hunk) => {
+    const lines: DiffLine[] = [];
+    let removed: DiffLine[] = [];
+    let added: DiffLine[] = [];
+    const flush = (): void => {
+      // What is removed comes first, as in every diff.
+      lines.push(...removed, ...added);
+      removed = [];
+      added = [];
+    };
+    for (const line of hunk.lines) {
+      const turned = { ...line, old: line.new, new: line.old };
+      if (turned.new === null) removed.push(turned);
+      else if (turned.old === null) added.push(turned);
+      else {
+        flush();
+        lines.push(turned);
+      }
+    }
+    flush();
+    return { ...hunk, lines };
+  });
+  return { ...diff, hunks, change: "edited", added: diff.removed, removed: diff.added };
+}

@@ -1,0 +1,181 @@
+import type { TaskTree, TaskView } from "$lib/ipc/types";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isEmpty, layout, path, placeIn, steps, walk } from "./timeline";
+
+/** A tree of runs from the parents of the tasks 1, 2, 3, …; statuses as the core gives them. */
+function tree(parents: readonly number[], active: number, kinds: Record<number, TaskView["kind"]> = {}): TaskTree {
+  const bare = [null, ...parents].map((parent, number): TaskView => ({
+    number,
+    parent,
+    kind: number === 0 ? "start" : (kinds[number] ?? "run"),
+    turn: number === 0 ? null : `turn-${number}`,
+    summary: `task ${number}`,
+    status: "undone",
+    branch: false,
+    started_at: number,
+    ended_at: number,
+    changed: 0,
+  }));
+  const way = new Set<number>();
+  for (let at: number | null = active; at !== null; at = bare[at]?.parent ?? null) way.add(at);
+  const tasks = bare.map((task): TaskView => ({
+    ...task,
+    status: task.number === active ? "current" : way.has(task.number) ? "past" : "undone",
+  }));
+  const redo = tasks.findLast((task) => task.parent === active)?.number ?? null;
+  return { tasks, active, undo: tasks[active]?.parent ?? null, redo };
+}
+
+const lanes = (of: TaskTree): Record<number, number> =>
+  Object.fromEntries(layout(of).rows.map((row) => [row.task.number, row.lane]));
+
+const anyTree = fc
+  .integer({ min: 0, max: 40 })
+  .chain((count) =>
+    fc.tuple(
+      fc.tuple(...Array.from({ length: count }, (_, at) => fc.integer({ min: 0, max: at }))),
+      fc.integer({ min: 0, max: count }),
+    ),
+  )
+  .map(([parents, active]) => tree(parents, active));
+
+describe("layout", () => {
+  it("puts the newest first and the way of the present into the first column", () => {
+    // 1-2-3, back to 1, then 4-5.
+    const laid = layout(tree([0, 1, 2, 1, 4], 5));
+    expect(laid.rows.map((row) => row.task.number)).toEqual([5, 4, 3, 2, 1, 0]);
+    expect(lanes(tree([0, 1, 2, 1, 4], 5))).toEqual({ 0: 0, 1: 0, 4: 0, 5: 0, 2: 1, 3: 1 });
+    expect(laid.lanes).toBe(2);
+  });
+
+  it("keeps what can be done again above the present in the same column, off the way", () => {
+    const undone = tree([0, 1, 2], 1);
+    expect(lanes(undone)).toEqual({ 0: 0, 1: 0, 2: 0, 3: 0 });
+    expect(layout(undone).edges.map((edge) => [edge.from.task.number, edge.on])).toEqual([
+      [3, false],
+      [2, false],
+      [1, true],
+    ]);
+  });
+
+  it("goes on where a redo would, not where an older branch went", () => {
+    expect(lanes({ ...tree([0, 1, 1], 1), redo: 2 })).toMatchObject({ 2: 0, 3: 1 });
+    expect(lanes({ ...tree([0, 1, 1], 1), redo: 3 })).toMatchObject({ 3: 0, 2: 1 });
+  });
+
+  it("uses a column again once it is free, and says how deep a branch is", () => {
+    // Two branches one after the other: 2 from 1, then 4 from 3, the way being 1-3-5.
+    const laid = layout(tree([0, 1, 1, 3, 3], 5));
+    expect(Object.fromEntries(laid.rows.map((row) => [row.task.number, [row.lane, row.level]]))).toEqual({
+      0: [0, 1],
+      1: [0, 1],
+      3: [0, 1],
+      5: [0, 1],
+      2: [1, 2],
+      4: [1, 2],
+    });
+    // A branch of a branch.
+    expect(layout(tree([0, 1, 2, 2, 1], 5)).rows.find((row) => row.task.number === 3)).toMatchObject({ level: 3 });
+  });
+
+  it("draws every tree: each task once, lines only downwards, and no line through a node of another way", () => {
+    fc.assert(
+      fc.property(anyTree, (any) => {
+        const laid = layout(any);
+        expect(laid.rows.map((row) => row.task.number)).toEqual(any.tasks.map((task) => task.number).toReversed());
+        expect(laid.edges.length).toBe(any.tasks.length - 1);
+        for (const { from, to, on } of laid.edges) {
+          expect(to.row).toBeGreaterThan(from.row);
+          expect(on).toBe(from.task.status !== "undone");
+          if (laid.lanes === 6) continue;
+          // The straight part of the line: in its own column, down to the row before its end.
+          const through = laid.rows.filter((row) => row.lane === from.lane && row.row > from.row && row.row < to.row);
+          expect(through).toEqual([]);
+        }
+        for (const row of laid.rows) if (row.task.status !== "undone") expect([row.lane, row.level]).toEqual([0, 1]);
+      }),
+    );
+  });
+
+  it("does without a tree, and without a parent that is not there", () => {
+    expect(layout({ tasks: [], active: 0, undo: null, redo: null })).toEqual({ rows: [], edges: [], lanes: 1 });
+    const torn = tree([0, 1, 2], 3);
+    const laid = layout({ ...torn, tasks: torn.tasks.filter((task) => task.number !== 1) });
+    expect(laid.rows.length).toBe(3);
+    expect(laid.edges.length).toBe(1);
+  });
+});
+
+describe("walk", () => {
+  const laid = layout(tree([0, 1, 2, 1, 4], 5));
+  it.each([
+    ["ArrowDown", 5, 4],
+    ["ArrowDown", 0, 0],
+    ["ArrowUp", 5, 5],
+    ["ArrowUp", 2, 3],
+    ["Home", 0, 5],
+    ["End", 5, 0],
+    ["ArrowLeft", 4, 1],
+    ["ArrowLeft", 2, 1],
+    ["ArrowLeft", 0, null],
+    ["ArrowRight", 1, 4],
+    ["ArrowRight", 2, 3],
+    ["ArrowRight", 5, null],
+    ["a", 5, null],
+  ] as const)("%s from %i", (key, from, to) => {
+    expect(walk(laid, from, key)).toBe(to);
+  });
+
+  it("begins at an end when none is selected", () => {
+    expect([walk(laid, null, "ArrowDown"), walk(laid, null, "ArrowUp")]).toEqual([5, 0]);
+    expect(walk(layout({ tasks: [], active: 0, undo: null, redo: null }), null, "ArrowDown")).toBeNull();
+  });
+});
+
+describe("steps", () => {
+  it("counts runs that leave the conversation and runs that come back, not what was only saved", () => {
+    const branched = tree([0, 1, 2, 3, 1, 5], 6, { 4: "safety", 5: "checkpoint" });
+    expect(steps(branched, 3)).toEqual({ undone: 1, redone: 2 });
+    expect(steps(branched, 4)).toEqual({ undone: 1, redone: 2 });
+    expect(steps(branched, 0)).toEqual({ undone: 2, redone: 0 });
+    expect(steps(branched, 6)).toEqual({ undone: 0, redone: 0 });
+  });
+
+  it("is the way there and back: what one direction undoes the other brings back", () => {
+    fc.assert(
+      fc.property(anyTree, fc.nat(), (any, pick) => {
+        const to = any.tasks[pick % any.tasks.length]?.number ?? 0;
+        const there = steps(any, to);
+        const back = steps({ ...any, active: to }, any.active);
+        expect(back).toEqual({ undone: there.redone, redone: there.undone });
+      }),
+    );
+  });
+});
+
+describe("a place", () => {
+  const some = tree([0, 1, 2], 3);
+  it("is the present, the task before, or the one before a turn", () => {
+    expect(placeIn(some, { type: "now" })).toBe(3);
+    expect(placeIn(some, { type: "before" })).toBe(2);
+    expect(placeIn(some, { type: "before_turn", turn: "turn-2" })).toBe(1);
+    expect(placeIn(some, { type: "before_turn", turn: "of another session" })).toBe(3);
+    expect(placeIn({ ...some, active: 0, undo: null }, { type: "before" })).toBe(0);
+    expect(placeIn({ tasks: [], active: 0, undo: null, redo: null }, { type: "now" })).toBeNull();
+  });
+
+  it("is nowhere while nothing happened", () => {
+    expect([isEmpty(some), isEmpty(tree([], 0)), isEmpty({ tasks: [], active: 0, undo: null, redo: null })]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+});
+
+it("a path ends, whatever it is given", () => {
+  const round = tree([0, 1], 2);
+  const tasks = round.tasks.map((task) => (task.number === 1 ? { ...task, parent: 2 } : task));
+  expect(path({ ...round, tasks }, 2).map((task) => task.number)).toEqual([2, 1]);
+});
