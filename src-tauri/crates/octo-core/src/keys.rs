@@ -1,14 +1,15 @@
-//! Keys of models: in the system's keychain, bound to the host they were saved for.
+//! Keys of models and of search providers: in the system's keychain, bound to the host they were saved for.
 //!
 //! The binding is part of the keychain entry's name, so that an address changed anywhere else (the
 //! database included) finds no key: a key is only ever sent to the host it was saved for.
 
 use crate::Keys;
 use keyring::Entry;
-use octo_protocol::{ApiError, KeyState, KeychainState, ModelId, Secret};
+use octo_protocol::{ApiError, KeyState, KeychainState, Secret};
 use secrecy::SecretString;
 use std::{
     collections::HashMap,
+    fmt::Display,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -64,14 +65,19 @@ impl KeyRing {
         self.keys == Keys::Memory
     }
 
-    /// Whether a key is kept in memory for a model at a host.
-    pub(crate) fn holds(&self, model: ModelId, host: &str) -> bool {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&account(model, host))
+    /// Whether a key of this owner (a model) is kept in memory for a host.
+    pub(crate) fn holds(&self, owner: impl Display, host: &str) -> bool {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&account(&owner, host))
     }
 
-    /// Keeps a key for a model at a host.
-    pub(crate) async fn save(&self, model: ModelId, host: &str, key: Secret) -> Result<KeyState, ApiError> {
-        let account = account(model, host);
+    /// Keeps a key of an owner (a model) for a host.
+    pub(crate) async fn save(
+        &self,
+        owner: impl Display,
+        host: &str,
+        key: Secret,
+    ) -> Result<KeyState, ApiError> {
+        let account = account(&owner, host);
         let last4 = last4(key.expose());
         if self.state == KeychainState::Unavailable {
             self.memory.lock().unwrap_or_else(PoisonError::into_inner).insert(account, key);
@@ -83,9 +89,13 @@ impl KeyRing {
             .map_err(|error| ApiError::new("key.not_saved").detail(error))
     }
 
-    /// The key kept for a model at a host; none when there is none.
-    pub(crate) async fn load(&self, model: ModelId, host: &str) -> Result<Option<SecretString>, ApiError> {
-        let account = account(model, host);
+    /// The owner's key kept for a host; none when there is none.
+    pub(crate) async fn load(
+        &self,
+        owner: impl Display,
+        host: &str,
+    ) -> Result<Option<SecretString>, ApiError> {
+        let account = account(&owner, host);
         let kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner).get(&account).cloned();
         if let Some(key) = kept {
             return Ok(Some(SecretString::from(key.expose().to_owned())));
@@ -101,9 +111,9 @@ impl KeyRing {
         read.await.map_err(|error| ApiError::new("key.not_read").detail(error))
     }
 
-    /// Forgets the key kept for a model at a host. There being none is no error.
-    pub(crate) async fn forget(&self, model: ModelId, host: &str) -> Result<(), ApiError> {
-        let account = account(model, host);
+    /// Forgets the owner's key kept for a host. There being none is no error.
+    pub(crate) async fn forget(&self, owner: impl Display, host: &str) -> Result<(), ApiError> {
+        let account = account(&owner, host);
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(&account);
         if self.state == KeychainState::Unavailable {
             return Ok(());
@@ -116,8 +126,8 @@ impl KeyRing {
     }
 }
 
-fn account(model: ModelId, host: &str) -> String {
-    format!("{host} {model}")
+fn account(owner: &impl Display, host: &str) -> String {
+    format!("{host} {owner}")
 }
 
 fn entry(account: &str) -> keyring::Result<Entry> {
@@ -155,6 +165,7 @@ async fn blocking<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octo_protocol::ModelId;
 
     #[tokio::test]
     async fn a_key_is_found_only_for_its_host() {

@@ -312,6 +312,11 @@ impl Models {
         Ok(endpoint(draft.protocol, base_url, key, network, &card))
     }
 
+    /// How the world is reached, apart from any model.
+    pub fn network(&self) -> Network {
+        Network { proxy: self.proxy(), ..Network::default() }
+    }
+
     fn proxy(&self) -> Proxy {
         match self.with(|state| state.proxy.clone()) {
             ProxyChoice::System => Proxy::System,

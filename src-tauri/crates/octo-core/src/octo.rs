@@ -6,24 +6,27 @@ mod closed;
 mod hosts;
 mod ledger;
 mod models;
+mod searches;
 mod sessions;
 
 use crate::{
     Config, OpenTurns, Subscription,
     keys::KeyRing,
     models::Models,
+    searching::Searching,
     session::{SessionHandle, resumes_at_start},
     shared::Shared,
     subscription,
     troubles::Troubles,
 };
+use octo_documents::Reader;
 use octo_llm::Presets;
 use octo_protocol::{
     ApiError, BlobHash, Call, Delta, Envelope, ErrorCode, Request, SessionId, Snapshot, Topic, TroubleStage,
 };
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
-use octo_tools::Toolset;
+use octo_tools::{Search, Toolset};
 use octo_workspace::Blobs;
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
@@ -67,6 +70,7 @@ impl Octo {
         let store = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
         let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let keys = KeyRing::open(config.keys).await;
+        let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
         for warning in warnings {
             tracing::warn!(%warning, "the presets in the home are not used");
@@ -75,6 +79,9 @@ impl Octo {
             blobs: Blobs::new(config.home.join("blobs")),
             models: Models::new(keys, presets, state.models, &state.settings),
             toolset: Toolset::standard(),
+            search: Search::new(searching.clone()),
+            searching,
+            documents: Reader::of_this_program(),
             login: LoginEnvironment::capture(),
             lease: Holder::of_this_process(),
             deltas: broadcast::channel(DELTAS).0,

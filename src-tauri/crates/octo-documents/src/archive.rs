@@ -90,7 +90,8 @@ fn name<R: Read>(entry: &::zip::read::ZipFile<'_, R>) -> String {
 
 fn list(into: &mut dyn Write, name: &str, size: Option<u64>) -> io::Result<()> {
     // A name may hold anything, line ends too.
-    let name: String = name.chars().map(|character| if character.is_control() { '?' } else { character }).collect();
+    let name: String =
+        name.chars().map(|character| if character.is_control() { '?' } else { character }).collect();
     match size {
         Some(size) => writeln!(into, "  {name} ({size} bytes)"),
         None => writeln!(into, "  {name}"),

@@ -116,11 +116,10 @@ fn bind() -> Result<(), DocumentError> {
 #[cfg(target_os = "linux")]
 fn memory_now() -> Result<u64, DocumentError> {
     let pages = std::fs::read_to_string("/proc/self/statm")?;
-    let pages: u64 = pages
-        .split_whitespace()
-        .next()
-        .and_then(|pages| pages.parse().ok())
-        .ok_or_else(|| DocumentError::Failed("the system does not say how much memory is used".to_owned()))?;
+    let pages: u64 =
+        pages.split_whitespace().next().and_then(|pages| pages.parse().ok()).ok_or_else(|| {
+            DocumentError::Failed("the system does not say how much memory is used".to_owned())
+        })?;
     let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten().unwrap_or(4_096);
     Ok(pages.saturating_mul(u64::try_from(page).unwrap_or(4_096)))
 }

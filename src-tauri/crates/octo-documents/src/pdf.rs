@@ -18,7 +18,8 @@ pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), Do
     if bytes.len() as u64 > MAX_FILE {
         return Err(DocumentError::TooLarge(MAX_FILE >> 20));
     }
-    let mut document = Document::load_mem(&bytes).map_err(|error| DocumentError::Broken(error.to_string()))?;
+    let mut document =
+        Document::load_mem(&bytes).map_err(|error| DocumentError::Broken(error.to_string()))?;
     drop(bytes);
     if document.is_encrypted() && document.decrypt("").is_err() {
         return Err(DocumentError::Locked);

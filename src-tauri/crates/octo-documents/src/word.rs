@@ -47,7 +47,8 @@ fn body<R: Read + Seek>(parts: &mut Parts<R>) -> Result<String, DocumentError> {
         return Ok(usual.to_owned());
     }
     let main = parts.relations("")?.into_values().find(|relation| relation.is("officeDocument"));
-    main.map(|relation| relation.target).ok_or_else(|| DocumentError::Broken("it has no text part".to_owned()))
+    main.map(|relation| relation.target)
+        .ok_or_else(|| DocumentError::Broken("it has no text part".to_owned()))
 }
 
 /// The level of each style that makes a heading.

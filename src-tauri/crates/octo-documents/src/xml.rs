@@ -36,8 +36,8 @@ impl Tag<'_> {
             let mut attributes = self.start.attributes();
             attributes.with_checks(false).flatten().find(|attribute| fits(attribute.key.0))
         };
-        let found = find(&|key| key == name)
-            .or_else(|| find(&|key| !name.contains(':') && local(key) == name))?;
+        let found =
+            find(&|key| key == name).or_else(|| find(&|key| !name.contains(':') && local(key) == name))?;
         let value = quick_xml::escape::unescape(&found.value).ok()?;
         Some(value.into_owned())
     }

@@ -4,8 +4,9 @@
 use crate::{
     Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, Draft, Effort, HostReply, HostRequest,
     LocalServers, MessageId, Millis, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed,
-    PresetList, Profile, QuestionId, QueuedId, RemoteModels, SessionHit, SessionId, SessionInfo,
-    SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost, TranscriptPage, TurnId,
+    PresetList, Profile, QuestionId, QueuedId, RemoteModels, SearchProviderDraft, SearchProviderKind,
+    SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine,
+    SwitchCost, TranscriptPage, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;
@@ -347,6 +348,21 @@ domain! {
         ChangeSettings {
             /// What changes.
             patch: SettingsPatch,
+        } -> SettingsSnapshot;
+        /// Use a provider of web searches, or change one in use; its key goes to the keychain.
+        SaveSearchProvider {
+            /// The provider.
+            draft: SearchProviderDraft,
+        } -> SettingsSnapshot;
+        /// Use a provider of web searches no more, and forget its key.
+        RemoveSearchProvider {
+            /// Which.
+            kind: SearchProviderKind,
+        } -> SettingsSnapshot;
+        /// In which order the providers in use are asked; those not named keep their order behind.
+        OrderSearchProviders {
+            /// The first is asked first.
+            order: Vec<SearchProviderKind>,
         } -> SettingsSnapshot;
         /// What this Octo is.
         GetAbout {} -> About;

@@ -1,9 +1,10 @@
 //! What the tests of the tools stand on: a session's folder and calls as a model makes them.
 
-use crate::{Effects, TodoList, ToolContext, ToolError, ToolOutput, Toolset};
+use crate::{Effects, Engine, Engines, Http, Search, TodoList, ToolContext, ToolError, ToolOutput, Toolset};
+use futures::future::BoxFuture;
 use octo_protocol::{CallId, SessionId, ToolView};
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
-use octo_workspace::{Blobs, Files, Scope};
+use octo_workspace::{Blobs, Files, Outputs, Scope};
 use serde_json::Value;
 use std::{fs, path::PathBuf, sync::Arc};
 use tokio_util::sync::CancellationToken;
@@ -31,7 +32,11 @@ impl Bench {
             session,
             call: CallId::new(),
             cwd: folder.clone(),
-            files: Files::new(Scope { folder: folder.clone(), readable: vec![], writable: vec![] }),
+            files: Files::new(Scope {
+                folder: folder.clone(),
+                readable: vec![base.join("outputs")],
+                writable: vec![],
+            }),
             blobs: Blobs::new(base.join("blobs")),
             shell: Shell::new(ShellConfig {
                 session,
@@ -39,6 +44,10 @@ impl Bench {
                 login: LoginEnvironment::fixed([]),
                 secret_variables: vec![],
             }),
+            outputs: Outputs::new(base.join("outputs")),
+            documents: octo_documents::Reader::of_this_program(),
+            http: Http::new(octo_llm::Network { proxy: octo_llm::Proxy::None, ..Default::default() }),
+            search: Search::new(Arc::new(Fixed(Vec::new()))),
             shell_folder: None,
             todos: TodoList::default(),
             live: Arc::new(|_| {}),
@@ -86,6 +95,15 @@ impl Bench {
 
     pub(crate) fn get(&self, name: &str) -> Vec<u8> {
         fs::read(self.folder.join(name)).unwrap()
+    }
+}
+
+/// Providers of searches as a test sets them up.
+pub(crate) struct Fixed(pub Vec<Engine>);
+
+impl Engines for Fixed {
+    fn engines(&self) -> BoxFuture<'_, Vec<Engine>> {
+        Box::pin(async { self.0.clone() })
     }
 }
 

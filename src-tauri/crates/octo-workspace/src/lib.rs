@@ -3,12 +3,13 @@
 //! * [`resolve`] says which file a text names, links followed; [`is_inside`] and [`is_secret`] judge it.
 //! * [`Files`] is the capability to read and write: the only way Octo changes a person's file.
 //! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] keeps content under its hash,
-//!   [`Archives`] what left a model's view.
+//!   [`Archives`] what left a model's view, [`Outputs`] long results of tools.
 
 mod archives;
 mod blobs;
 mod diff;
 mod files;
+mod outputs;
 mod paths;
 mod private;
 mod search;
@@ -21,6 +22,7 @@ pub use files::{
     Access, FileKind, FileStat, FileState, Files, FilesError, ListEntry, Listing, ReadLedger, Scope,
     WriteReport,
 };
+pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
 pub use private::private_folder;
 pub use search::{

@@ -63,7 +63,7 @@ impl Session {
         })));
         let size = Size::restored(stored.context_tokens, &stored.context);
         let mut session = Self {
-            files: files_of(&shared, &folder, &scratch, &shell_place),
+            files: files_of(&shared, id, &folder, &scratch, &shell_place),
             shell: shell_of(&shared, id, &shell_place),
             shared,
             inbox,
@@ -229,7 +229,7 @@ impl Session {
     /// Makes a folder the session's own: files and commands start from it from now on.
     pub(super) async fn enter_folder(&mut self, folder: PathBuf) -> Result<(), ApiError> {
         self.shell.shutdown().await;
-        self.files = files_of(&self.shared, &folder, &self.scratch, &self.shell_place);
+        self.files = files_of(&self.shared, self.id(), &folder, &self.scratch, &self.shell_place);
         self.shell = shell_of(&self.shared, self.id(), &self.shell_place);
         self.rules = self.shared.rules(folder.display().to_string(), self.session_scope()).await?;
         self.folder = folder;
@@ -293,8 +293,9 @@ fn schemas(tools_json: &str) -> Result<Arc<[octo_llm::ToolSchema]>, ApiError> {
         .collect())
 }
 
-fn files_of(shared: &Shared, folder: &Path, scratch: &Path, shell_place: &Path) -> Files {
+fn files_of(shared: &Shared, session: SessionId, folder: &Path, scratch: &Path, shell_place: &Path) -> Files {
     let mut readable = shared.readable();
+    readable.push(shared.outputs(session));
     readable.push(shell_place.join("logs"));
     Files::new(Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] })
 }

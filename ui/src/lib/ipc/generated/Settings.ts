@@ -6,6 +6,7 @@ import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
 import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
+import type { SearchProviders } from "./SearchProviders";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
 
@@ -58,9 +59,13 @@ budgets: Budgets,
  */
 recent_folders: Array<string>, 
 /**
- * The proxy models are reached through.
+ * The proxy models are reached through, and the web.
  */
 proxy: ProxyChoice, 
+/**
+ * Who is asked when the web is searched, in this order.
+ */
+search: SearchProviders, 
 /**
  * Whether the first-run screen was completed or skipped.
  */
