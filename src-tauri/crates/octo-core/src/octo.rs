@@ -26,8 +26,8 @@ use octo_protocol::{
 };
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
-use octo_tools::{Search, Toolset};
-use octo_workspace::Blobs;
+use octo_tools::{SHIPPED_SCRIPTS, Search, Toolset};
+use octo_workspace::{Blobs, Installed, Scripts};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
 use tokio::sync::{Mutex, broadcast};
@@ -65,7 +65,13 @@ impl Octo {
             octo_workspace::private_folder(&home).map_err(|error| {
                 ApiError::new("start.home_unwritable").arg("home", home.display()).detail(error)
             })?;
-            Store::open(&home).map_err(ApiError::from)
+            let store = Store::open(&home).map_err(ApiError::from)?;
+            // Documents are read without them too, as far as Octo's own readers go.
+            match Scripts::new(home.join("scripts")).install(SHIPPED_SCRIPTS) {
+                Ok(done) => report(&done),
+                Err(error) => tracing::warn!(%error, "the scripts that read documents are not installed"),
+            }
+            Ok::<_, ApiError>(store)
         });
         let store = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
         let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
@@ -225,6 +231,15 @@ impl Octo {
             Err(_) => {}
         }
         opened
+    }
+}
+
+/// Says which scripts of the person's were put aside for newer ones.
+fn report(installed: &[(&'static str, Installed)]) {
+    for (name, outcome) in installed {
+        if let Installed::PutAside { backup } = outcome {
+            tracing::warn!(name, backup = %backup.display(), "a changed script was put aside for a newer one");
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{Http, Search};
 use octo_documents::Reader;
 use octo_protocol::{CallId, SessionId, Todo};
 use octo_shell::Shell;
-use octo_workspace::{Blobs, Files, Outputs};
+use octo_workspace::{Blobs, Files, Outputs, Scripts};
 use std::{
     path::PathBuf,
     sync::{Arc, Mutex},
@@ -28,6 +28,8 @@ pub struct ToolContext {
     pub outputs: Outputs,
     /// Reads documents, in processes of their own.
     pub documents: Reader,
+    /// What reads documents where Octo's own readers cannot.
+    pub scripts: Scripts,
     /// The way into the web.
     pub http: Http,
     /// Searches the web.

@@ -26,6 +26,7 @@ mod write;
 
 pub use context::*;
 pub use effects::*;
+pub use file_reader::SHIPPED_SCRIPTS;
 pub use http::{Granted, Http, Names, Reach, Site, SystemNames};
 pub use registry::{ReadCall, ToolDefinition, Toolset};
 pub use tool::*;

@@ -12,6 +12,7 @@ mod files;
 mod outputs;
 mod paths;
 mod private;
+mod scripts;
 mod search;
 mod secrets;
 
@@ -25,6 +26,7 @@ pub use files::{
 pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
 pub use private::private_folder;
+pub use scripts::{Installed, Scripts, ShippedScript};
 pub use search::{
     Case, CutShort, FileHits, GlobFound, GlobQuery, GrepFound, GrepQuery, SearchError, Skipped, glob,
     glob_base, grep,

@@ -18,7 +18,7 @@ use octo_tools::{
     Effects, Http, Outcome, PreparedCall, ReadCall, TodoList, ToolContext, ToolError, ToolOutput, Toolset,
     Vetted,
 };
-use octo_workspace::Outputs;
+use octo_workspace::{Outputs, Scripts};
 use std::{
     path::PathBuf,
     sync::{Arc, PoisonError},
@@ -144,6 +144,7 @@ impl Session {
             blobs: self.shared.blobs.clone(),
             outputs: Outputs::new(self.shared.outputs(self.id())),
             documents: self.shared.documents.clone(),
+            scripts: Scripts::new(self.shared.config.home.join("scripts")),
             http: Http::new(self.shared.models.network()),
             search: self.shared.search.clone(),
             shell_folder: None,
