@@ -96,6 +96,10 @@ export const testids = {
   modelLight: "model-light",
   modelFallback: "model-fallback",
   proxy: "proxy", // its parts: proxy-system, proxy-none, proxy-manual
+  searchProvider: "search-provider",
+  searchAdd: "search-add",
+  searchValue: "search-value",
+  searchSave: "search-save",
   proxyAddress: "proxy-address",
   language: "language", // its parts: language-system, language-en, language-zh
   theme: "theme", // its parts: theme-system, theme-light, theme-dark

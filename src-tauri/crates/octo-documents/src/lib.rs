@@ -18,6 +18,8 @@ mod pdf;
 mod presentation;
 mod sheet;
 mod table;
+#[cfg(test)]
+mod tests;
 mod word;
 mod xml;
 mod zipped;

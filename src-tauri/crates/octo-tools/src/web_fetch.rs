@@ -266,7 +266,7 @@ fn cut(text: &str, most: usize) -> (&str, bool) {
     let Some((end, _)) = text.char_indices().nth(most) else { return (text, false) };
     let head = text.get(..end).unwrap_or(text);
     let line_end = head.rfind('\n').filter(|at| *at > head.len() / 10 * 9);
-    (line_end.and_then(|at| head.get(..at)).unwrap_or(head), true)
+    (line_end.and_then(|at| head.get(..at)).unwrap_or(head).trim_end(), true)
 }
 
 /// Keeps the whole text in the session's outputs; where.

@@ -65,6 +65,11 @@ export class FakeCore {
               suggestions: "on",
               budgets: { session: null, day: null, task: null },
               recent_folders: [],
+              search: ["duck_duck_go" as const, "bing" as const].map((kind) => ({
+                kind,
+                key: { type: "missing" as const },
+                address: null,
+              })),
               welcomed: false,
             },
             models: [],
@@ -406,6 +411,27 @@ export class FakeCore {
       case "change_settings":
         this.#set({ settings: { ...this.#settings.settings, ...call.patch } });
         return this.#settings;
+      case "save_search_provider": {
+        const { kind, key, address } = call.draft;
+        const saved = key === null ? { type: "missing" as const } : { type: "stored" as const, last4: key.slice(-4) };
+        const others = this.#settings.settings.search.filter((provider) => provider.kind !== kind);
+        this.#set({
+          settings: { ...this.#settings.settings, search: [...others, { kind, key: saved, address }] },
+        });
+        return this.#settings;
+      }
+      case "remove_search_provider": {
+        const search = this.#settings.settings.search.filter((provider) => provider.kind !== call.kind);
+        this.#set({ settings: { ...this.#settings.settings, search } });
+        return this.#settings;
+      }
+      case "order_search_providers": {
+        const search = call.order.flatMap((kind) =>
+          this.#settings.settings.search.filter((provider) => provider.kind === kind),
+        );
+        this.#set({ settings: { ...this.#settings.settings, search } });
+        return this.#settings;
+      }
       case "get_about":
         return { version: "0.1.0", home: "/home/mei/.octo", user_home: "/home/mei", system_language: "en" };
       case "list_commands":
