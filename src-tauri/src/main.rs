@@ -5,8 +5,9 @@
 
 use std::process::ExitCode;
 
-/// What is handed to the headless form; anything else opens the window.
-const HEADLESS: &[&str] = &["exec", "serve", "help", "-h", "--help", "-V", "--version"];
+/// What is handed to the headless form (or to a child that reads one document); anything else opens the window.
+const HEADLESS: &[&str] =
+    &["exec", "serve", octo_cli::READ_DOCUMENT, "help", "-h", "--help", "-V", "--version"];
 
 fn main() -> ExitCode {
     let headless = std::env::args_os().nth(1).is_some_and(|first| HEADLESS.iter().any(|word| first == *word));

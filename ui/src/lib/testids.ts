@@ -101,6 +101,10 @@ export const testids = {
   modelLight: "model-light",
   modelFallback: "model-fallback",
   proxy: "proxy", // its parts: proxy-system, proxy-none, proxy-manual
+  searchProvider: "search-provider",
+  searchAdd: "search-add",
+  searchValue: "search-value",
+  searchSave: "search-save",
   proxyAddress: "proxy-address",
   headerAdd: "header-add",
   headerName: "header-name",

@@ -18,11 +18,21 @@ use exit::Exit;
 use output::say_error;
 use std::{ffi::OsString, process::ExitCode};
 
+/// The first argument of a child that reads a document; see [`octo_documents::Reader::of_this_program`].
+pub const READ_DOCUMENT: &str = "read-document";
+
 /// Runs the headless form with the process's arguments; the first is the program's name.
 ///
 /// Exit status: 0 finished, 1 it could not be done (words on standard error), 2 wrong usage,
 /// 130 interrupted.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    // A child that reads one document: it is nothing else, so nothing else is set up in it.
+    let args: Vec<OsString> = args.into_iter().collect();
+    if let [_, word, format] = args.as_slice()
+        && word == READ_DOCUMENT
+    {
+        return octo_documents::serve(&format.to_string_lossy());
+    }
     let arguments = match Arguments::try_parse_from(args) {
         Ok(arguments) => arguments,
         Err(error) => {

@@ -1,14 +1,16 @@
-//! Keys of models and the values of their headers: in the system's keychain, bound to the host they were saved for.
+//! Keys of models and of search providers, and the values of models' headers: in the system's keychain, bound to the
+//! host they were saved for.
 //!
 //! The binding is part of the keychain entry's name, so that an address changed anywhere else (the
 //! database included) finds no key: a key is only ever sent to the host it was saved for.
 
 use crate::Keys;
 use keyring::Entry;
-use octo_protocol::{ApiError, KeyState, KeychainState, ModelId, Secret};
+use octo_protocol::{ApiError, KeyState, KeychainState, Secret};
 use secrecy::SecretString;
 use std::{
     collections::HashMap,
+    fmt::Display,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -79,20 +81,20 @@ impl KeyRing {
         self.keys == Keys::Memory
     }
 
-    /// Whether a secret is kept in memory for a model at a host.
-    pub(crate) fn holds(&self, model: ModelId, host: &str, slot: Slot<'_>) -> bool {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&account(model, host, slot))
+    /// Whether a secret of this owner (a model, a search provider) is kept in memory for a host.
+    pub(crate) fn holds(&self, owner: impl Display, host: &str, slot: Slot<'_>) -> bool {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&account(&owner, host, slot))
     }
 
-    /// Keeps a secret for a model at a host.
+    /// Keeps a secret of an owner for a host.
     pub(crate) async fn save(
         &self,
-        model: ModelId,
+        owner: impl Display,
         host: &str,
         slot: Slot<'_>,
         key: Secret,
     ) -> Result<KeyState, ApiError> {
-        let account = account(model, host, slot);
+        let account = account(&owner, host, slot);
         let last4 = last4(key.expose());
         if self.state == KeychainState::Unavailable {
             self.memory.lock().unwrap_or_else(PoisonError::into_inner).insert(account, key);
@@ -104,14 +106,14 @@ impl KeyRing {
             .map_err(|error| ApiError::new("key.not_saved").detail(error))
     }
 
-    /// The secret kept for a model at a host; none when there is none.
+    /// The owner's secret kept for a host; none when there is none.
     pub(crate) async fn load(
         &self,
-        model: ModelId,
+        owner: impl Display,
         host: &str,
         slot: Slot<'_>,
     ) -> Result<Option<SecretString>, ApiError> {
-        let account = account(model, host, slot);
+        let account = account(&owner, host, slot);
         let kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner).get(&account).cloned();
         if let Some(key) = kept {
             return Ok(Some(SecretString::from(key.expose().to_owned())));
@@ -127,9 +129,14 @@ impl KeyRing {
         read.await.map_err(|error| ApiError::new("key.not_read").detail(error))
     }
 
-    /// Forgets the secret kept for a model at a host. There being none is no error.
-    pub(crate) async fn forget(&self, model: ModelId, host: &str, slot: Slot<'_>) -> Result<(), ApiError> {
-        let account = account(model, host, slot);
+    /// Forgets the owner's secret kept for a host. There being none is no error.
+    pub(crate) async fn forget(
+        &self,
+        owner: impl Display,
+        host: &str,
+        slot: Slot<'_>,
+    ) -> Result<(), ApiError> {
+        let account = account(&owner, host, slot);
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(&account);
         if self.state == KeychainState::Unavailable {
             return Ok(());
@@ -142,11 +149,11 @@ impl KeyRing {
     }
 }
 
-/// A name no other secret has: neither hosts, ids nor names of headers hold a space.
-fn account(model: ModelId, host: &str, slot: Slot<'_>) -> String {
+/// A name no other secret has: neither hosts, owners nor names of headers hold a space.
+fn account(owner: &impl Display, host: &str, slot: Slot<'_>) -> String {
     match slot {
-        Slot::Key => format!("{host} {model}"),
-        Slot::Header(name) => format!("{host} {model} {name}"),
+        Slot::Key => format!("{host} {owner}"),
+        Slot::Header(name) => format!("{host} {owner} {name}"),
     }
 }
 
@@ -185,6 +192,7 @@ async fn blocking<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octo_protocol::ModelId;
 
     #[tokio::test]
     async fn a_key_is_found_only_for_its_host() {

@@ -17,6 +17,7 @@ mod octo;
 mod pairing;
 mod permission;
 mod prompt;
+mod searching;
 mod session;
 mod shared;
 mod slash;

@@ -320,6 +320,11 @@ impl Models {
         Ok(endpoint(draft.protocol, base_url, key, self.network(headers), &card))
     }
 
+    /// How the world is reached, apart from any model.
+    pub fn reach(&self) -> Network {
+        self.network(Headers::new())
+    }
+
     /// The way to a server, as the settings have it, with these headers.
     fn network(&self, headers: Headers) -> Network {
         let (proxy, certificates) = self.with(|state| (state.proxy.clone(), state.certificates.clone()));

@@ -7,6 +7,7 @@ mod closed;
 mod hosts;
 mod ledger;
 mod models;
+mod searches;
 mod sessions;
 mod time;
 
@@ -14,19 +15,21 @@ use crate::{
     Config, OpenTurns, Subscription,
     keys::KeyRing,
     models::Models,
+    searching::Searching,
     session::{SessionHandle, resumes_at_start},
     shared::Shared,
     subscription,
     troubles::Troubles,
 };
+use octo_documents::Reader;
 use octo_llm::Presets;
 use octo_protocol::{
     ApiError, BlobHash, Call, Delta, Envelope, ErrorCode, Request, SessionId, Snapshot, Topic, TroubleStage,
 };
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
-use octo_tools::Toolset;
-use octo_workspace::{Blobs, Limits, TimeMachine};
+use octo_tools::{SHIPPED_SCRIPTS, Search, Toolset};
+use octo_workspace::{Blobs, Installed, Limits, Scripts, TimeMachine};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
 use tokio::sync::{Mutex, broadcast};
@@ -64,11 +67,18 @@ impl Octo {
             octo_workspace::private_folder(&home).map_err(|error| {
                 ApiError::new("start.home_unwritable").arg("home", home.display()).detail(error)
             })?;
-            Store::open(&home).map_err(ApiError::from)
+            let store = Store::open(&home).map_err(ApiError::from)?;
+            // Documents are read without them too, as far as Octo's own readers go.
+            match Scripts::new(home.join("scripts")).install(SHIPPED_SCRIPTS) {
+                Ok(done) => report(&done),
+                Err(error) => tracing::warn!(%error, "the scripts that read documents are not installed"),
+            }
+            Ok::<_, ApiError>(store)
         });
         let store = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
         let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let keys = KeyRing::open(config.keys).await;
+        let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
         for warning in warnings {
             tracing::warn!(%warning, "the presets in the home are not used");
@@ -80,6 +90,9 @@ impl Octo {
             time,
             models: Models::new(keys, presets, state.models, &state.settings),
             toolset: Toolset::standard(),
+            search: Search::new(searching.clone()),
+            searching,
+            documents: Reader::of_this_program(),
             login: LoginEnvironment::capture(),
             lease: Holder::of_this_process(),
             deltas: broadcast::channel(DELTAS).0,
@@ -228,6 +241,15 @@ impl Octo {
             Err(_) => {}
         }
         opened
+    }
+}
+
+/// Says which scripts of the person's were put aside for newer ones.
+fn report(installed: &[(&'static str, Installed)]) {
+    for (name, outcome) in installed {
+        if let Installed::PutAside { backup } = outcome {
+            tracing::warn!(name, backup = %backup.display(), "a changed script was put aside for a newer one");
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 
 use octo_protocol::{AskReason, Mode, Rule};
 use octo_shell::{Judgement, Permitted};
-use octo_tools::{AsksPerson, CommandEffect, Effects};
+use octo_tools::{AsksPerson, CommandEffect, Effects, Granted, Reach, Site};
 use octo_workspace::{is_inside, is_secret};
 use std::{
     path::{Path, PathBuf},
@@ -75,6 +75,13 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decision {
     }
     for path in &effects.reads {
         match read(ground, path) {
+            Decision::Run(Basis::Policy) => {}
+            Decision::Run(Basis::Person) => basis = Basis::Person,
+            asks => return asks,
+        }
+    }
+    for site in &effects.sites {
+        match self::site(ground, site) {
             Decision::Run(Basis::Policy) => {}
             Decision::Run(Basis::Person) => basis = Basis::Person,
             asks => return asks,
@@ -148,7 +155,7 @@ fn read(ground: &Ground, path: &Path) -> Decision {
     let shown = path.display().to_string();
     let ruled = ground.rules.iter().any(|rule| match rule {
         Rule::Read { path: allowed } => is_inside(Path::new(allowed), path),
-        Rule::Write { .. } | Rule::Command { .. } | Rule::Line { .. } => false,
+        Rule::Write { .. } | Rule::Command { .. } | Rule::Line { .. } | Rule::Host { .. } => false,
     });
     // A rule for a folder is no rule for the secrets in it.
     if is_secret(path) {
@@ -169,6 +176,36 @@ fn read(ground: &Ground, path: &Path) -> Decision {
         let rule = Some(Rule::Read { path: shown.clone() });
         Decision::Ask { reason: AskReason::ReadsOutside { path: shown }, rule }
     }
+}
+
+/// Reading in the world runs, in every mode. A near place asks: what is served there was not put there for
+/// strangers' pages to be led to.
+fn site(ground: &Ground, site: &Site) -> Decision {
+    match site.reach {
+        Reach::World => Decision::Run(Basis::Policy),
+        Reach::Private | Reach::Metadata if is_ruled(ground, site) => Decision::Run(Basis::Person),
+        Reach::Private | Reach::Metadata => {
+            let host = site.to_string();
+            let rule = Some(Rule::Host { host: host.clone() });
+            Decision::Ask { reason: AskReason::PrivateAddress { host }, rule }
+        }
+    }
+}
+
+fn is_ruled(ground: &Ground, site: &Site) -> bool {
+    ground.rules.contains(&Rule::Host { host: site.to_string() })
+}
+
+/// The near places a call that runs may go to, and how they were allowed. A mode in which nothing is asked does
+/// not speak of any place by its name.
+pub(crate) fn granted_sites(ground: &Ground, effects: &Effects, decision: &Decision) -> Vec<(Site, Granted)> {
+    let granted = |site: &Site| match decision {
+        Decision::Ask { .. } => Some(Granted::ByName),
+        _ if is_ruled(ground, site) => Some(Granted::ByName),
+        Decision::Run(_) if ground.mode == Mode::Autonomous => Some(Granted::ByMode),
+        Decision::Run(_) | Decision::Feedback => None,
+    };
+    effects.sites.iter().filter_map(|site| Some((site.clone(), granted(site)?))).collect()
 }
 
 fn command(ground: &Ground, effect: &CommandEffect) -> Decision {
@@ -192,7 +229,7 @@ fn command(ground: &Ground, effect: &CommandEffect) -> Decision {
             .iter()
             .filter_map(|rule| match rule {
                 Rule::Command { words } => Some(words.clone()),
-                Rule::Line { .. } | Rule::Write { .. } | Rule::Read { .. } => None,
+                Rule::Line { .. } | Rule::Write { .. } | Rule::Read { .. } | Rule::Host { .. } => None,
             })
             .collect();
         if let Permitted::Yes { reads } = octo_shell::allowed_at(line, &words, cwd)

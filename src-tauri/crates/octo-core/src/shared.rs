@@ -1,10 +1,11 @@
 //! What all sessions share.
 
-use crate::{Config, models::Models, troubles::Troubles};
+use crate::{Config, models::Models, searching::Searching, troubles::Troubles};
+use octo_documents::Reader;
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store, ToolsetRow};
-use octo_tools::Toolset;
+use octo_tools::{Search, Toolset};
 use octo_workspace::{Blobs, TimeMachine};
 use std::{
     collections::{HashMap, HashSet},
@@ -21,6 +22,11 @@ pub(crate) struct Shared {
     pub time: TimeMachine,
     pub models: Models,
     pub toolset: Toolset,
+    /// Who is asked when the web is searched, and the capability to ask them.
+    pub searching: Arc<Searching>,
+    pub search: Search,
+    /// Reads documents in processes of their own.
+    pub documents: Reader,
     pub login: LoginEnvironment,
     /// This process, as it holds leases.
     pub lease: Holder,
@@ -56,9 +62,14 @@ impl Shared {
         self.config.home.join("archives").join(session.to_string())
     }
 
-    /// Octo's own folders that any session may read: archives, logs, skills and memories.
+    /// Where a session's long results are kept whole.
+    pub fn outputs(&self, session: SessionId) -> PathBuf {
+        self.config.home.join("outputs").join(session.to_string())
+    }
+
+    /// Octo's own folders that any session may read: archives, logs, skills, memories and scripts.
     pub fn readable(&self) -> Vec<PathBuf> {
-        ["archives", "logs", "skills", "memories"].map(|name| self.config.home.join(name)).to_vec()
+        ["archives", "logs", "skills", "memories", "scripts"].map(|name| self.config.home.join(name)).to_vec()
     }
 
     /// A session's own temporary folder, which its agent may write without asking.

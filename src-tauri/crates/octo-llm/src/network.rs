@@ -112,13 +112,14 @@ impl Network {
         }
     }
 
-    /// Sets a client up for a server at `base`.
+    /// Sets a client up for a server at `base`: the proxy (or none) and the certificates trusted beside the
+    /// system's. The headers are not part of it: they are for a model's server alone.
     ///
     /// # Errors
     ///
     /// [`ErrorClass::Proxy`] when the proxy's address is not one; [`ErrorClass::Certificate`] when the
     /// certificates cannot be read, or there are none.
-    pub(crate) fn apply(&self, builder: ClientBuilder, base: &Url) -> Result<ClientBuilder, ProviderError> {
+    pub fn apply(&self, builder: ClientBuilder, base: &Url) -> Result<ClientBuilder, ProviderError> {
         let proxy = self.proxy()?;
         let builder = match (self.road(base), proxy) {
             (Road::System, _) => builder,

@@ -80,6 +80,11 @@ pub enum AskReason {
     },
     /// The command cannot be read with certainty.
     Unparsed,
+    /// An address of this machine or of the private network is fetched.
+    PrivateAddress {
+        /// The host and port.
+        host: String,
+    },
 }
 
 /// A standing permission, bound to a folder when stored.
@@ -106,6 +111,11 @@ pub enum Rule {
     Read {
         /// The absolute path.
         path: String,
+    },
+    /// Pages of this host of the private network may be fetched.
+    Host {
+        /// The host and port, as `localhost:3000`.
+        host: String,
     },
 }
 

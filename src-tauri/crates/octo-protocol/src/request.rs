@@ -2,7 +2,13 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource, CompanionRole, CompareWith, Draft, Effort, FileComparison, FileSelection, HostReply, HostRequest, LocalServers, MessageId, Millis, MissedCall, MissLine, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed, PresetList, Profile, QuestionId, QueuedId, RemoteModels, RestorePreview, RestoreReport, RestoreScope, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost, TaskChanges, TaskNumber, TaskTree, TaskView, TimeCollected, TimeSpace, TranscriptPage, TurnId,
+    AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource,
+    CompanionRole, CompareWith, Draft, Effort, FileComparison, FileSelection, HostReply, HostRequest,
+    LocalServers, MessageId, Millis, MissLine, MissedCall, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId,
+    ModelSpeed, PresetList, Profile, QuestionId, QueuedId, RemoteModels, RestorePreview, RestoreReport,
+    RestoreScope, SearchProviderDraft, SearchProviderKind, SessionHit, SessionId, SessionInfo,
+    SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost, TaskChanges, TaskNumber,
+    TaskTree, TaskView, TimeCollected, TimeSpace, TranscriptPage, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;
@@ -432,6 +438,21 @@ domain! {
         TrustCertificates {
             /// Where they come from.
             source: CertificateSource,
+        } -> SettingsSnapshot;
+        /// Use a provider of web searches, or change one in use; its key goes to the keychain.
+        SaveSearchProvider {
+            /// The provider.
+            draft: SearchProviderDraft,
+        } -> SettingsSnapshot;
+        /// Use a provider of web searches no more, and forget its key.
+        RemoveSearchProvider {
+            /// Which.
+            kind: SearchProviderKind,
+        } -> SettingsSnapshot;
+        /// In which order the providers in use are asked; those not named keep their order behind.
+        OrderSearchProviders {
+            /// The first is asked first.
+            order: Vec<SearchProviderKind>,
         } -> SettingsSnapshot;
         /// What this Octo is.
         GetAbout {} -> About;

@@ -1,6 +1,6 @@
 //! Settings the person can change.
 
-use crate::{Budgets, Mode, ModelEntry, ModelId, Profile};
+use crate::{Budgets, Mode, ModelEntry, ModelId, Profile, SearchProviders};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -59,10 +59,12 @@ pub struct Settings {
     pub budgets: Budgets,
     /// Folders used lately, newest first, at most ten.
     pub recent_folders: Vec<String>,
-    /// The proxy models are reached through.
+    /// The proxy models are reached through, and the web.
     pub proxy: ProxyChoice,
     /// Certificates trusted beside the system's where models are reached.
     pub certificates: Option<Box<TrustedCertificates>>,
+    /// Who is asked when the web is searched, in this order.
+    pub search: SearchProviders,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
 }

@@ -1,6 +1,6 @@
 //! What the person sees of a tool call: the second of the two forms a result is kept in.
 
-use crate::{BlobHash, CallId, Millis};
+use crate::{BlobHash, CallId, Millis, SearchProviderKind};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -80,11 +80,52 @@ pub enum ToolView {
         /// What the person answered, once they did.
         answer: Option<String>,
     },
+    /// The web was searched.
+    WebResults {
+        /// What was looked for.
+        query: String,
+        /// Who answered; none before anyone did.
+        provider: Option<SearchProviderKind>,
+        /// What was found, best first.
+        results: Vec<WebResult>,
+    },
+    /// A page of the web was, or would be, fetched.
+    WebPage(WebPageView),
     /// Nothing better is known: the result as text.
     Plain {
         /// The text, capped.
         text: String,
     },
+}
+
+/// One result of a search of the web. All of it is text of strangers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct WebResult {
+    /// The page's title.
+    pub title: String,
+    /// Its address, http or https.
+    pub url: String,
+    /// Some words of it; empty where none were given.
+    pub snippet: String,
+}
+
+/// A page of the web.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct WebPageView {
+    /// Its address, after redirects.
+    pub url: String,
+    /// Its title, where it has one.
+    pub title: Option<String>,
+    /// The HTTP status; none before it was fetched.
+    pub status: Option<u16>,
+    /// Its media type, without parameters.
+    pub media_type: Option<String>,
+    /// The text the model got, without its frame; empty before it was fetched.
+    pub text: String,
+    /// The file with the whole text, when `text` is not all of it.
+    pub file: Option<String>,
 }
 
 /// A change of one file.

@@ -1,9 +1,10 @@
 //! What a running tool is handed: capabilities, never the application.
 
-use crate::Tasks;
+use crate::{Http, Search, Tasks};
+use octo_documents::Reader;
 use octo_protocol::{CallId, SessionId, Todo};
 use octo_shell::Shell;
-use octo_workspace::{Blobs, Files};
+use octo_workspace::{Blobs, Files, Outputs, Scripts};
 use std::{
     path::PathBuf,
     sync::{Arc, Mutex},
@@ -23,6 +24,16 @@ pub struct ToolContext {
     pub files: Files,
     /// Where pictures are kept.
     pub blobs: Blobs,
+    /// Where long results are kept whole.
+    pub outputs: Outputs,
+    /// Reads documents, in processes of their own.
+    pub documents: Reader,
+    /// What reads documents where Octo's own readers cannot.
+    pub scripts: Scripts,
+    /// The way into the web.
+    pub http: Http,
+    /// Searches the web.
+    pub search: Search,
     /// The session's commands.
     pub shell: Shell,
     /// Where a command without a folder of its own runs, once that was decided; none for where the session's

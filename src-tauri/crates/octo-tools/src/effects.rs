@@ -1,5 +1,6 @@
 //! What a call would touch, known before it runs. Permission is decided on this and nothing else.
 
+use crate::{Http, Site};
 use std::path::PathBuf;
 
 /// What a call would touch. There is no default: a tool that cannot say is not a tool.
@@ -11,6 +12,9 @@ pub struct Effects {
     pub writes: Vec<PathBuf>,
     /// The command it runs.
     pub command: Option<CommandEffect>,
+    /// Places of the network the model chose to go to. Going out changes nothing here, so it runs unasked like
+    /// reading, unless a place is near: see [`crate::Reach`].
+    pub sites: Vec<Site>,
     /// Whether it may run beside other calls: only calls that change nothing at all.
     pub order: Order,
     /// Whether it asks the person something and waits.
@@ -65,9 +69,17 @@ impl Effects {
             reads: Vec::new(),
             writes: Vec::new(),
             command: None,
+            sites: Vec::new(),
             order: Order::Alone,
             asks_person: AsksPerson::No,
         }
+    }
+
+    /// The same with the names of its places looked up, so that it is known how near they are.
+    pub async fn looked_up(mut self, http: &Http) -> Self {
+        let sites = std::mem::take(&mut self.sites);
+        self.sites = futures::future::join_all(sites.into_iter().map(|site| http.look_up(site))).await;
+        self
     }
 
     /// Only reads these.

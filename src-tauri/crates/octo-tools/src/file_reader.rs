@@ -1,9 +1,12 @@
-//! `file_reader`: text with line numbers, folders, pictures.
+//! `file_reader`: text with line numbers, folders, pictures, documents.
 
+mod document;
 mod picture;
 mod text;
 
 use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking};
+use document::Document;
+use octo_documents::Format;
 use octo_protocol::ToolView;
 use octo_workspace::{FileKind, FilesError, resolve, shown};
 use schemars::JsonSchema;
@@ -12,7 +15,9 @@ use std::{
     io::{Cursor, Read, Seek},
     path::Path,
 };
-use text::Range;
+use text::{Range, Shown};
+
+pub use document::SHIPPED_SCRIPTS;
 
 const DEFAULT_MAX_LINES: u32 = 1_000;
 /// Entries of a folder that are listed.
@@ -38,8 +43,8 @@ pub(crate) struct FileReaderInput {
 
 impl Tool for FileReaderTool {
     const NAME: &'static str = "file_reader";
-    const DESCRIPTION: &'static str = "Reads a text file (each line as number, tab, text), lists a folder, or \
-        shows a picture (png, jpeg, gif, webp). Large files: read ranges.";
+    const DESCRIPTION: &'static str = "Reads a text file (each line as number, tab, text) or the text of a PDF, \
+        Word, Excel or PowerPoint file, lists a folder or an archive, shows a picture. Large files: read ranges.";
     type Input = FileReaderInput;
 
     fn effects(&self, input: &FileReaderInput, cwd: &Path) -> Effects {
@@ -53,16 +58,28 @@ impl Tool for FileReaderTool {
     }
 
     async fn run(&self, input: FileReaderInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
-        blocking(move || {
-            let path = resolve(&input.path, &context.cwd)?;
-            match context.files.stat(&path)?.kind {
-                FileKind::Folder => list(&path, &context),
-                FileKind::File => read(&path, &input, &context),
+        let reading = context.clone();
+        let found = blocking(move || {
+            let path = resolve(&input.path, &reading.cwd)?;
+            match reading.files.stat(&path)?.kind {
+                FileKind::Folder => list(&path, &reading).map(Found::Output),
+                FileKind::File => read(&path, &input, &reading),
                 FileKind::Special => Err(FilesError::Special { path }.into()),
             }
-        })
-        .await
+        });
+        match found.await? {
+            Found::Output(output) => Ok(output),
+            Found::Document(document) => document::read(document, context).await,
+        }
     }
+}
+
+/// What stands at a path.
+enum Found {
+    /// Something that was read there and then.
+    Output(ToolOutput),
+    /// A document, which a process of its own reads.
+    Document(Document),
 }
 
 fn list(path: &Path, context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -97,7 +114,7 @@ fn list(path: &Path, context: &ToolContext) -> Result<ToolOutput, ToolError> {
     Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
 }
 
-fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<Found, ToolError> {
     let range = Range::new(input.start_line, input.end_line, input.max_lines.unwrap_or(DEFAULT_MAX_LINES))?;
     let len = context.files.stat(path)?.len;
     if len > MAX_WHOLE {
@@ -106,51 +123,58 @@ fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<T
             |error: std::io::Error| ToolError::new(format!("{} cannot be read: {error}.", path.display()));
         let mut head = Vec::new();
         file.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
-        return match content(&head) {
+        return match content(path, &head) {
             Content::Text => {
                 file.rewind().map_err(failed)?;
-                text::read(std::io::BufReader::with_capacity(1 << 16, file), &range, path, context)
+                let file = std::io::BufReader::with_capacity(1 << 16, file);
+                text::read(file, &range, path, Shown::File, context).map(Found::Output)
             }
             Content::Utf16 | Content::Picture => {
                 let whole = context.files.read(path, picture::MAX_FILE)?;
-                read_whole(whole, &range, path, context)
+                read_whole(whole, range, path, context)
+            }
+            Content::Document(format) => {
+                Ok(Found::Document(Document { path: path.to_owned(), format, range }))
             }
             Content::Binary(what) => Err(binary(path, len, what)),
         };
     }
     let whole = context.files.read(path, MAX_WHOLE)?;
-    read_whole(whole, &range, path, context)
+    read_whole(whole, range, path, context)
 }
 
-fn read_whole(
-    whole: Vec<u8>,
-    range: &Range,
-    path: &Path,
-    context: &ToolContext,
-) -> Result<ToolOutput, ToolError> {
+fn read_whole(whole: Vec<u8>, range: Range, path: &Path, context: &ToolContext) -> Result<Found, ToolError> {
     let head = whole.get(..HEAD as usize).unwrap_or(&whole);
-    match content(head) {
-        Content::Text => text::read(Cursor::new(whole), range, path, context),
-        Content::Utf16 => text::read(Cursor::new(text::from_utf16(&whole)), range, path, context),
-        Content::Picture => picture::read(whole, path, context),
+    match content(path, head) {
+        Content::Text => {
+            text::read(Cursor::new(whole), &range, path, Shown::File, context).map(Found::Output)
+        }
+        Content::Utf16 => {
+            let text = Cursor::new(text::from_utf16(&whole));
+            text::read(text, &range, path, Shown::File, context).map(Found::Output)
+        }
+        Content::Picture => picture::read(whole, path, context).map(Found::Output),
+        Content::Document(format) => Ok(Found::Document(Document { path: path.to_owned(), format, range })),
         Content::Binary(what) => Err(binary(path, whole.len() as u64, what)),
     }
 }
 
-/// What a file holds, found from its first bytes.
+/// What a file holds, found from its first bytes; from its name only which of the formats that begin alike.
 enum Content {
     Text,
     Utf16,
     Picture,
+    Document(Format),
     Binary(&'static str),
 }
 
-fn content(head: &[u8]) -> Content {
+fn content(path: &Path, head: &[u8]) -> Content {
     if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) {
         return Content::Utf16;
     }
-    if head.starts_with(b"%PDF-") {
-        return Content::Binary("a PDF document");
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    if let Some(format) = Format::of(&name, head) {
+        return Content::Document(format);
     }
     // A character may be cut at the end of the head.
     let is_text = match std::str::from_utf8(head) {
@@ -166,7 +190,7 @@ fn content(head: &[u8]) -> Content {
     match (kind.matcher_type(), kind.mime_type()) {
         (_, "image/png" | "image/jpeg" | "image/gif" | "image/webp") => Content::Picture,
         (infer::MatcherType::Image, _) => Content::Binary("a picture of a format that cannot be shown"),
-        (infer::MatcherType::Archive, _) => Content::Binary("an archive or a compressed file"),
+        (infer::MatcherType::Archive, _) => Content::Binary("an archive of a format Octo does not list"),
         (infer::MatcherType::Doc | infer::MatcherType::Book, _) => Content::Binary("an office document"),
         (infer::MatcherType::Audio, _) => Content::Binary("a sound file"),
         (infer::MatcherType::Video, _) => Content::Binary("a video"),

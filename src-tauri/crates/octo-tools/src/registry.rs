@@ -10,6 +10,8 @@ use crate::{
     tasks::{ListTasksTool, RedoTaskTool, UndoTaskTool},
     terminal::TerminalTool,
     todo_manager::TodoManagerTool,
+    web_fetch::WebFetchTool,
+    web_search::WebSearchTool,
     write::WriteTool,
 };
 use futures::future::BoxFuture;
@@ -76,6 +78,8 @@ impl Toolset {
             Arc::new(EditTool),
             Arc::new(GlobTool),
             Arc::new(GrepTool),
+            Arc::new(WebSearchTool),
+            Arc::new(WebFetchTool),
             Arc::new(TodoManagerTool),
             Arc::new(RequestUserFeedbackTool),
             Arc::new(UndoTaskTool),

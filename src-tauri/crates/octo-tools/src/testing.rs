@@ -1,11 +1,21 @@
 //! What the tests of the tools stand on: a session's folder and calls as a model makes them.
 
-use crate::{Effects, TodoList, ToolContext, ToolError, ToolOutput, Toolset};
+use crate::{
+    Effects, Engine, Engines, Granted, Http, Search, Site, TodoList, ToolContext, ToolError, ToolOutput,
+    Toolset,
+};
+use futures::future::BoxFuture;
 use octo_protocol::{CallId, SessionId, ToolView};
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
-use octo_workspace::{Blobs, Files, Scope};
+use octo_workspace::{Blobs, Files, Outputs, Scope, Scripts};
 use serde_json::Value;
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
 use tokio_util::sync::CancellationToken;
 
 /// A session in a folder of its own, beside which `out` lies.
@@ -31,7 +41,11 @@ impl Bench {
             session,
             call: CallId::new(),
             cwd: folder.clone(),
-            files: Files::new(Scope { folder: folder.clone(), readable: vec![], writable: vec![] }),
+            files: Files::new(Scope {
+                folder: folder.clone(),
+                readable: vec![base.join("outputs")],
+                writable: vec![],
+            }),
             blobs: Blobs::new(base.join("blobs")),
             shell: Shell::new(ShellConfig {
                 session,
@@ -41,6 +55,11 @@ impl Bench {
                 news: Arc::new(|_| {}),
                 ceiling: octo_shell::CEILING,
             }),
+            outputs: Outputs::new(base.join("outputs")),
+            documents: octo_documents::Reader::of_this_program(),
+            scripts: Scripts::new(base.join("scripts")),
+            http: Http::new(octo_llm::Network { proxy: octo_llm::Proxy::None, ..Default::default() }),
+            search: Search::new(Arc::new(Fixed(Vec::new()))),
             shell_folder: None,
             todos: TodoList::default(),
             live: Arc::new(|_| {}),
@@ -55,6 +74,11 @@ impl Bench {
     pub(crate) fn call_text(&self, tool: &str, arguments: &str) -> Result<ToolOutput, String> {
         let call = self.tools.prepare(tool, arguments).map_err(words)?;
         self.runtime.block_on(call.call.run(self.context.clone())).map_err(words)
+    }
+
+    /// Allows a place of this machine, through the door a rule of the person's opens.
+    pub(crate) fn allow(&mut self, site: Site) {
+        self.context.http = self.context.http.granting([(site, Granted::ByName)]);
     }
 
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Result<ToolOutput, String> {
@@ -91,6 +115,102 @@ impl Bench {
     }
 }
 
+/// Providers of searches as a test sets them up.
+pub(crate) struct Fixed(pub Vec<Engine>);
+
+impl Engines for Fixed {
+    fn engines(&self) -> BoxFuture<'_, Vec<Engine>> {
+        Box::pin(async { self.0.clone() })
+    }
+}
+
 fn words(error: ToolError) -> String {
     error.text
+}
+
+/// A web server on this machine that answers as a test says, one connection at a time.
+pub(crate) struct WebServer {
+    port: u16,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl WebServer {
+    /// `answer` gets a request's head and body as text and gives the whole answer's bytes.
+    pub(crate) fn new(answer: impl Fn(&str) -> Vec<u8> + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = requests.clone();
+        // Ends with the test's process.
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { continue };
+                let Some(request) = request(&mut stream) else { continue };
+                let bytes = answer(&request);
+                seen.lock().unwrap().push(request);
+                // A client that has read enough closes.
+                let _ = stream.write_all(&bytes);
+            }
+        });
+        Self { port, requests }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    pub(crate) fn site(&self) -> Site {
+        Site::of(&self.url("/").parse().unwrap()).unwrap()
+    }
+
+    /// What was asked, heads and bodies.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+fn request(stream: &mut TcpStream) -> Option<String> {
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        head.push_str(&line);
+        let line = line.trim_end();
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap();
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(head + &String::from_utf8(body).unwrap())
+}
+
+/// An answer of status 200 with a body.
+pub(crate) fn answer(content_type: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+    respond("200 OK", &format!("content-type: {content_type}\r\n"), body)
+}
+
+/// An answer.
+pub(crate) fn respond(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+    let body = body.as_ref();
+    let head =
+        format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n", body.len());
+    [head.as_bytes(), body].concat()
+}
+
+/// The path a request asks for.
+pub(crate) fn path_of(request: &str) -> &str {
+    request.split(' ').nth(1).unwrap()
 }

@@ -3,15 +3,17 @@
 //! * [`resolve`] says which file a text names, links followed; [`is_inside`] and [`is_secret`] judge it.
 //! * [`Files`] is the capability to read and write: the only way Octo changes a person's file.
 //! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] keeps content under its hash,
-//!   [`Archives`] what left a model's view.
+//!   [`Archives`] what left a model's view, [`Outputs`] long results of tools.
 //! * [`TimeMachine`] knows what every task did to files, and goes back to the end of any of them.
 
 mod archives;
 mod blobs;
 mod diff;
 mod files;
+mod outputs;
 mod paths;
 mod private;
+mod scripts;
 mod search;
 mod secrets;
 mod time;
@@ -23,8 +25,10 @@ pub use files::{
     Access, FileKind, FileStat, FileState, Files, FilesError, ListEntry, Listing, ReadLedger, Scope,
     WriteReport,
 };
+pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
 pub use private::private_folder;
+pub use scripts::{Installed, Scripts, ShippedScript};
 pub use search::{
     Case, CutShort, FileHits, GlobFound, GlobQuery, GrepFound, GrepQuery, SearchError, Skipped, glob,
     glob_base, grep,

@@ -1,6 +1,13 @@
 /** Settings, models and what this Octo is, kept current. */
 import { call, asApiError } from "$lib/ipc";
-import type { CommandInfo, ModelEntry, SettingsPatch } from "$lib/ipc/types";
+import type {
+  CommandInfo,
+  ModelEntry,
+  SearchProviderDraft,
+  SearchProviderKind,
+  SettingsPatch,
+  SettingsSnapshot,
+} from "$lib/ipc/types";
 import { type SettingsState, apply } from "$lib/state/settings";
 import { speak } from "$lib/words/words.svelte";
 import { follow } from "./follow";
@@ -73,6 +80,31 @@ class Preferences {
       await this.#set({ seq: this.#state?.seq ?? 0, snapshot });
     } catch (error) {
       toasts.fail(asApiError(error));
+    }
+  }
+
+  /** Uses a provider of web searches, or changes one; whether that could be done. */
+  async saveSearch(draft: SearchProviderDraft): Promise<boolean> {
+    return this.#reply(() => call("app", "save_search_provider", { draft }));
+  }
+
+  /** Uses a provider of web searches no more. */
+  async removeSearch(kind: SearchProviderKind): Promise<boolean> {
+    return this.#reply(() => call("app", "remove_search_provider", { kind }));
+  }
+
+  /** In which order the providers are asked. */
+  async orderSearch(order: SearchProviderKind[]): Promise<boolean> {
+    return this.#reply(() => call("app", "order_search_providers", { order }));
+  }
+
+  async #reply(ask: () => Promise<SettingsSnapshot>): Promise<boolean> {
+    try {
+      await this.#set({ seq: this.#state?.seq ?? 0, snapshot: await ask() });
+      return true;
+    } catch (error) {
+      toasts.fail(asApiError(error));
+      return false;
     }
   }
 

@@ -73,6 +73,11 @@ export class FakeCore {
               suggestions: "on",
               budgets: { session: null, day: null, task: null },
               recent_folders: [],
+              search: ["duck_duck_go" as const, "bing" as const].map((kind) => ({
+                kind,
+                key: { type: "missing" as const },
+                address: null,
+              })),
               welcomed: false,
             },
             models: [],
@@ -470,6 +475,27 @@ export class FakeCore {
         const file = source.type === "file" ? source.path : null;
         const certificates = source.type === "nothing" ? null : { pem: "", count: 1, file };
         this.#set({ settings: { ...this.#settings.settings, certificates } });
+        return this.#settings;
+      }
+      case "save_search_provider": {
+        const { kind, key, address } = call.draft;
+        const saved = key === null ? { type: "missing" as const } : { type: "stored" as const, last4: key.slice(-4) };
+        const others = this.#settings.settings.search.filter((provider) => provider.kind !== kind);
+        this.#set({
+          settings: { ...this.#settings.settings, search: [...others, { kind, key: saved, address }] },
+        });
+        return this.#settings;
+      }
+      case "remove_search_provider": {
+        const search = this.#settings.settings.search.filter((provider) => provider.kind !== call.kind);
+        this.#set({ settings: { ...this.#settings.settings, search } });
+        return this.#settings;
+      }
+      case "order_search_providers": {
+        const search = call.order.flatMap((kind) =>
+          this.#settings.settings.search.filter((provider) => provider.kind === kind),
+        );
+        this.#set({ settings: { ...this.#settings.settings, search } });
         return this.#settings;
       }
       case "get_about":

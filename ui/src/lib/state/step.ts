@@ -4,7 +4,19 @@ import type { IconName } from "$lib/icons";
 
 /** What a call does, for its verb. */
 export type Doing =
-  "read" | "listed" | "viewed" | "wrote" | "edited" | "ran" | "found" | "searched" | "planned" | "asked" | "called";
+  | "read"
+  | "listed"
+  | "viewed"
+  | "wrote"
+  | "edited"
+  | "ran"
+  | "found"
+  | "searched"
+  | "sought"
+  | "fetched"
+  | "planned"
+  | "asked"
+  | "called";
 
 /** When it does it: not yet, now, or it is over. */
 export type Tense = "plan" | "now" | "done";
@@ -26,6 +38,10 @@ export function doing(view: ToolView | null): Doing {
       return "found";
     case "matches":
       return "searched";
+    case "web_results":
+      return "sought";
+    case "web_page":
+      return "fetched";
     case "todos":
       return "planned";
     case "feedback":
@@ -48,6 +64,8 @@ export const stepIcons: Record<Doing, IconName> = {
   ran: "terminal",
   found: "search",
   searched: "search",
+  sought: "search",
+  fetched: "file-text",
   planned: "list",
   asked: "chat",
   called: "box",
@@ -114,6 +132,10 @@ export function hasBody(view: ToolView | null, result: string | null, output: st
       return view.entries.length > 0;
     case "todos":
       return view.todos.length > 0;
+    case "web_results":
+      return view.results.length > 0;
+    case "web_page":
+      return view.text !== "";
     case "text":
     case "picture":
     case "diff":

@@ -30,6 +30,9 @@ impl Octo {
                 self.trust(call.source).await?;
                 json(self.settings_snapshot().await?.1)
             }
+            AppRequest::SaveSearchProvider(call) => json(self.save_search_provider(call.draft).await?),
+            AppRequest::RemoveSearchProvider(call) => json(self.remove_search_provider(call.kind).await?),
+            AppRequest::OrderSearchProviders(call) => json(self.order_search_providers(call.order).await?),
             AppRequest::GetAbout(_) => json(self.about()),
             AppRequest::ListCommands(_) => json(Commands { commands: slash::commands() }),
             AppRequest::PutBlob(call) => json(self.put_blob(&call.base64, call.name).await?),
@@ -57,11 +60,16 @@ impl Octo {
         Ok((
             state.seq,
             SettingsSnapshot {
-                settings: state.settings,
+                settings: self.as_of_now(state.settings),
                 models: self.shared.models.as_of_now(state.models),
                 keychain,
             },
         ))
+    }
+
+    /// Stored settings as they are true for this run.
+    fn as_of_now(&self, settings: Settings) -> Settings {
+        Settings { search: self.shared.searching.as_of_now(settings.search.clone()), ..settings }
     }
 
     /// Changes settings (and models with them) in one transaction and tells everyone.
@@ -78,7 +86,10 @@ impl Octo {
             change(tx, &mut settings)?;
             tx.put_settings(&settings)?;
             let snapshot = SettingsSnapshot {
-                settings: settings.clone(),
+                settings: Settings {
+                    search: shared.searching.as_of_now(settings.search.clone()),
+                    ..settings.clone()
+                },
                 models: shared.models.as_of_now(tx.models()?),
                 keychain,
             };
@@ -87,6 +98,7 @@ impl Octo {
         });
         let settings = written.await.map_err(ApiError::from)?;
         self.shared.models.follow(&settings);
+        self.shared.searching.follow(&settings.search);
         self.shared.prefer(settings);
         Ok(())
     }

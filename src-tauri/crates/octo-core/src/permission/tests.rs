@@ -174,3 +174,42 @@ fn always_for_a_folder_does_not_open_the_secrets_in_it() {
         Some(AskReason::Secret { path: "/srv/app/.env".into() })
     );
 }
+
+#[test]
+fn the_world_is_read_unasked_and_near_places_ask() {
+    let (_keep, folder) = work();
+    let site = |reach| octo_tools::Site { host: "localhost".into(), port: 3000, reach };
+    let fetches = |reach| Effects { sites: vec![site(reach)], order: Order::Parallel, ..Effects::none() };
+    for mode in [Mode::Ask, Mode::AskRisky] {
+        let mut ground = ground(mode, &folder);
+        assert_eq!(decide(&ground, &fetches(Reach::World)), Decision::Run(Basis::Policy));
+        assert!(granted_sites(&ground, &fetches(Reach::World), &Decision::Run(Basis::Policy)).is_empty());
+        let rule = Rule::Host { host: "localhost:3000".into() };
+        for reach in [Reach::Private, Reach::Metadata] {
+            let asks = Decision::Ask {
+                reason: AskReason::PrivateAddress { host: "localhost:3000".into() },
+                rule: Some(rule.clone()),
+            };
+            assert_eq!(decide(&ground, &fetches(reach)), asks);
+            let granted = granted_sites(&ground, &fetches(reach), &asks);
+            assert_eq!(granted, [(site(reach), Granted::ByName)], "a yes is for the place that was named");
+        }
+        // A rule for another port, or one that reads files, opens nothing.
+        ground.rules = vec![Rule::Host { host: "localhost:3001".into() }, Rule::Read { path: "/".into() }];
+        assert!(reason(&ground, &fetches(Reach::Private)).is_some());
+        ground.rules.push(rule);
+        assert_eq!(decide(&ground, &fetches(Reach::Private)), Decision::Run(Basis::Person));
+        let granted = granted_sites(&ground, &fetches(Reach::Private), &Decision::Run(Basis::Person));
+        assert_eq!(granted, [(site(Reach::Private), Granted::ByName)]);
+    }
+    let autonomous = ground(Mode::Autonomous, &folder);
+    let decision = decide(&autonomous, &fetches(Reach::Metadata));
+    assert_eq!(decision, Decision::Run(Basis::Person));
+    let granted = granted_sites(&autonomous, &fetches(Reach::Metadata), &decision);
+    assert_eq!(granted, [(site(Reach::Metadata), Granted::ByMode)], "which does not open a cloud's services");
+    let now = ground(Mode::Ask, &folder);
+    assert!(
+        forbids_by_now(&now, &fetches(Reach::Private)),
+        "a stricter mode stops what an earlier one let through"
+    );
+}

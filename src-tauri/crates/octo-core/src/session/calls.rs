@@ -16,10 +16,10 @@ use octo_protocol::{
     QuestionId, StreamKind, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
 use octo_tools::{
-    Effects, Outcome, PreparedCall, ReadCall, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Toolset,
-    Vetted,
+    Effects, Http, Outcome, PreparedCall, ReadCall, Tasks, TodoList, ToolContext, ToolError, ToolOutput,
+    Toolset, Vetted,
 };
-use octo_workspace::RunningCommand;
+use octo_workspace::{Outputs, RunningCommand, Scripts};
 use std::{
     path::PathBuf,
     sync::{Arc, PoisonError},
@@ -126,6 +126,7 @@ impl Session {
     fn files_readable(&self) -> Vec<PathBuf> {
         let mut readable = self.shared.readable();
         readable.push(self.shell_place.join("logs"));
+        readable.push(self.shared.outputs(self.id()));
         readable
     }
 
@@ -145,6 +146,11 @@ impl Session {
             files: self.files.clone(),
             shell: self.shell.clone(),
             blobs: self.shared.blobs.clone(),
+            outputs: Outputs::new(self.shared.outputs(self.id())),
+            documents: self.shared.documents.clone(),
+            scripts: Scripts::new(self.shared.config.home.join("scripts")),
+            http: Http::new(self.shared.models.reach()),
+            search: self.shared.search.clone(),
             shell_folder: None,
             todos: self.todos.clone(),
             tasks,
@@ -261,6 +267,7 @@ impl Session {
     }
 
     fn spawn_call(&mut self, id: CallId) {
+        let ground = self.ground();
         let report = self.reporter();
         let Some(running) = &mut self.running else { return };
         let turn = running.view.id;
@@ -277,6 +284,8 @@ impl Session {
         let mut context = self.tool_context(id, message, vetted, cancel.clone(), task.tools.clone());
         let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
         context.files = context.files.granting(&ready.effects.reads, &ready.effects.writes);
+        context.http =
+            context.http.granting(permission::granted_sites(&ground, &ready.effects, &ready.decision));
         context.shell_folder = Some(ready.shell_folder.clone());
         tokio::spawn(async move {
             let (began, tool) = (Instant::now(), ready.tool);
@@ -422,7 +431,7 @@ pub(super) async fn ready(
     context: &ToolContext,
 ) -> Result<Ready, ToolError> {
     let ReadCall { name: tool, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
-    let effects = prepared.effects(&ground.folder);
+    let effects = prepared.effects(&ground.folder).looked_up(&context.http).await;
     let decision = permission::decide_beside(ground, &effects).await;
     let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
     let preview = match (prepared.preview(&looking).await, &decision) {
@@ -488,9 +497,11 @@ fn items(todos: &TodoList) -> Vec<Todo> {
 fn is_about_closed_ground(reason: &AskReason) -> bool {
     match reason {
         AskReason::ReadsOutside { .. } | AskReason::WritesOutside { .. } | AskReason::Secret { .. } => true,
-        AskReason::Mode | AskReason::Protected { .. } | AskReason::Command { .. } | AskReason::Unparsed => {
-            false
-        }
+        AskReason::Mode
+        | AskReason::Protected { .. }
+        | AskReason::Command { .. }
+        | AskReason::Unparsed
+        | AskReason::PrivateAddress { .. } => false,
     }
 }
 

@@ -307,6 +307,7 @@ fn schemas(tools_json: &str) -> Result<Arc<[octo_llm::ToolSchema]>, ApiError> {
 
 fn files_of(shared: &Shared, id: SessionId, folder: &Path, scratch: &Path, shell_place: &Path) -> Files {
     let mut readable = shared.readable();
+    readable.push(shared.outputs(id));
     readable.push(shell_place.join("logs"));
     let scope = Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
     Files::new(scope).recording(shared.time.recorder(id))

@@ -21,6 +21,15 @@ const MAX_COUNTED: u64 = 16 << 20;
 /// Lines between two looks at whether the call was stopped.
 const STOP_EVERY: u64 = 4_096;
 
+/// What the lines are of.
+#[derive(Clone, Copy)]
+pub(super) enum Shown<'a> {
+    /// The file itself.
+    File,
+    /// The text in a document; what the document is.
+    Document(&'a str),
+}
+
 /// Lines to read, from 1, both ends included.
 #[derive(Debug)]
 pub(super) struct Range {
@@ -61,6 +70,7 @@ pub(super) fn read(
     mut source: impl BufRead,
     range: &Range,
     path: &Path,
+    as_what: Shown<'_>,
     context: &ToolContext,
 ) -> Result<ToolOutput, ToolError> {
     let failed =
@@ -109,7 +119,10 @@ pub(super) fn read(
     }
     let total = lines.count_rest(is_end, context).map_err(failed)?;
 
-    let shown_path = shown(path, &context.cwd);
+    let shown_path = match as_what {
+        Shown::File => shown(path, &context.cwd),
+        Shown::Document(what) => format!("{} [text of {what}]", shown(path, &context.cwd)),
+    };
     let of = total.map_or_else(|| "many".to_owned(), |total| total.to_string());
     let mut text = match (last, total) {
         (0, _) => format!("File: {shown_path} (empty)\n"),

@@ -15,12 +15,16 @@ fn names_are_found_as_models_write_them() {
         ("str_replace", "edit"),
         ("list_files", "glob"),
         ("search_code", "grep"),
+        ("search", "web_search"),
+        ("Internet-Search", "web_search"),
+        ("browse", "web_fetch"),
+        ("http_get", "web_fetch"),
         ("todo", "todo_manager"),
         ("ask_user", "request_user_feedback"),
     ] {
         assert_eq!(tools.resolve(name).map(|tool| tool.name()), Some(tool), "{name}");
     }
-    for name in ["", "web_search", "search", "undo", "reader", "_"] {
+    for name in ["", "browser", "undo", "reader", "_"] {
         assert!(tools.resolve(name).is_none(), "{name}");
     }
     for (tool, names) in ALIASES {
@@ -29,6 +33,59 @@ fn names_are_found_as_models_write_them() {
             assert_eq!(resolved, tools.resolve(tool).map(|tool| tool.name()), "{name}");
         }
     }
+}
+
+/// Every name a model may know a tool by, from the reference's list.
+#[test]
+fn the_aliases_are_those_models_know() {
+    for (tool, names) in [
+        ("file_reader", "read read_file filereader file_read cat"),
+        ("write", "write_file create_file file_write"),
+        ("edit", "file_edit replace replace_in_file str_replace"),
+        ("terminal", "shell bash exec execute run_command run command"),
+        ("web_search", "search websearch internet_search online_search"),
+        ("web_fetch", "fetch webfetch browse url_fetch http_get"),
+        ("grep", "search_files search_in_files find_in_files search_code"),
+        ("glob", "find_files list_files file_glob search_filenames"),
+        ("invoke_skill", "skill run_skill"),
+        ("todo_manager", "todo task_manager"),
+        ("request_user_feedback", "ask_user user_feedback ask"),
+        ("undo_task", "undo"),
+        ("redo_task", "redo"),
+        ("list_tasks", "tasks task_history"),
+        ("trash_manager", "rm delete trash remove"),
+    ] {
+        let known = ALIASES.iter().find(|(known, _)| *known == tool).map(|(_, names)| names.join(" "));
+        assert_eq!(known.as_deref(), Some(names), "{tool}");
+    }
+    assert_eq!(ALIASES.len(), 15);
+}
+
+#[test]
+fn the_tools_stand_in_the_order_sessions_are_frozen_with() {
+    let definitions = Toolset::standard().definitions();
+    let names: Vec<&str> = definitions.iter().map(|tool| tool.name.as_str()).collect();
+    let order = [
+        "terminal",
+        "file_reader",
+        "write",
+        "edit",
+        "glob",
+        "grep",
+        "web_search",
+        "web_fetch",
+        "todo_manager",
+        "request_user_feedback",
+        "invoke_skill",
+        "undo_task",
+        "redo_task",
+        "list_tasks",
+        "browser",
+        "trash_manager",
+    ];
+    let places: Vec<usize> =
+        names.iter().map(|name| order.iter().position(|known| known == name).expect(name)).collect();
+    assert!(places.is_sorted() && names.starts_with(&order[..10]), "{names:?}");
 }
 
 #[test]

@@ -23,4 +23,8 @@ path: string, } | { "type": "command",
 /**
  * The part that is not known to only read, where one part can be named.
  */
-part: string | null, } | { "type": "unparsed" };
+part: string | null, } | { "type": "unparsed" } | { "type": "private_address", 
+/**
+ * The host and port.
+ */
+host: string, };

@@ -19,4 +19,8 @@ path: string, } | { "type": "read",
 /**
  * The absolute path.
  */
-path: string, };
+path: string, } | { "type": "host", 
+/**
+ * The host and port, as `localhost:3000`.
+ */
+host: string, };

@@ -6,9 +6,9 @@ import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
 import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
+import type { SearchProviders } from "./SearchProviders";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
-import type { TrustedCertificates } from "./TrustedCertificates";
 
 /**
  * The settings. Every field has a default, so that an older or a newer file can be read.
@@ -59,13 +59,13 @@ budgets: Budgets,
  */
 recent_folders: Array<string>, 
 /**
- * The proxy models are reached through.
+ * The proxy models are reached through, and the web.
  */
 proxy: ProxyChoice, 
 /**
- * Certificates trusted beside the system's where models are reached.
+ * Who is asked when the web is searched, in this order.
  */
-certificates: TrustedCertificates | null, 
+search: SearchProviders, 
 /**
  * Whether the first-run screen was completed or skipped.
  */

@@ -1,0 +1,206 @@
+//! The providers of web searches the person set up: settings in the store, keys in the keychain, each bound to
+//! the host of its provider.
+
+use crate::keys::{KeyRing, Slot};
+use futures::future::BoxFuture;
+use octo_llm::host_of;
+use octo_protocol::{
+    ApiError, KeyState, SearchProvider, SearchProviderDraft, SearchProviderKind, SearchProviders, Secret,
+};
+use octo_tools::{Engine, Engines};
+use std::sync::{Mutex, PoisonError};
+
+/// Whose the keys are, beside models.
+const OWNER: &str = "search";
+
+/// The providers in use.
+pub(crate) struct Searching {
+    keys: KeyRing,
+    providers: Mutex<SearchProviders>,
+}
+
+impl Searching {
+    pub fn new(keys: KeyRing, providers: &SearchProviders) -> Self {
+        Self { keys, providers: Mutex::new(providers.clone()) }
+    }
+
+    /// Takes stored settings into use.
+    pub fn follow(&self, providers: &SearchProviders) {
+        *self.providers.lock().unwrap_or_else(PoisonError::into_inner) = providers.clone();
+    }
+
+    /// Stored providers as they are true for this run: a key that was kept for an earlier run only is gone.
+    pub fn as_of_now(&self, mut providers: SearchProviders) -> SearchProviders {
+        for provider in &mut providers.0 {
+            let held = host(provider.kind).is_some_and(|host| self.keys.holds(OWNER, &host, Slot::Key));
+            if matches!(provider.key, KeyState::ThisRun { .. }) && !held {
+                provider.key = KeyState::Missing;
+            }
+        }
+        providers
+    }
+
+    /// Reads a draft into a provider, its key put away. Nothing else is stored yet.
+    pub async fn accept(&self, draft: SearchProviderDraft) -> Result<SearchProvider, ApiError> {
+        let plain = SearchProvider { kind: draft.kind, key: KeyState::Missing, address: None };
+        match draft.kind {
+            SearchProviderKind::DuckDuckGo | SearchProviderKind::Bing => Ok(plain),
+            SearchProviderKind::Brave | SearchProviderKind::Tavily => {
+                let host = host(draft.kind).ok_or_else(|| ApiError::new("internal"))?;
+                let given = draft.key.filter(|key| !key.expose().trim().is_empty());
+                let key = match given {
+                    Some(key) => {
+                        self.keys.save(OWNER, &host, Slot::Key, Secret::new(key.expose().trim())).await?
+                    }
+                    None => self.state(draft.kind).ok_or_else(|| ApiError::new("search.key_missing"))?,
+                };
+                Ok(SearchProvider { key, ..plain })
+            }
+            SearchProviderKind::Searxng => {
+                let address = draft.address.unwrap_or_default().trim().trim_end_matches('/').to_owned();
+                // What it says must not repeat a password.
+                host_of(&address).map_err(|_| ApiError::new("search.address_wrong"))?;
+                Ok(SearchProvider { address: Some(address), ..plain })
+            }
+        }
+    }
+
+    /// Forgets a provider's key. There being none is no error.
+    pub async fn forget(&self, kind: SearchProviderKind) -> Result<(), ApiError> {
+        match host(kind) {
+            Some(host) => self.keys.forget(OWNER, &host, Slot::Key).await,
+            None => Ok(()),
+        }
+    }
+
+    fn providers(&self) -> SearchProviders {
+        let providers = self.providers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.as_of_now(providers)
+    }
+
+    /// Where a provider's key is; none where there is no key.
+    fn state(&self, kind: SearchProviderKind) -> Option<KeyState> {
+        let known = self.providers().0.into_iter().find(|provider| provider.kind == kind)?;
+        (known.key != KeyState::Missing).then_some(known.key)
+    }
+
+    async fn engine(&self, provider: SearchProvider) -> Option<Engine> {
+        let address = match (Engine::address_of(provider.kind), provider.address) {
+            (Some(address), _) => address,
+            (None, address) => address?.parse().ok()?,
+        };
+        let key = match (&provider.key, host(provider.kind)) {
+            (KeyState::Missing, _) | (_, None) => None,
+            (KeyState::Stored { .. } | KeyState::ThisRun { .. }, Some(host)) => {
+                self.keys.load(OWNER, &host, Slot::Key).await.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "a key for searching cannot be read");
+                    None
+                })
+            }
+        };
+        Some(Engine { kind: provider.kind, address, key })
+    }
+}
+
+impl Engines for Searching {
+    fn engines(&self) -> BoxFuture<'_, Vec<Engine>> {
+        Box::pin(async {
+            let mut engines = Vec::new();
+            for provider in self.providers().0 {
+                engines.extend(self.engine(provider).await);
+            }
+            engines
+        })
+    }
+}
+
+/// What a provider's key is bound to; none for a provider that takes no key.
+fn host(kind: SearchProviderKind) -> Option<String> {
+    match kind {
+        SearchProviderKind::Brave | SearchProviderKind::Tavily => {
+            Some(Engine::address_of(kind)?.origin().ascii_serialization())
+        }
+        SearchProviderKind::DuckDuckGo | SearchProviderKind::Bing | SearchProviderKind::Searxng => None,
+    }
+}
+
+/// Puts a provider where its kind was, or last.
+pub(crate) fn put(providers: &mut SearchProviders, provider: SearchProvider) {
+    match providers.0.iter_mut().find(|known| known.kind == provider.kind) {
+        Some(known) => *known = provider,
+        None => providers.0.push(provider),
+    }
+}
+
+/// Puts the named ones first, in that order.
+pub(crate) fn order(providers: &mut SearchProviders, order: &[SearchProviderKind]) {
+    let place = |kind| order.iter().position(|named| *named == kind).unwrap_or(order.len());
+    providers.0.sort_by_key(|provider| place(provider.kind));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Keys;
+    use secrecy::ExposeSecret;
+
+    fn draft(kind: SearchProviderKind, key: Option<&str>, address: Option<&str>) -> SearchProviderDraft {
+        SearchProviderDraft { kind, key: key.map(Secret::new), address: address.map(str::to_owned) }
+    }
+
+    #[tokio::test]
+    async fn a_key_stays_with_its_provider_until_it_is_removed() {
+        let searching = Searching::new(KeyRing::open(Keys::Memory).await, &SearchProviders::default());
+        let (brave, tavily) = (SearchProviderKind::Brave, SearchProviderKind::Tavily);
+        let missing = searching.accept(draft(brave, Some("  "), None)).await.unwrap_err();
+        assert_eq!(missing.key, "search.key_missing");
+        let saved = searching.accept(draft(brave, Some(" BSA-1234567890abcdef "), None)).await.unwrap();
+        assert_eq!(saved.key, KeyState::ThisRun { last4: "cdef".into() });
+        let mut providers = SearchProviders::default();
+        put(&mut providers, saved.clone());
+        order(&mut providers, &[brave]);
+        searching.follow(&providers);
+        assert_eq!(searching.accept(draft(brave, None, None)).await.unwrap(), saved, "the key is kept");
+        assert!(searching.accept(draft(tavily, None, None)).await.is_err(), "a key is of one provider");
+        let engines = searching.engines().await;
+        let keys: Vec<_> = engines
+            .iter()
+            .map(|engine| engine.key.as_ref().map(|key| key.expose_secret().to_owned()))
+            .collect();
+        assert_eq!(keys, [Some("BSA-1234567890abcdef".to_owned()), None, None]);
+        assert_eq!(engines[0].address.host_str(), Some("api.search.brave.com"));
+        searching.forget(brave).await.unwrap();
+        assert_eq!(searching.as_of_now(providers).0[0].key, KeyState::Missing);
+        assert!(searching.engines().await[0].key.is_none());
+    }
+
+    #[tokio::test]
+    async fn an_address_holds_no_secret_and_names_a_host() {
+        let searching = Searching::new(KeyRing::open(Keys::Memory).await, &SearchProviders::default());
+        let searxng = SearchProviderKind::Searxng;
+        for address in ["", "searx", "ftp://searx.example", "https://me:s3cret@searx.example", "https://"] {
+            let error = searching.accept(draft(searxng, None, Some(address))).await.unwrap_err();
+            assert_eq!(error.key, "search.address_wrong", "{address}");
+            assert!(!format!("{error:?}").contains("s3cret"));
+        }
+        let provider =
+            searching.accept(draft(searxng, None, Some(" http://localhost:8888/searx/ "))).await.unwrap();
+        assert_eq!(provider.address.as_deref(), Some("http://localhost:8888/searx"));
+        searching.follow(&SearchProviders(vec![provider]));
+        assert_eq!(searching.engines().await[0].address.as_str(), "http://localhost:8888/searx");
+    }
+
+    #[test]
+    fn providers_stand_once_and_in_the_persons_order() {
+        let mut providers = SearchProviders::default();
+        let plain = |kind| SearchProvider { kind, key: KeyState::Missing, address: None };
+        put(&mut providers, plain(SearchProviderKind::Brave));
+        put(&mut providers, plain(SearchProviderKind::Bing));
+        order(&mut providers, &[SearchProviderKind::Brave, SearchProviderKind::Bing]);
+        let kinds: Vec<_> = providers.0.iter().map(|provider| provider.kind).collect();
+        assert_eq!(
+            kinds,
+            [SearchProviderKind::Brave, SearchProviderKind::Bing, SearchProviderKind::DuckDuckGo]
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! Text that stops growing.
+
+use std::io::{self, Write};
+
+/// The most text taken out of one document, in bytes: far more than anyone reads, and it fits anywhere.
+pub(crate) const MAX_TEXT: usize = 16 << 20;
+
+/// Takes text up to a limit. Past it, writing fails, so that the reader stops.
+pub(crate) struct Capped<W> {
+    inner: W,
+    left: usize,
+    full: bool,
+}
+
+impl<W: Write> Capped<W> {
+    pub(crate) fn new(inner: W, limit: usize) -> Self {
+        Self { inner, left: limit, full: false }
+    }
+
+    /// Whether something did not fit.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    pub(crate) fn inner(&mut self) -> &mut W {
+        &mut self.inner
+    }
+}
+
+impl<W: Write> Write for Capped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() > self.left {
+            self.full = true;
+            return Err(io::Error::other("there is more text than is taken"));
+        }
+        self.inner.write_all(bytes)?;
+        self.left -= bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}

@@ -1,0 +1,131 @@
+//! The child's half: limits first, then one document from standard input to standard output.
+
+use crate::{
+    DocumentError, Format, archive,
+    capped::{Capped, MAX_TEXT},
+    pdf, presentation, sheet, word,
+};
+use std::{
+    fs::File,
+    io::{self, BufReader, BufWriter, Cursor, Read, Seek, Write},
+    process::ExitCode,
+};
+
+/// What the child says first, so that its parent knows it is one.
+pub(crate) const GREETING: &str = "octo-document 1\n";
+/// The exit status of a child whose standard error holds a [`DocumentError`].
+pub(crate) const REFUSED: u8 = 10;
+
+/// The largest document that is taken when it does not come as a file.
+const MAX_STREAMED: u64 = 64 << 20;
+
+/// Reads the document on standard input, a file of the format of that name, and writes its text to standard
+/// output. This is all a process may do: it binds the whole process to limits and cannot loosen them again.
+pub fn serve(format: &str) -> ExitCode {
+    // What a broken document makes a library say is no news to anyone.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut out = Capped::new(BufWriter::new(io::stdout().lock()), MAX_TEXT);
+    let read = bind()
+        .and_then(|()| Ok(out.inner().write_all(GREETING.as_bytes())?))
+        .and_then(|()| read_standard_input(format, &mut out));
+    let is_full = out.is_full();
+    let out = out.inner();
+    let end = match read {
+        Err(_) if is_full => writeln!(out, "\n(The text ends here: it has more than {} MB.)", MAX_TEXT >> 20)
+            .map_err(DocumentError::from),
+        read => read,
+    };
+    match end.and_then(|()| Ok(out.flush()?)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let words = serde_json::to_string(&error).unwrap_or_default();
+            // Nobody is left to tell when this fails.
+            let _ = io::stderr().write_all(words.as_bytes());
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+fn read_standard_input(format: &str, out: &mut dyn Write) -> Result<(), DocumentError> {
+    let format = Format::named(format).ok_or_else(|| DocumentError::Failed("no such format".to_owned()))?;
+    let mut file = standard_input()?;
+    if file.rewind().is_ok() {
+        return read(format, BufReader::new(file), out);
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_STREAMED + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_STREAMED {
+        return Err(DocumentError::TooLarge(MAX_STREAMED >> 20));
+    }
+    read(format, Cursor::new(bytes), out)
+}
+
+/// Standard input without the buffer around it, so that a file can be read in any order.
+fn standard_input() -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+    }
+    #[cfg(windows)]
+    {
+        use std::os::windows::io::AsHandle;
+        Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+    }
+}
+
+/// Reads one document.
+pub(crate) fn read(
+    format: Format,
+    source: impl Read + Seek,
+    into: &mut dyn Write,
+) -> Result<(), DocumentError> {
+    match format {
+        Format::Pdf => pdf::read(source, into),
+        Format::Word => word::read(source, into),
+        Format::Sheet => sheet::read(source, into),
+        Format::Presentation => presentation::read(source, into),
+        Format::OldWord | Format::OldPresentation => Err(DocumentError::NoReader(format.words().to_owned())),
+        Format::Zip => archive::zip(source, into),
+        Format::Tar => archive::tar(source, into),
+        Format::Gzip => archive::gzip(source, into),
+    }
+}
+
+/// Binds this process to its limits. Without them nothing is read.
+#[cfg(unix)]
+fn bind() -> Result<(), DocumentError> {
+    use nix::sys::resource::{Resource, setrlimit};
+    /// Seconds of processor time. The parent waits as long on the clock.
+    const SECONDS: u64 = 60;
+    let limit = |resource, limit| {
+        setrlimit(resource, limit, limit)
+            .map_err(|error| DocumentError::Failed(format!("no limit can be set: {error}")))
+    };
+    #[cfg(target_os = "linux")]
+    limit(Resource::RLIMIT_AS, memory_now()?.saturating_add(crate::parent::MEMORY))?;
+    limit(Resource::RLIMIT_CPU, SECONDS)?;
+    limit(Resource::RLIMIT_CORE, 0)?;
+    // Writing to a pipe is no writing to a file.
+    limit(Resource::RLIMIT_FSIZE, 0)?;
+    // The three it has, one for the input's second handle, and none beyond.
+    limit(Resource::RLIMIT_NOFILE, 16)
+}
+
+/// The address space this process has already: libraries and their tables, much of it never touched.
+#[cfg(target_os = "linux")]
+fn memory_now() -> Result<u64, DocumentError> {
+    let pages = std::fs::read_to_string("/proc/self/statm")?;
+    let pages: u64 =
+        pages.split_whitespace().next().and_then(|pages| pages.parse().ok()).ok_or_else(|| {
+            DocumentError::Failed("the system does not say how much memory is used".to_owned())
+        })?;
+    let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten().unwrap_or(4_096);
+    Ok(pages.saturating_mul(u64::try_from(page).unwrap_or(4_096)))
+}
+
+/// There are no such limits to bind to; the parent's limits on time and text hold all the same.
+#[cfg(not(unix))]
+fn bind() -> Result<(), DocumentError> {
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! The parent's half: a child for one document, its end in bounded time, its text in bounded memory.
+
+use crate::{
+    DocumentError, Format,
+    capped::MAX_TEXT,
+    child::{GREETING, REFUSED},
+};
+use std::{
+    ffi::OsString,
+    fs::File,
+    io::{Read, Write},
+    path::PathBuf,
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// What a child may use of memory beyond what it starts with.
+pub(crate) const MEMORY: u64 = 1 << 30;
+/// How long a child may take by the clock.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often a look is taken at a child that runs.
+const LOOK: Duration = Duration::from_millis(5);
+/// What is read of a child's standard error.
+const MAX_WORDS: u64 = 64 << 10;
+/// Variables a child gets: what a program may need to find its own libraries, and nothing of the person's.
+const VARIABLES: &[&str] = &["LD_LIBRARY_PATH", "SystemRoot"];
+
+/// Reads documents in children of its own.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    patience: Duration,
+}
+
+/// Where a document's bytes are.
+#[derive(Debug)]
+pub enum Reading {
+    /// In an open file; read from its beginning.
+    File(File),
+    /// In memory.
+    Bytes(Vec<u8>),
+}
+
+impl Reader {
+    /// Children are `program` with `arguments` and the format's name, and call [`crate::serve`] with that name.
+    pub fn new(program: impl Into<PathBuf>, arguments: &[&str]) -> Self {
+        let arguments = arguments.iter().map(OsString::from).collect();
+        Self { program: program.into(), arguments, patience: PATIENCE }
+    }
+
+    /// Children are this very program, called with `read-document` and the format's name.
+    pub fn of_this_program() -> Self {
+        // The running file itself, also when an update put another one in its place.
+        #[cfg(target_os = "linux")]
+        let program = PathBuf::from("/proc/self/exe");
+        #[cfg(not(target_os = "linux"))]
+        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("octo"));
+        Self::new(program, &["read-document"])
+    }
+
+    /// The same with another limit on time.
+    pub fn within(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// The text of a document. Blocks until the child ended; `stop` is asked often, and a yes ends it.
+    ///
+    /// # Errors
+    ///
+    /// [`DocumentError`]: the document's own fault, or a limit. Whatever happens, no child is left behind.
+    pub fn read(
+        &self,
+        format: Format,
+        source: Reading,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<String, DocumentError> {
+        let failed = |error: std::io::Error| DocumentError::Failed(error.to_string());
+        let (input, bytes) = match source {
+            Reading::File(file) => (Stdio::from(file), None),
+            Reading::Bytes(bytes) => (Stdio::piped(), Some(bytes)),
+        };
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).arg(format.name()).env_clear();
+        command.envs(VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut running = Running(command.spawn().map_err(failed)?);
+        let child = &mut running.0;
+        if let (Some(bytes), Some(mut pipe)) = (bytes, child.stdin.take()) {
+            // Ends with the child: a pipe nobody reads is closed.
+            thread::spawn(move || pipe.write_all(&bytes));
+        }
+        let text = child.stdout.take().map(|out| collect(out, MAX_TEXT as u64 + 4_096));
+        let words = child.stderr.take().map(|error| collect(error, MAX_WORDS));
+        let status = wait(child, self.patience, stop)?;
+        let gathered = |thread: Option<thread::JoinHandle<Vec<u8>>>| {
+            thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
+        };
+        let (text, words) = (gathered(text), gathered(words));
+        if status.code() == Some(i32::from(REFUSED))
+            && let Ok(error) = serde_json::from_slice::<DocumentError>(&words)
+        {
+            return Err(error);
+        }
+        if !status.success() {
+            return Err(ended(status));
+        }
+        let text = String::from_utf8_lossy(&text);
+        match text.strip_prefix(GREETING) {
+            Some(text) => Ok(text.to_owned()),
+            None => Err(DocumentError::Failed("the program that was started reads no documents".to_owned())),
+        }
+    }
+}
+
+/// A child that is ended when nobody waits for it any more.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended already is neither killed nor waited for twice.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn collect(source: impl Read + Send + 'static, limit: u64) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What a child wrote before it broke is not used.
+        let _ = source.take(limit).read_to_end(&mut bytes);
+        bytes
+    })
+}
+
+fn wait(child: &mut Child, patience: Duration, stop: &dyn Fn() -> bool) -> Result<ExitStatus, DocumentError> {
+    let began = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) if stop() => return Err(DocumentError::Stopped),
+            Ok(None) if began.elapsed() > patience => return Err(took_too_long()),
+            Ok(None) => thread::sleep(LOOK),
+            Err(error) => return Err(DocumentError::Failed(error.to_string())),
+        }
+    }
+}
+
+fn took_too_long() -> DocumentError {
+    DocumentError::Limit("took too long and was stopped".to_owned())
+}
+
+/// What a child's end without words means.
+fn ended(status: ExitStatus) -> DocumentError {
+    #[cfg(unix)]
+    {
+        use nix::sys::signal::Signal;
+        use std::os::unix::process::ExitStatusExt;
+        match status.signal().and_then(|signal| Signal::try_from(signal).ok()) {
+            Some(Signal::SIGXCPU) => return took_too_long(),
+            // What Rust does when memory runs out, and when calls go too deep.
+            Some(Signal::SIGABRT | Signal::SIGSEGV | Signal::SIGKILL | Signal::SIGBUS) => {
+                return DocumentError::Limit(format!(
+                    "needed more than the {} MB of memory it may have, or too deep a nesting",
+                    MEMORY >> 20
+                ));
+            }
+            Some(_) | None => {}
+        }
+    }
+    match status.code() {
+        // A library's panic.
+        Some(101) => DocumentError::Broken("the reader could not make sense of it".to_owned()),
+        _ => DocumentError::Failed(status.to_string()),
+    }
+}

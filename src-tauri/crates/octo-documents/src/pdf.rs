@@ -1,0 +1,69 @@
+//! PDF documents: the text page by page.
+
+use crate::DocumentError;
+use pdf_extract::{Document, PlainTextOutput, output_doc_page};
+use std::{
+    io::{Read, Write},
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+/// The largest file that is read; it is held in memory.
+const MAX_FILE: u64 = 64 << 20;
+/// A document with less text than this is taken for pictures of pages: the reference system's step too.
+const LEAST: usize = 20;
+
+pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), DocumentError> {
+    let mut bytes = Vec::new();
+    source.by_ref().take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(DocumentError::TooLarge(MAX_FILE >> 20));
+    }
+    let mut document =
+        Document::load_mem(&bytes).map_err(|error| DocumentError::Broken(error.to_string()))?;
+    drop(bytes);
+    if document.is_encrypted() && document.decrypt("").is_err() {
+        return Err(DocumentError::Locked);
+    }
+    let (mut letters, mut unread) = (0, Vec::new());
+    let pages: Vec<u32> = document.get_pages().into_keys().collect();
+    for page in pages {
+        // The library panics on much that it does not expect; the other pages can be read all the same.
+        let text = catch_unwind(AssertUnwindSafe(|| {
+            let mut text = String::new();
+            let mut output = PlainTextOutput::new(&mut text);
+            output_doc_page(&document, &mut output, page).map(|()| text)
+        }));
+        match text {
+            Ok(Ok(text)) => {
+                letters += text.chars().filter(|character| !character.is_whitespace()).count();
+                writeln!(into, "{}## Page {page}\n\n{}", if page == 1 { "" } else { "\n" }, tidy(&text))?;
+            }
+            Ok(Err(_)) | Err(_) => unread.push(page),
+        }
+    }
+    if letters < LEAST {
+        return Err(DocumentError::NoText(
+            "there is next to no text in it: it is probably a scan, or its fonts do not say which letters they show"
+                .to_owned(),
+        ));
+    }
+    if !unread.is_empty() {
+        let pages: Vec<String> = unread.iter().map(u32::to_string).collect();
+        writeln!(into, "\n(Pages that cannot be read: {}.)", pages.join(", "))?;
+    }
+    Ok(())
+}
+
+/// The text with at most one empty line in a row and no spaces at the ends of lines.
+fn tidy(text: &str) -> String {
+    let mut tidy = String::with_capacity(text.len());
+    let mut empty = 1;
+    for line in text.lines().map(str::trim_end) {
+        empty = if line.is_empty() { empty + 1 } else { 0 };
+        if empty < 2 {
+            tidy.push_str(line);
+            tidy.push('\n');
+        }
+    }
+    tidy.trim_end().to_owned()
+}

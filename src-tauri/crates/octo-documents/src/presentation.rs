@@ -1,0 +1,174 @@
+//! PowerPoint presentations: slide by slide, with titles, lists, tables and notes.
+
+use crate::{
+    DocumentError, table,
+    xml::{Piece, Tag},
+    zipped::Parts,
+};
+use std::io::{Read, Seek, Write};
+
+/// Deeper items are shown at this level.
+const DEEPEST: usize = 8;
+
+pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
+    let mut parts = Parts::open(source)?;
+    let main = "ppt/presentation.xml";
+    let relations = parts.relations(main)?;
+    let mut order = Vec::new();
+    parts.walk(main, |piece| {
+        if let Piece::Open(tag) = piece
+            && tag.name() == "sldId"
+            && let Some(relation) = tag.get("r:id").and_then(|id| relations.get(&id))
+        {
+            order.push(relation.target.clone());
+        }
+        Ok(())
+    })?;
+    if order.is_empty() {
+        return Err(DocumentError::NoText("the presentation has no slides".to_owned()));
+    }
+    for (at, part) in order.iter().enumerate() {
+        if !parts.has(part) {
+            writeln!(into, "\n## Slide {} (missing in the file)", at + 1)?;
+            continue;
+        }
+        let slide = slide(&mut parts, part)?;
+        let title = if slide.title.is_empty() { String::new() } else { format!(": {}", slide.title) };
+        writeln!(into, "{}## Slide {}{title}", if at == 0 { "" } else { "\n" }, at + 1)?;
+        if !slide.text.is_empty() {
+            write!(into, "\n{}", slide.text)?;
+        }
+        let notes = parts.relations(part)?.into_values().find(|relation| relation.is("notesSlide"));
+        if let Some(notes) = notes.filter(|notes| parts.has(&notes.target)) {
+            let notes = self::slide(&mut parts, &notes.target)?;
+            if !notes.body.trim().is_empty() {
+                writeln!(into, "\nNotes: {}", notes.body.trim())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What stands on a slide.
+#[derive(Default)]
+struct Slide {
+    title: String,
+    text: String,
+    /// The text of the placeholder for the body alone: on a page of notes, the notes.
+    body: String,
+    shape: Shape,
+    paragraph: Paragraph,
+    table: Option<Vec<Vec<String>>>,
+    cell: String,
+    in_text: bool,
+}
+
+/// What a shape is there for.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Shape {
+    #[default]
+    Text,
+    Title,
+    Body,
+    /// A slide's number, its date: nothing to read.
+    Furniture,
+}
+
+#[derive(Default)]
+struct Paragraph {
+    text: String,
+    level: usize,
+}
+
+fn slide<R: Read + Seek>(parts: &mut Parts<R>, part: &str) -> Result<Slide, DocumentError> {
+    let mut slide = Slide::default();
+    parts.walk(part, |piece| {
+        match &piece {
+            Piece::Open(tag) => slide.open(tag),
+            Piece::Close(name) => slide.close(name)?,
+            Piece::Text(text) if slide.in_text => slide.paragraph.text.push_str(text),
+            Piece::Text(_) => {}
+        }
+        Ok(())
+    })?;
+    Ok(slide)
+}
+
+impl Slide {
+    fn open(&mut self, tag: &Tag<'_>) {
+        match tag.name() {
+            "sp" => self.shape = Shape::Text,
+            "ph" => {
+                self.shape = match tag.get("type").as_deref() {
+                    Some("title" | "ctrTitle") => Shape::Title,
+                    Some("sldNum" | "dt" | "ftr" | "hdr" | "sldImg") => Shape::Furniture,
+                    Some("body") => Shape::Body,
+                    Some(_) | None => Shape::Text,
+                };
+            }
+            "p" => self.paragraph = Paragraph::default(),
+            "pPr" => self.paragraph.level = tag.number("lvl").unwrap_or(0),
+            "t" => self.in_text = true,
+            "br" => self.paragraph.text.push(' '),
+            "tbl" => self.table = Some(Vec::new()),
+            "tr" => {
+                if let Some(table) = &mut self.table {
+                    table.push(Vec::new());
+                }
+            }
+            "tc" => self.cell.clear(),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, name: &str) -> Result<(), DocumentError> {
+        match name {
+            "t" => self.in_text = false,
+            "p" => self.end_paragraph(),
+            "tc" => {
+                if let Some(row) = self.table.as_mut().and_then(|table| table.last_mut()) {
+                    row.push(std::mem::take(&mut self.cell));
+                }
+            }
+            "tbl" => {
+                let mut text = Vec::new();
+                table::write(&mut text, &self.table.take().unwrap_or_default())?;
+                self.text.push_str(&String::from_utf8_lossy(&text));
+            }
+            "sp" => self.shape = Shape::Text,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end_paragraph(&mut self) {
+        let Paragraph { text, level } = std::mem::take(&mut self.paragraph);
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        if self.table.is_some() {
+            if !self.cell.is_empty() {
+                self.cell.push('\n');
+            }
+            self.cell.push_str(text);
+            return;
+        }
+        match self.shape {
+            Shape::Furniture => {}
+            Shape::Title => {
+                if !self.title.is_empty() {
+                    self.title.push(' ');
+                }
+                self.title.push_str(text);
+            }
+            Shape::Text | Shape::Body => {
+                self.text.push_str(&format!("{}- {text}\n", "  ".repeat(level.min(DEEPEST))));
+                if self.shape == Shape::Body {
+                    self.body.push_str(text);
+                    self.body.push('\n');
+                }
+            }
+        }
+    }
+}

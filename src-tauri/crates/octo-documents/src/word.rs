@@ -1,0 +1,341 @@
+//! Word documents: headings by their styles, lists, bold, links and tables as Markdown.
+
+use crate::{
+    DocumentError, table,
+    xml::{Piece, Tag},
+    zipped::{Parts, Relation},
+};
+use std::{
+    collections::HashMap,
+    io::{Read, Seek, Write},
+};
+
+/// Deeper headings are shown as this one.
+const DEEPEST: usize = 6;
+/// Deeper list items are shown at this level.
+const DEEPEST_ITEM: usize = 8;
+/// The most styles or lists that are looked at.
+const MAX_STYLES: usize = 10_000;
+
+pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
+    let mut parts = Parts::open(source)?;
+    let body = body(&mut parts)?;
+    let folder = body.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+    let beside = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    let headings = headings(&mut parts, &beside("styles.xml"))?;
+    let lists = lists(&mut parts, &beside("numbering.xml"))?;
+    let links = parts.relations(&body)?;
+    let mut reading = Body {
+        into,
+        headings,
+        lists,
+        links,
+        paragraph: Paragraph::default(),
+        tables: Vec::new(),
+        run: Run::default(),
+        in_text: false,
+        link: None,
+        after_item: false,
+    };
+    parts.walk(&body, |piece| reading.take(&piece))
+}
+
+/// The part with the text. It has another name in some documents.
+fn body<R: Read + Seek>(parts: &mut Parts<R>) -> Result<String, DocumentError> {
+    let usual = "word/document.xml";
+    if parts.has(usual) {
+        return Ok(usual.to_owned());
+    }
+    let main = parts.relations("")?.into_values().find(|relation| relation.is("officeDocument"));
+    main.map(|relation| relation.target)
+        .ok_or_else(|| DocumentError::Broken("it has no text part".to_owned()))
+}
+
+/// The level of each style that makes a heading.
+fn headings<R: Read + Seek>(
+    parts: &mut Parts<R>,
+    part: &str,
+) -> Result<HashMap<String, usize>, DocumentError> {
+    let (mut found, mut style) = (HashMap::new(), None::<String>);
+    if !parts.has(part) {
+        return Ok(found);
+    }
+    parts.walk(part, |piece| {
+        match piece {
+            Piece::Open(tag) => match tag.name() {
+                "style" => style = tag.get("styleId"),
+                "name" => {
+                    let name = tag.get("val").unwrap_or_default().to_ascii_lowercase();
+                    let level = match name.strip_prefix("heading ") {
+                        Some(level) => level.trim().parse().ok(),
+                        None if name == "title" => Some(1),
+                        None => None,
+                    };
+                    note(&mut found, style.as_ref(), level);
+                }
+                "outlineLvl" => {
+                    // Nine means text.
+                    let level = tag.number("val").filter(|level| *level < 9).map(|level| level + 1);
+                    note(&mut found, style.as_ref(), level);
+                }
+                _ => {}
+            },
+            Piece::Close("style") => style = None,
+            Piece::Close(_) | Piece::Text(_) => {}
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn note(found: &mut HashMap<String, usize>, style: Option<&String>, level: Option<usize>) {
+    if let (Some(style), Some(level)) = (style, level)
+        && level > 0
+        && found.len() < MAX_STYLES
+    {
+        found.entry(style.clone()).or_insert(level);
+    }
+}
+
+/// How items of a list begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Bullet,
+    Number,
+}
+
+/// The marks of each list (`numId`) by level.
+fn lists<R: Read + Seek>(
+    parts: &mut Parts<R>,
+    part: &str,
+) -> Result<HashMap<String, HashMap<usize, Mark>>, DocumentError> {
+    let mut abstracts: HashMap<String, HashMap<usize, Mark>> = HashMap::new();
+    let mut lists = HashMap::new();
+    if !parts.has(part) {
+        return Ok(lists);
+    }
+    let (mut definition, mut level, mut list) = (None::<String>, 0, None::<String>);
+    parts.walk(part, |piece| {
+        match piece {
+            Piece::Open(tag) => match tag.name() {
+                "abstractNum" => definition = tag.get("abstractNumId"),
+                "lvl" => level = tag.number("ilvl").unwrap_or(0),
+                "numFmt" => {
+                    let mark = match tag.get("val").as_deref() {
+                        Some("bullet" | "none") | None => Mark::Bullet,
+                        Some(_) => Mark::Number,
+                    };
+                    if let Some(definition) = definition.as_ref().filter(|_| abstracts.len() < MAX_STYLES) {
+                        abstracts.entry(definition.clone()).or_default().insert(level, mark);
+                    }
+                }
+                "num" => list = tag.get("numId"),
+                "abstractNumId" => {
+                    let marks = tag.get("val").and_then(|id| abstracts.get(&id).cloned());
+                    if let (Some(list), Some(marks)) = (list.clone(), marks)
+                        && lists.len() < MAX_STYLES
+                    {
+                        lists.insert(list, marks);
+                    }
+                }
+                _ => {}
+            },
+            Piece::Close("abstractNum") => definition = None,
+            Piece::Close("num") => list = None,
+            Piece::Close(_) | Piece::Text(_) => {}
+        }
+        Ok(())
+    })?;
+    Ok(lists)
+}
+
+/// The text as it is read.
+struct Body<'a> {
+    into: &'a mut dyn Write,
+    headings: HashMap<String, usize>,
+    lists: HashMap<String, HashMap<usize, Mark>>,
+    links: HashMap<String, Relation>,
+    paragraph: Paragraph,
+    /// Tables open around the place, the outermost first.
+    tables: Vec<Table>,
+    run: Run,
+    /// Whether text stands for text (`w:t`), and not for a field's code or what was deleted.
+    in_text: bool,
+    link: Option<String>,
+    /// Whether the last block was a list item: items of a list stand without lines between them.
+    after_item: bool,
+}
+
+#[derive(Default)]
+struct Paragraph {
+    text: String,
+    style: Option<String>,
+    list: Option<String>,
+    level: usize,
+}
+
+#[derive(Default)]
+struct Run {
+    bold: bool,
+    text: String,
+    /// Whether the properties read now are the run's, and not the paragraph mark's.
+    open: bool,
+}
+
+#[derive(Default)]
+struct Table {
+    rows: Vec<Vec<String>>,
+    row: Vec<String>,
+    cell: String,
+}
+
+impl Body<'_> {
+    fn take(&mut self, piece: &Piece<'_>) -> Result<(), DocumentError> {
+        match piece {
+            Piece::Open(tag) => self.open(tag),
+            Piece::Close(name) => self.close(name)?,
+            Piece::Text(text) if self.in_text => self.run.text.push_str(text),
+            Piece::Text(_) => {}
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, tag: &Tag<'_>) {
+        match tag.name() {
+            "p" => self.paragraph = Paragraph::default(),
+            "pStyle" => self.paragraph.style = tag.get("val"),
+            "numId" => self.paragraph.list = tag.get("val").filter(|list| list != "0"),
+            "ilvl" => self.paragraph.level = tag.number("val").unwrap_or(0),
+            "r" => self.run = Run { open: true, ..Run::default() },
+            "b" if self.run.open => self.run.bold = tag.is_on(),
+            "t" => self.in_text = true,
+            "tab" if self.run.open => self.run.text.push('\t'),
+            "br" | "cr" => self.run.text.push('\n'),
+            "noBreakHyphen" => self.run.text.push('-'),
+            "hyperlink" => {
+                let target = tag.get("r:id").and_then(|id| self.links.get(&id));
+                self.link = target.map(|relation| relation.target.clone());
+                if self.link.is_some() {
+                    self.paragraph.text.push('[');
+                }
+            }
+            "tbl" => self.tables.push(Table::default()),
+            "tr" => self.table(|table| table.row.clear()),
+            "tc" => self.table(|table| table.cell.clear()),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, name: &str) -> Result<(), DocumentError> {
+        match name {
+            "t" => self.in_text = false,
+            "r" => {
+                let run = std::mem::take(&mut self.run);
+                add_run(&mut self.paragraph.text, &run);
+            }
+            "hyperlink" => {
+                if let Some(target) = self.link.take() {
+                    self.paragraph.text.push_str(&format!("]({target})"));
+                }
+            }
+            "p" => self.end_paragraph()?,
+            "tc" => self.table(|table| {
+                let cell = std::mem::take(&mut table.cell);
+                table.row.push(cell);
+            }),
+            "tr" => self.table(|table| {
+                let row = std::mem::take(&mut table.row);
+                table.rows.push(row);
+            }),
+            "tbl" => {
+                if let Some(table) = self.tables.pop() {
+                    self.end_table(&table)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, change: impl FnOnce(&mut Table)) {
+        if let Some(table) = self.tables.last_mut() {
+            change(table);
+        }
+    }
+
+    fn end_paragraph(&mut self) -> Result<(), DocumentError> {
+        let Paragraph { text, style, list, level } = std::mem::take(&mut self.paragraph);
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(());
+        }
+        if let Some(table) = self.tables.last_mut() {
+            if !table.cell.is_empty() {
+                table.cell.push('\n');
+            }
+            table.cell.push_str(text);
+            return Ok(());
+        }
+        let heading = style.and_then(|style| self.headings.get(&style)).copied();
+        let was_item = self.after_item;
+        self.after_item = heading.is_none() && list.is_some();
+        match (heading, list) {
+            (Some(level), _) => {
+                // Bold adds nothing to a heading, and a heading is one line.
+                let text = text.replace("**", "").replace('\n', " ");
+                writeln!(self.into, "\n{} {text}", "#".repeat(level.min(DEEPEST)))?;
+            }
+            (None, Some(list)) => {
+                if !was_item {
+                    writeln!(self.into)?;
+                }
+                let mark = self.lists.get(&list).and_then(|marks| marks.get(&level));
+                let mark = if mark == Some(&Mark::Number) { "1." } else { "-" };
+                writeln!(self.into, "{}{mark} {text}", "  ".repeat(level.min(DEEPEST_ITEM)))?;
+            }
+            (None, None) => writeln!(self.into, "\n{text}")?,
+        }
+        Ok(())
+    }
+
+    fn end_table(&mut self, table: &Table) -> Result<(), DocumentError> {
+        match self.tables.last_mut() {
+            // A table in a table becomes text of its cell.
+            Some(outer) => {
+                for row in &table.rows {
+                    if !outer.cell.is_empty() {
+                        outer.cell.push('\n');
+                    }
+                    outer.cell.push_str(&row.join(" / "));
+                }
+            }
+            None => {
+                writeln!(self.into)?;
+                table::write(self.into, &table.rows)?;
+                self.after_item = false;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds a run; bold goes around its words and not around the spaces beside them, where Markdown ignores it.
+fn add_run(text: &mut String, run: &Run) {
+    let words = run.text.trim();
+    if !run.bold || words.is_empty() {
+        text.push_str(&run.text);
+        return;
+    }
+    let (before, rest) = run.text.split_once(words).unwrap_or(("", ""));
+    // Runs of one bold text are often cut in pieces.
+    let joined = before.is_empty() && text.ends_with("**") && !text.ends_with(" **");
+    if joined {
+        text.truncate(text.len() - 2);
+    } else {
+        text.push_str(before);
+        text.push_str("**");
+    }
+    text.push_str(words);
+    text.push_str("**");
+    text.push_str(rest);
+}

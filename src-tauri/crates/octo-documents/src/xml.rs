@@ -1,0 +1,103 @@
+//! XML as a flat run of tags and text. Nothing is kept of what was passed, so depth costs nothing; entities a
+//! document defines itself are not known here, so none can grow.
+
+use crate::DocumentError;
+use quick_xml::{
+    Reader,
+    events::{BytesStart, Event},
+};
+use std::io::{BufReader, Read};
+
+/// A piece of a document.
+pub(crate) enum Piece<'a> {
+    /// An element begins.
+    Open(Tag<'a>),
+    /// An element ends; its name without prefix.
+    Close(&'a str),
+    /// Text.
+    Text(&'a str),
+}
+
+/// An element's beginning.
+pub(crate) struct Tag<'a> {
+    start: &'a BytesStart<'a>,
+    name: &'a str,
+}
+
+impl Tag<'_> {
+    /// Its name without prefix.
+    pub(crate) fn name(&self) -> &str {
+        self.name
+    }
+
+    /// The attribute of that name, with its prefix (`r:id`), or else without (`val` for `w:val`).
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        let find = |fits: &dyn Fn(&str) -> bool| {
+            let mut attributes = self.start.attributes();
+            attributes.with_checks(false).flatten().find(|attribute| fits(attribute.key.0))
+        };
+        let found =
+            find(&|key| key == name).or_else(|| find(&|key| !name.contains(':') && local(key) == name))?;
+        let value = quick_xml::escape::unescape(&found.value).ok()?;
+        Some(value.into_owned())
+    }
+
+    /// The attribute as a number.
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+        self.get(name)?.trim().parse().ok()
+    }
+
+    /// Whether a switch (`<w:b/>`, `<w:b w:val="0"/>`) is on.
+    pub(crate) fn is_on(&self) -> bool {
+        !matches!(self.get("val").as_deref(), Some("0" | "false" | "off" | "none"))
+    }
+}
+
+/// Gives every piece of a document to `take`, in order. What stands in a `Fallback` is left out: it repeats what
+/// stands before it for older programs.
+pub(crate) fn walk(
+    source: impl Read,
+    mut take: impl FnMut(Piece<'_>) -> Result<(), DocumentError>,
+) -> Result<(), DocumentError> {
+    let mut reader = Reader::from_reader(BufReader::new(source));
+    reader.config_mut().expand_empty_elements = true;
+    reader.config_mut().check_end_names = false;
+    let (mut buffer, mut fallback) = (Vec::new(), 0_usize);
+    loop {
+        buffer.clear();
+        let event = reader.read_event_into(&mut buffer).map_err(|error| broken(&error))?;
+        match event {
+            Event::Eof => return Ok(()),
+            Event::Start(start) => {
+                let name = start.name();
+                let name = local(name.0);
+                if fallback > 0 || name == "Fallback" {
+                    fallback += 1;
+                } else {
+                    take(Piece::Open(Tag { start: &start, name }))?;
+                }
+            }
+            Event::End(_) if fallback > 0 => fallback -= 1,
+            Event::End(end) => take(Piece::Close(local(end.name().0)))?,
+            _ if fallback > 0 => {}
+            Event::Text(text) => take(Piece::Text(&text.xml10_content()))?,
+            Event::CData(text) => take(Piece::Text(&text.xml10_content()))?,
+            Event::GeneralRef(entity) => {
+                if let Ok(Some(character)) = entity.resolve_char_ref() {
+                    take(Piece::Text(character.encode_utf8(&mut [0; 4])))?;
+                } else if let Some(text) = quick_xml::escape::resolve_xml_entity(&entity.xml10_content()) {
+                    take(Piece::Text(text))?;
+                }
+            }
+            Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+        }
+    }
+}
+
+fn local(name: &str) -> &str {
+    name.rsplit_once(':').map_or(name, |(_, local)| local)
+}
+
+fn broken(error: &quick_xml::Error) -> DocumentError {
+    DocumentError::Broken(error.to_string())
+}

@@ -1,0 +1,187 @@
+//! Documents: their text, read once and kept for the ranges that follow.
+//!
+//! Octo's own readers come first, in a process with limits. Where one fails, a script of the person's folder is
+//! tried: it can be repaired and extended, so that a format nobody thought of can still be read.
+
+use super::text::{self, Range, Shown};
+use crate::{ToolContext, ToolError, ToolOutput, blocking::blocking};
+use octo_documents::{DocumentError, Format, Reading};
+use octo_protocol::CommandState;
+use octo_shell::{Carried, Pace, Run};
+use octo_workspace::{FileStat, ShippedScript};
+use std::{
+    io::BufReader,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, UNIX_EPOCH},
+};
+
+/// Goes up when a reader gives other text of the same file: what was kept of it is read anew.
+const READERS: u32 = 1;
+/// How long a script may take: recognising fifty scanned pages takes about so long.
+const SCRIPT: Duration = Duration::from_secs(120);
+/// Bytes of a script's output that are taken.
+const MAX_OUTPUT: u64 = 16 << 20;
+/// Characters of a failed script's words that the model is told.
+const SAID: usize = 800;
+
+/// The scripts shipped with Octo, for `~/.octo/scripts`.
+pub const SHIPPED_SCRIPTS: &[ShippedScript] = &[
+    ShippedScript { name: "read_pdf.sh", text: include_str!("../../scripts/read_pdf.sh") },
+    ShippedScript { name: "read_pdf_ocr.sh", text: include_str!("../../scripts/read_pdf_ocr.sh") },
+    ShippedScript { name: "read_word.py", text: include_str!("../../scripts/read_word.py") },
+    ShippedScript { name: "read_excel.py", text: include_str!("../../scripts/read_excel.py") },
+    ShippedScript { name: "read_powerpoint.py", text: include_str!("../../scripts/read_powerpoint.py") },
+];
+
+/// The script for a format. Archives have none: what a script would unpack is what the limits are there against.
+fn script(format: Format) -> Option<&'static str> {
+    match format {
+        Format::Pdf => Some("read_pdf.sh"),
+        Format::Word | Format::OldWord => Some("read_word.py"),
+        Format::Sheet => Some("read_excel.py"),
+        Format::Presentation | Format::OldPresentation => Some("read_powerpoint.py"),
+        Format::Zip | Format::Tar | Format::Gzip => None,
+    }
+}
+
+/// A document that is to be read.
+pub(super) struct Document {
+    pub path: PathBuf,
+    pub format: Format,
+    pub range: Range,
+}
+
+/// The text of a document, of the range that was asked for.
+pub(super) async fn read(document: Document, context: ToolContext) -> Result<ToolOutput, ToolError> {
+    let document = Arc::new(document);
+    let (shared, reading) = (document.clone(), context.clone());
+    let (name, read) = blocking(move || {
+        let name = kept_name(&shared, &reading.files.stat(&shared.path)?);
+        if let Some(kept) = reading.outputs.find(&name) {
+            return Ok((name, Ok(kept)));
+        }
+        let (file, _) = reading.files.open(&shared.path)?;
+        let stop = || reading.cancel.is_cancelled();
+        let read = match reading.documents.read(shared.format, Reading::File(file), &stop) {
+            Ok(text) => Ok(keep(&name, &text, &reading)?),
+            Err(error) => Err(error),
+        };
+        Ok((name, read))
+    })
+    .await?;
+    let kept = match read {
+        Ok(kept) => kept,
+        Err(DocumentError::Stopped) => return Err(ToolError::new("Reading was stopped.")),
+        Err(error) => {
+            let text = by_script(&document, &error, &context).await?;
+            let context = context.clone();
+            blocking(move || keep(&name, &text, &context)).await?
+        }
+    };
+    blocking(move || {
+        let (file, _) = context.files.open(&kept)?;
+        let shown = Shown::Document(document.format.words());
+        text::read(BufReader::new(file), &document.range, &document.path, shown, &context)
+    })
+    .await
+}
+
+/// The name a document's text is kept under: another one once the file has changed.
+fn kept_name(document: &Document, stat: &FileStat) -> String {
+    let modified = stat.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let modified = modified.map_or(0, |since| since.as_nanos());
+    let key = format!(
+        "{READERS}\0{}\0{modified}\0{}\0{}",
+        document.format.name(),
+        stat.len,
+        document.path.to_string_lossy()
+    );
+    let hash = blake3::hash(key.as_bytes()).to_hex();
+    format!("document-{}.md", hash.as_str().get(..24).unwrap_or_default())
+}
+
+fn keep(name: &str, text: &str, context: &ToolContext) -> Result<PathBuf, ToolError> {
+    let text = text.trim_matches('\n');
+    context
+        .outputs
+        .keep(name, &format!("{text}\n"))
+        .map_err(|error| ToolError::new(format!("The document's text could not be kept: {error}.")))
+}
+
+/// The text a script gives of a document that could not be read otherwise.
+async fn by_script(
+    document: &Document,
+    error: &DocumentError,
+    context: &ToolContext,
+) -> Result<String, ToolError> {
+    let path = document.path.display();
+    let failed =
+        format!("Failed to extract text from {path}: it is {}, and {error}.", document.format.words());
+    // A password is asked of no program, and what is not a document is none for any.
+    let name = match (error, script(document.format)) {
+        (DocumentError::Locked, _) | (_, None) => return Err(ToolError::new(failed)),
+        (_, Some(name)) => name,
+    };
+    let Some(script) = context.scripts.find(name) else {
+        return Err(ToolError::new(format!("{failed} There is no script {name} in Octo's scripts folder.")));
+    };
+    let at = script.display();
+    match run(&script, &document.path, context).await {
+        Ok(text) => Ok(text),
+        Err(said) => Err(ToolError::new(format!(
+            "{failed} The script {at} was tried then, and failed: {said}\nIt gets the file's path as its argument, \
+             prints the text and ends with 0. Install what it misses, or repair or extend it (changing it asks the \
+             person), and read the file again."
+        ))),
+    }
+}
+
+/// Runs a script on a file; its text, or what it said.
+async fn run(script: &Path, file: &Path, context: &ToolContext) -> Result<String, String> {
+    let interpreter = match script.extension().and_then(|extension| extension.to_str()) {
+        Some("py") => "python3",
+        _ => "bash",
+    };
+    let run = Run {
+        call: context.call,
+        command: format!("{interpreter} {} {}", quoted(script), quoted(file)),
+        folder: context.cwd.clone(),
+        cwd: Some(context.cwd.clone()),
+        env: Vec::new(),
+        carried: Carried::FolderOnly,
+        live: Arc::new(|_| {}),
+        cancel: context.cancel.clone(),
+        wait: SCRIPT,
+        pace: Pace::Foreground,
+    };
+    let report = context.shell.run(run).await.map_err(|error| error.to_string())?;
+    if let Some(handle) = &report.handle {
+        // One that ended meanwhile needs no end.
+        let _ = context.shell.kill(handle, context.call).await;
+        return Err(format!("it did not end within {} seconds, or waited for input.", SCRIPT.as_secs()));
+    }
+    let text = match &report.log {
+        Some(log) if report.truncated => {
+            let (files, log) = (context.files.clone(), log.clone());
+            let read = tokio::task::spawn_blocking(move || files.read(&log, MAX_OUTPUT)).await;
+            let bytes = read.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        Some(_) | None => report.output_model,
+    };
+    if report.state == (CommandState::Exited { code: 0 }) && !text.trim().is_empty() {
+        return Ok(text);
+    }
+    let count = text.trim().chars().count();
+    let said: String = text.trim().chars().skip(count.saturating_sub(SAID)).collect();
+    Err(match report.state {
+        CommandState::Exited { code: 0 } => "it printed nothing.".to_owned(),
+        CommandState::Exited { code } => format!("it ended with {code}. {said}"),
+        _ => format!("it was ended. {said}"),
+    })
+}
+
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
+}

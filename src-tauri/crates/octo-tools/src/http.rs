@@ -1,0 +1,279 @@
+//! [`Http`]: the capability to go out into the web, and the only way tools do.
+//!
+//! A page can name any address, and so can a model that believed one. So the addresses of this machine, of
+//! private networks and of a cloud's own services are refused unless the person allowed that very host. Each
+//! host, redirects' too, is looked up here, all its addresses are checked, and the connection is made to the
+//! addresses that were checked: a name service that answers otherwise a moment later changes nothing.
+//!
+//! Behind a proxy the connection to the host is the proxy's to make: what is checked here is the address as
+//! written, and what this machine's name service says of the name. A proxy with other names of its own reaches
+//! what it reaches; a host whose name is not known here goes out only through a proxy.
+//!
+//! No cookies, no keys but those given for one request, TLS always verified, and limits on time and size.
+
+mod address;
+mod body;
+mod names;
+
+pub use address::{Reach, Site};
+pub(crate) use body::Body;
+pub use names::{Names, SystemNames};
+
+use names::Pinned;
+use octo_llm::Network;
+use reqwest::{
+    Client, Method, Response,
+    header::{CONTENT_TYPE, HeaderMap, LOCATION},
+    redirect,
+};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+use url::{Host, Url};
+
+/// How long connecting may take, TLS included.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long a request may take in all, redirects and body included.
+const TOTAL: Duration = Duration::from_secs(30);
+/// The most of a body that is read: a page of text is far below, and larger files are for the terminal.
+pub(crate) const MAX_BODY: usize = 5 << 20;
+
+/// Goes out. Cheap to clone.
+#[derive(Clone)]
+pub struct Http {
+    network: Arc<Network>,
+    names: Arc<dyn Names>,
+    granted: Arc<[(Site, Granted)]>,
+}
+
+/// How the person allowed a private address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granted {
+    /// By a mode in which nothing is asked. It does not cover a cloud's own services.
+    ByMode,
+    /// By its name: an answer, a rule, or a setting.
+    ByName,
+}
+
+/// What is asked of a server.
+pub(crate) struct Ask {
+    pub method: Method,
+    pub headers: HeaderMap,
+    pub body: Option<String>,
+    /// How many redirects are followed.
+    pub redirects: usize,
+}
+
+/// What a server answered.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    /// The address after redirects.
+    pub url: Url,
+    pub status: u16,
+    /// The media type with its parameters, as the server says it.
+    pub content_type: String,
+    pub body: Body,
+}
+
+/// Why nothing came back. The words are for the model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum HttpError {
+    #[error("Invalid URL: {0}.")]
+    Address(String),
+    #[error("The URL must be HTTP or HTTPS, not {0}.")]
+    Scheme(String),
+    #[error("The URL holds a name or a password. Octo sends none; leave them out.")]
+    Credentials,
+    #[error(
+        "{site} is an address of this machine, a private network or a cloud's own services, and {way}. Nothing \
+         was fetched from it."
+    )]
+    Private { site: String, way: &'static str },
+    #[error("{0} is not known to the name service.")]
+    UnknownHost(String),
+    #[error("More than {0} redirects.")]
+    Redirects(usize),
+    #[error("It redirects to something that is no address.")]
+    BadRedirect,
+    #[error("No answer within {0} seconds.")]
+    TimeOut(u64),
+    #[error("The request failed: {0}.")]
+    Failed(String),
+    #[error("What {0} sent cannot be read: {1}.")]
+    Body(String, String),
+    #[error("It was stopped.")]
+    Stopped,
+}
+
+/// What is said of a private address that was asked for, and of one that a redirect leads to.
+const NOT_ALLOWED: &str = "the person has not allowed it";
+const BY_REDIRECT: &str = "a redirect leads there. If it is really wanted, call web_fetch with that address, so that the person is asked";
+
+impl Http {
+    /// Goes out the way models are reached: the same proxy, the same certificates. The network's headers are
+    /// not sent.
+    pub fn new(network: Network) -> Self {
+        Self::with_names(network, Arc::new(SystemNames))
+    }
+
+    /// The same with names looked up otherwise.
+    pub fn with_names(network: Network, names: Arc<dyn Names>) -> Self {
+        // They are for models' servers; nothing here must be able to send them.
+        let network = Network { headers: Vec::new(), ..network };
+        Self { network: Arc::new(network), names, granted: Arc::from([]) }
+    }
+
+    /// The same, able to go to these places too wherever they are: what the person allowed.
+    pub fn granting(&self, sites: impl IntoIterator<Item = (Site, Granted)>) -> Self {
+        let granted = self.granted.iter().cloned().chain(sites).collect();
+        Self { granted, ..self.clone() }
+    }
+
+    /// The place with how near it is, its name looked up. One whose name is not known is as near as its text
+    /// says: nothing can be fetched from it either.
+    pub async fn look_up(&self, site: Site) -> Site {
+        let found = match self.addresses(&site).await {
+            Ok(addresses) => addresses,
+            Err(_) => return site,
+        };
+        let nearest = found.iter().map(|address| address::reach_of(address.ip())).max();
+        Site { reach: nearest.unwrap_or(site.reach).max(site.reach), ..site }
+    }
+
+    /// Asks `url`, and wherever it redirects to.
+    pub(crate) async fn send(&self, url: &Url, ask: Ask, limit: usize) -> Result<Reply, HttpError> {
+        let answer = tokio::time::timeout(TOTAL, self.follow(url.clone(), ask, limit)).await;
+        answer.unwrap_or(Err(HttpError::TimeOut(TOTAL.as_secs())))
+    }
+
+    async fn follow(&self, mut url: Url, ask: Ask, limit: usize) -> Result<Reply, HttpError> {
+        for hop in 0..=ask.redirects {
+            let mut response = self.hop(&url, &ask, hop).await?;
+            let status = response.status();
+            let next = response.headers().get(LOCATION).filter(|_| status.is_redirection());
+            if let Some(next) = next {
+                let next = next.to_str().map_err(|_| HttpError::BadRedirect)?;
+                url = url.join(next).map_err(|_| HttpError::BadRedirect)?;
+                continue;
+            }
+            let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+            let content_type = content_type.unwrap_or_default().to_owned();
+            let host = url.host_str().unwrap_or_default().to_owned();
+            let body = body::read(&mut response, limit).await.map_err(|why| HttpError::Body(host, why))?;
+            return Ok(Reply { url, status: status.as_u16(), content_type, body });
+        }
+        Err(HttpError::Redirects(ask.redirects))
+    }
+
+    /// One request, to addresses that were checked.
+    async fn hop(&self, url: &Url, ask: &Ask, hop: usize) -> Result<Response, HttpError> {
+        let site = check(url)?;
+        let refused = |site: &Site| HttpError::Private {
+            site: site.to_string(),
+            way: if hop == 0 { NOT_ALLOWED } else { BY_REDIRECT },
+        };
+        if !self.may_reach(&site, site.reach) {
+            return Err(refused(&site));
+        }
+        let addresses = match self.addresses(&site).await {
+            Ok(addresses) => addresses,
+            // Only a proxy can know it; without one the connection fails, for want of an address.
+            Err(_) if !matches!(self.network.proxy, octo_llm::Proxy::None) => Vec::new(),
+            Err(_) => return Err(HttpError::UnknownHost(site.host)),
+        };
+        // One bad address is enough: which of them a connection takes is not ours to say.
+        let near = addresses.iter().map(|address| address::reach_of(address.ip())).max();
+        if near.is_some_and(|reach| !self.may_reach(&site, reach)) {
+            return Err(refused(&site));
+        }
+        let is_known = !addresses.is_empty();
+        let client = self.client(url, Pinned { host: site.host.clone(), addresses })?;
+        let mut request = client.request(ask.method.clone(), url.clone()).headers(ask.headers.clone());
+        if let Some(body) = &ask.body {
+            request = request.body(body.clone());
+        }
+        request.send().await.map_err(|error| match error {
+            _ if !is_known && error.is_connect() => HttpError::UnknownHost(site.host),
+            error if error.is_timeout() => HttpError::TimeOut(CONNECT.as_secs()),
+            error => HttpError::Failed(causes(&error.without_url())),
+        })
+    }
+
+    fn may_reach(&self, site: &Site, reach: Reach) -> bool {
+        let granted = || self.granted.iter().filter(|(granted, _)| granted.is_at(site));
+        match reach {
+            Reach::World => true,
+            Reach::Private => granted().next().is_some(),
+            Reach::Metadata => granted().any(|(_, how)| *how == Granted::ByName),
+        }
+    }
+
+    /// The addresses a place stands for.
+    async fn addresses(&self, site: &Site) -> std::io::Result<Vec<SocketAddr>> {
+        if let Ok(address) = site.host.trim_start_matches('[').trim_end_matches(']').parse() {
+            return Ok(vec![SocketAddr::new(address, site.port)]);
+        }
+        let found = tokio::time::timeout(CONNECT, self.names.look_up(&site.host)).await;
+        let found = found.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))??;
+        Ok(found.into_iter().map(|address| SocketAddr::new(address, site.port)).collect())
+    }
+
+    fn client(&self, url: &Url, pinned: Pinned) -> Result<Client, HttpError> {
+        let builder = Client::builder()
+            .connect_timeout(CONNECT)
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            // Bodies are unpacked here, where what they unpack to is limited.
+            .no_gzip()
+            .no_brotli()
+            .no_deflate()
+            .no_zstd()
+            .dns_resolver(Arc::new(pinned));
+        let failed = |why: String| HttpError::Failed(why);
+        let builder = self.network.apply(builder, url).map_err(|error| failed(error.message))?;
+        builder.build().map_err(|error| failed(causes(&error)))
+    }
+}
+
+impl std::fmt::Debug for Http {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http").field("granted", &self.granted).finish_non_exhaustive()
+    }
+}
+
+/// The address a model gave.
+pub(crate) fn parse(text: &str) -> Result<Url, HttpError> {
+    let url = Url::parse(text.trim()).map_err(|error| HttpError::Address(error.to_string()))?;
+    check(&url)?;
+    Ok(url)
+}
+
+fn check(url: &Url) -> Result<Site, HttpError> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(HttpError::Scheme(url.scheme().to_owned()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(HttpError::Credentials);
+    }
+    match url.host() {
+        Some(Host::Domain(name)) if name.trim_end_matches('.').is_empty() => {
+            Err(HttpError::Address("it names no host".to_owned()))
+        }
+        _ => Site::of(url).ok_or_else(|| HttpError::Address("it names no host".to_owned())),
+    }
+}
+
+/// An error with what caused it: by itself it says little more than that sending failed.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !words.contains(&more) {
+            words = format!("{words}: {more}");
+        }
+        cause = error.source();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! Which addresses are of the world, and which of this machine or the networks it stands in.
+
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
+use url::{Host, Url};
+
+/// How near an address is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// Somewhere in the world.
+    World,
+    /// This machine, a private network, or an address that stands for no single computer of the world.
+    Private,
+    /// Where clouds keep what a machine may know of itself, keys included, and its whole neighbourhood of
+    /// link-local addresses.
+    Metadata,
+}
+
+/// A place requests go to: a host and a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The host: a name in lower case, or an address (IPv6 in brackets).
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// How near it is, as far as is known: by its text alone until its name was looked up.
+    pub reach: Reach,
+}
+
+impl Site {
+    /// Where an address leads; none for what is no http or https address.
+    pub fn of(url: &Url) -> Option<Self> {
+        let host = url.host()?;
+        let port = url.port_or_known_default()?;
+        let reach = match &host {
+            Host::Ipv4(address) => reach_of(IpAddr::V4(*address)),
+            Host::Ipv6(address) => reach_of(IpAddr::V6(*address)),
+            Host::Domain(name) => reach_of_name(name),
+        };
+        Some(Self { host: host.to_string().trim_end_matches('.').to_ascii_lowercase(), port, reach })
+    }
+
+    /// Whether two are the same place, whatever is known of how near it is.
+    pub fn is_at(&self, other: &Self) -> bool {
+        self.host == other.host && self.port == other.port
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+/// What a name tells by itself. `localhost` is this machine whatever a name service says (RFC 6761).
+fn reach_of_name(name: &str) -> Reach {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    if name == "localhost" || name.ends_with(".localhost") { Reach::Private } else { Reach::World }
+}
+
+/// How near an address is. The world is what is neither reserved, nor private, nor more than one computer:
+/// IANA's registries of special addresses, read so that a doubt is no yes.
+pub(crate) fn reach_of(address: IpAddr) -> Reach {
+    match address {
+        IpAddr::V4(address) => reach_v4(address),
+        IpAddr::V6(address) => reach_v6(address),
+    }
+}
+
+/// The clouds' own addresses outside the link-local ones: Alibaba's and Azure's.
+const METADATA_V4: [Ipv4Addr; 2] = [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16)];
+/// Amazon's over IPv6.
+const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254);
+
+fn reach_v4(address: Ipv4Addr) -> Reach {
+    if address.is_link_local() || METADATA_V4.contains(&address) {
+        return Reach::Metadata;
+    }
+    let is_private = match address.octets() {
+        // This network; private; loopback; private; multicast and reserved, broadcast with it.
+        [0 | 10 | 127, ..] | [172, 16..=31, ..] | [192, 168, ..] | [224..=255, ..] => true,
+        // Carrier-grade NAT: RFC 6598.
+        [100, 64..=127, ..] => true,
+        // Protocol assignments; documentation; 6to4 relays; benchmarks; documentation twice more.
+        [192, 0, 0 | 2, _] | [192, 88, 99, _] | [198, 18 | 19, ..] => true,
+        [198, 51, 100, _] | [203, 0, 113, _] => true,
+        _ => false,
+    };
+    if is_private { Reach::Private } else { Reach::World }
+}
+
+fn reach_v6(address: Ipv6Addr) -> Reach {
+    let [a, b, c, d, e, f, g, h] = address.segments();
+    let inner = |high: u16, low: u16| {
+        let [one, two] = high.to_be_bytes();
+        let [three, four] = low.to_be_bytes();
+        reach_v4(Ipv4Addr::new(one, two, three, four))
+    };
+    if address == METADATA_V6 || a & 0xffc0 == 0xfe80 {
+        return Reach::Metadata;
+    }
+    match (a, b, c, d, e, f) {
+        // IPv4 written as IPv6: mapped, compatible (loopback and unspecified with it), translated.
+        (0, 0, 0, 0, 0, 0xffff | 0) | (0, 0, 0, 0, 0xffff, 0) => match inner(g, h) {
+            Reach::World if f == 0 && e == 0 => Reach::Private,
+            reach => reach,
+        },
+        // NAT64 of the well-known prefix leads to the IPv4 address in it; the local prefix anywhere.
+        (0x0064, 0xff9b, 0, 0, 0, 0) => inner(g, h),
+        // 6to4 leads to the IPv4 address in it.
+        (0x2002, ..) => inner(b, c),
+        // Protocol assignments, Teredo among them; documentation, old and new.
+        (0x2001, 0..=0x01ff | 0x0db8, ..) | (0x3fff, 0..=0x0fff, ..) => Reach::Private,
+        // What is left of the world: global unicast.
+        (0x2000..=0x3fff, ..) => Reach::World,
+        _ => Reach::Private,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_of_the_world_or_not() {
+        use Reach::{Metadata, Private, World};
+        for (address, reach) in [
+            ("1.1.1.1", World),
+            ("8.8.8.8", World),
+            ("93.184.215.14", World),
+            ("172.15.0.1", World),
+            ("172.32.0.1", World),
+            ("100.63.255.255", World),
+            ("100.128.0.1", World),
+            ("192.0.1.1", World),
+            ("198.20.0.1", World),
+            ("223.255.255.255", World),
+            ("0.0.0.0", Private),
+            ("0.1.2.3", Private),
+            ("10.0.0.1", Private),
+            ("100.64.0.1", Private),
+            ("100.127.255.255", Private),
+            ("127.0.0.1", Private),
+            ("127.255.255.254", Private),
+            ("172.16.0.1", Private),
+            ("172.31.255.255", Private),
+            ("192.0.0.8", Private),
+            ("192.0.2.1", Private),
+            ("192.88.99.1", Private),
+            ("192.168.1.1", Private),
+            ("198.18.0.1", Private),
+            ("198.19.255.255", Private),
+            ("198.51.100.1", Private),
+            ("203.0.113.1", Private),
+            ("224.0.0.1", Private),
+            ("239.255.255.255", Private),
+            ("240.0.0.1", Private),
+            ("255.255.255.255", Private),
+            ("169.254.169.254", Metadata),
+            ("169.254.0.1", Metadata),
+            ("100.100.100.200", Metadata),
+            ("168.63.129.16", Metadata),
+            ("2606:4700:4700::1111", World),
+            ("2a00:1450:4001::1", World),
+            ("::", Private),
+            ("::1", Private),
+            ("::ffff:127.0.0.1", Private),
+            ("::ffff:10.1.2.3", Private),
+            ("::ffff:169.254.169.254", Metadata),
+            ("::ffff:8.8.8.8", World),
+            ("::127.0.0.1", Private),
+            ("::8.8.8.8", Private),
+            ("::ffff:0:192.168.0.1", Private),
+            ("64:ff9b::8.8.8.8", World),
+            ("64:ff9b::10.0.0.1", Private),
+            ("64:ff9b::169.254.169.254", Metadata),
+            ("64:ff9b:1::1", Private),
+            ("2002:0a00:0001::1", Private),
+            ("2002:a9fe:a9fe::1", Metadata),
+            ("2002:0808:0808::1", World),
+            ("2001::1", Private),
+            ("2001:db8::1", Private),
+            ("3fff::1", Private),
+            ("100::1", Private),
+            ("fc00::1", Private),
+            ("fd12:3456::1", Private),
+            ("fd00:ec2::254", Metadata),
+            ("fe80::1", Metadata),
+            ("febf::1", Metadata),
+            ("fec0::1", Private),
+            ("ff02::1", Private),
+            ("4000::1", Private),
+        ] {
+            assert_eq!(reach_of(address.parse().unwrap()), reach, "{address}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_read_as_browsers_read_them() {
+        for (url, shown, reach) in [
+            ("http://127.1/", "127.0.0.1:80", Reach::Private),
+            ("http://2130706433/", "127.0.0.1:80", Reach::Private),
+            ("http://0x7f.0.0.1:81/", "127.0.0.1:81", Reach::Private),
+            ("http://0177.0.0.1/", "127.0.0.1:80", Reach::Private),
+            ("https://[::ffff:7f00:1]/", "[::ffff:7f00:1]:443", Reach::Private),
+            ("http://０.０.０.０/", "0.0.0.0:80", Reach::Private),
+            ("http://①⑥⑨.254.169.254/", "169.254.169.254:80", Reach::Metadata),
+            ("http://LOCALHOST./", "localhost:80", Reach::Private),
+            ("http://a.localhost:9/", "a.localhost:9", Reach::Private),
+            ("https://Example.com", "example.com:443", Reach::World),
+        ] {
+            let site = Site::of(&Url::parse(url).unwrap()).unwrap();
+            assert_eq!((site.to_string().as_str(), site.reach), (shown, reach), "{url}");
+        }
+    }
+}

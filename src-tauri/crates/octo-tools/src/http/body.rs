@@ -1,0 +1,53 @@
+//! What a server sends, up to a limit, packed or not.
+
+use flate2::read::MultiGzDecoder;
+use reqwest::{Response, header::CONTENT_ENCODING};
+use std::io::Read;
+
+/// A body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Body {
+    /// Its bytes, unpacked.
+    pub bytes: Vec<u8>,
+    /// Whether they are all of it.
+    pub whole: bool,
+}
+
+/// Reads at most `limit` bytes, and at most `limit` of what they unpack to.
+pub(super) async fn read(response: &mut Response, limit: usize) -> Result<Body, String> {
+    let packing = response
+        .headers()
+        .get(CONTENT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .map(|value| value.trim().to_ascii_lowercase())
+        .unwrap_or_default();
+    let mut body = Body { bytes: Vec::new(), whole: true };
+    while let Some(chunk) = response.chunk().await.map_err(|error| error.without_url().to_string())? {
+        let room = limit - body.bytes.len();
+        body.bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+        if chunk.len() > room {
+            body.whole = false;
+            break;
+        }
+    }
+    match packing.as_str() {
+        "" | "identity" => Ok(body),
+        // Nothing else was asked for; some servers pack all the same.
+        "gzip" | "x-gzip" => unpack(&body, limit),
+        other => Err(format!("it is packed in a way that was not asked for ({other})")),
+    }
+}
+
+fn unpack(packed: &Body, limit: usize) -> Result<Body, String> {
+    let mut bytes = Vec::new();
+    let mut decoder = MultiGzDecoder::new(packed.bytes.as_slice()).take(limit as u64 + 1);
+    match decoder.read_to_end(&mut bytes) {
+        Ok(_) => {}
+        // The beginning of what was cut off is still the beginning.
+        Err(_) if !packed.whole => {}
+        Err(error) => return Err(format!("it is packed wrongly ({error})")),
+    }
+    let whole = packed.whole && bytes.len() <= limit;
+    bytes.truncate(limit);
+    Ok(Body { bytes, whole })
+}

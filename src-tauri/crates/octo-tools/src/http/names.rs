@@ -1,0 +1,55 @@
+//! Names of hosts, looked up once: what was checked is what is connected to.
+
+use futures::future::BoxFuture;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+};
+
+/// Looks names up.
+pub trait Names: Send + Sync {
+    /// The addresses of a host. None at all is an error.
+    fn look_up<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
+}
+
+/// The system's name service.
+#[derive(Debug)]
+pub struct SystemNames;
+
+impl Names for SystemNames {
+    fn look_up<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        Box::pin(async move {
+            let found: Vec<IpAddr> =
+                tokio::net::lookup_host((host, 0)).await?.map(|address| address.ip()).collect();
+            if found.is_empty() { Err(io::Error::from(io::ErrorKind::NotFound)) } else { Ok(found) }
+        })
+    }
+}
+
+/// One host with the addresses that were checked. Other names (a proxy's) are looked up as usual; this one never
+/// again, so that a second answer of its name service changes nothing.
+pub(super) struct Pinned {
+    pub(super) host: String,
+    /// None when the name could not be looked up here: then only a proxy can reach it.
+    pub(super) addresses: Vec<SocketAddr>,
+}
+
+impl Resolve for Pinned {
+    fn resolve(&self, name: Name) -> Resolving {
+        if name.as_str().trim_end_matches('.').eq_ignore_ascii_case(&self.host) {
+            let addresses = self.addresses.clone();
+            return Box::pin(async move {
+                if addresses.is_empty() {
+                    return Err("the name is not known".into());
+                }
+                Ok(Box::new(addresses.into_iter()) as Addrs)
+            });
+        }
+        let name = name.as_str().to_owned();
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name, 0)).await?.collect();
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}

@@ -1,0 +1,255 @@
+use super::*;
+use crate::testing::{WebServer, answer, path_of, respond};
+use futures::future::BoxFuture;
+use std::{
+    io,
+    net::IpAddr,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// A name service that gives one answer after another, the last for ever.
+struct Answers {
+    answers: Mutex<Vec<Vec<IpAddr>>>,
+    asked: AtomicUsize,
+}
+
+impl Answers {
+    fn new(answers: &[&[&str]]) -> Arc<Self> {
+        let answers = answers.iter().rev().map(|one| one.iter().map(|ip| ip.parse().unwrap()).collect());
+        Arc::new(Self { answers: Mutex::new(answers.collect()), asked: AtomicUsize::new(0) })
+    }
+}
+
+impl Names for Answers {
+    fn look_up<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let mut answers = self.answers.lock().unwrap();
+        let answer = if answers.len() > 1 { answers.pop().unwrap() } else { answers[0].clone() };
+        Box::pin(async move {
+            if answer.is_empty() { Err(io::Error::from(io::ErrorKind::NotFound)) } else { Ok(answer) }
+        })
+    }
+}
+
+fn direct() -> Network {
+    Network { proxy: octo_llm::Proxy::None, ..Network::default() }
+}
+
+fn get() -> Ask {
+    Ask { method: Method::GET, headers: HeaderMap::new(), body: None, redirects: 5 }
+}
+
+async fn fetch(http: &Http, url: &str) -> Result<Reply, HttpError> {
+    http.send(&parse(url)?, get(), 1_000).await
+}
+
+#[test]
+fn what_is_no_address_of_the_web_is_refused() {
+    for (text, error) in [
+        ("not a url", "Invalid URL"),
+        ("", "Invalid URL"),
+        ("http://", "Invalid URL"),
+        ("http://.", "Invalid URL"),
+        ("ftp://example.com", "must be HTTP or HTTPS"),
+        ("file:///etc/passwd", "must be HTTP or HTTPS"),
+        ("javascript:alert(1)", "must be HTTP or HTTPS"),
+        ("data:text/html,x", "must be HTTP or HTTPS"),
+        ("http://me@example.com", "a name or a password"),
+        ("http://me:pw@example.com", "a name or a password"),
+        ("http://:pw@example.com", "a name or a password"),
+    ] {
+        let refused = parse(text).unwrap_err().to_string();
+        assert!(refused.contains(error) && !refused.contains("pw@"), "{text}: {refused}");
+    }
+    assert!(parse(" https://example.com/ä ").is_ok());
+}
+
+#[tokio::test]
+async fn near_addresses_are_refused_however_they_are_written() {
+    let server = WebServer::new(|_| answer("text/plain", "secret"));
+    let port = server.port();
+    let http = Http::new(direct());
+    for host in
+        ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "0.0.0.0"]
+    {
+        let error = fetch(&http, &format!("http://{host}:{port}/")).await.unwrap_err();
+        assert!(matches!(error, HttpError::Private { .. }), "{host}: {error}");
+    }
+    assert_eq!(server.requests().len(), 0);
+    // A yes is for one place: this port and no other.
+    let granted = http.granting([(server.site(), Granted::ByMode)]);
+    assert_eq!(fetch(&granted, &server.url("/")).await.unwrap().body.bytes, b"secret");
+    let other = WebServer::new(|_| answer("text/plain", "other"));
+    assert!(matches!(fetch(&granted, &other.url("/")).await, Err(HttpError::Private { .. })));
+    assert!(matches!(
+        fetch(&granted, &format!("http://localhost:{port}/")).await,
+        Err(HttpError::Private { .. })
+    ));
+}
+
+#[tokio::test]
+async fn a_mode_does_not_open_a_clouds_own_services() {
+    let metadata = Site::of(&"http://169.254.169.254/".parse().unwrap()).unwrap();
+    let http = Http::new(direct());
+    assert!(!http.may_reach(&metadata, metadata.reach));
+    assert!(!http.granting([(metadata.clone(), Granted::ByMode)]).may_reach(&metadata, metadata.reach));
+    assert!(http.granting([(metadata.clone(), Granted::ByName)]).may_reach(&metadata, metadata.reach));
+    // A name that leads there is as near as where it leads.
+    let http = Http::with_names(direct(), Answers::new(&[&["169.254.169.254"]]));
+    let named = Site::of(&"http://metadata.example/".parse().unwrap()).unwrap();
+    let by_mode = http.granting([(named.clone(), Granted::ByMode)]);
+    assert!(matches!(fetch(&by_mode, "http://metadata.example/").await, Err(HttpError::Private { .. })));
+    assert_eq!(http.look_up(named).await.reach, Reach::Metadata);
+}
+
+#[tokio::test]
+async fn a_name_is_looked_up_once_and_what_was_checked_is_connected_to() {
+    let server = WebServer::new(|_| answer("text/plain", "here"));
+    let site = Site::of(&format!("http://page.example:{}/", server.port()).parse().unwrap()).unwrap();
+    let url = format!("http://{site}/");
+    // The second answer leads to where nothing listens.
+    let names = Answers::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
+    let http = Http::with_names(direct(), names.clone()).granting([(site, Granted::ByName)]);
+    let reply = fetch(&http, &url).await.unwrap();
+    assert_eq!((reply.body.bytes.as_slice(), names.asked.load(Ordering::SeqCst)), (&b"here"[..], 1));
+    let request = server.requests().pop().unwrap().to_lowercase();
+    assert!(request.contains("host: page.example:"), "{request}");
+
+    // One near address among others is enough to refuse; so is a look that comes back nearer than the first.
+    for answers in [&[&["8.8.8.8", "127.0.0.1"][..]][..], &[&["10.0.0.1"]], &[&["::1"]], &[&["fe80::1"]]] {
+        let http = Http::with_names(direct(), Answers::new(answers));
+        assert!(matches!(fetch(&http, &url).await, Err(HttpError::Private { .. })), "{answers:?}");
+    }
+    assert_eq!(server.requests().len(), 1);
+    let http = Http::with_names(direct(), Answers::new(&[&[]]));
+    assert_eq!(fetch(&http, &url).await.unwrap_err(), HttpError::UnknownHost("page.example".into()));
+}
+
+#[tokio::test]
+async fn each_redirect_is_checked_like_the_first_address() {
+    let near = WebServer::new(|_| answer("text/plain", "near"));
+    let near_url = near.url("/secret");
+    let server = WebServer::new(move |request| {
+        let to = |place: &str| respond("302 Found", &format!("location: {place}\r\n"), "moved");
+        match path_of(request) {
+            "/relative" => to("deep/end"),
+            "/absolute" => to("/end"),
+            "/near" => to(&near_url),
+            "/name" => to("http://localhost:1/"),
+            "/cloud" => to("http://169.254.169.254/latest/meta-data/"),
+            "/file" => to("file:///etc/passwd"),
+            "/name-and-password" => to("http://me:pw@example.com/"),
+            "/nowhere" => to("http://"),
+            "/loop" => to("/loop"),
+            "/307" => respond("307 Temporary Redirect", "location: /end\r\n", ""),
+            "/304" => respond("304 Not Modified", "", ""),
+            path => match path.strip_prefix("/hops/").and_then(|left| left.parse::<u32>().ok()) {
+                Some(0) => answer("text/plain", "end"),
+                Some(left) => to(&format!("/hops/{}", left - 1)),
+                None => answer("text/plain", format!("end of {path}")),
+            },
+        }
+    });
+    let http = Http::new(direct()).granting([(server.site(), Granted::ByName)]);
+    let outcome = async |path: &str| match fetch(&http, &server.url(path)).await {
+        Ok(reply) => format!("{} {}", reply.url.path(), String::from_utf8(reply.body.bytes).unwrap()),
+        Err(error) => error.to_string(),
+    };
+    for (path, expected) in [
+        ("/relative", "/deep/end end of /deep/end"),
+        ("/absolute", "/end end of /end"),
+        ("/307", "/end end of /end"),
+        ("/hops/5", "/hops/0 end"),
+        ("/hops/6", "More than 5 redirects."),
+        ("/loop", "More than 5 redirects."),
+        ("/304", "/304 "),
+        ("/near", "a redirect leads there. If it is really wanted, call web_fetch"),
+        ("/name", "localhost:1 is an address of this machine"),
+        ("/cloud", "169.254.169.254:80 is an address"),
+        ("/file", "must be HTTP or HTTPS, not file"),
+        ("/name-and-password", "holds a name or a password"),
+        ("/nowhere", "redirects to something that is no address"),
+    ] {
+        let got = outcome(path).await;
+        assert!(got.contains(expected), "{path}: {got}");
+    }
+    assert_eq!(near.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn bodies_end_at_the_limit_packed_or_not() {
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+    let pack = |bytes: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let (bomb, small) = (pack(&vec![b'a'; MAX_BODY + 1_000]), pack(b"small"));
+    let server = WebServer::new(move |request| match path_of(request) {
+        "/large" => answer("text/plain", vec![b'a'; 100_000]),
+        "/exact" => answer("text/plain", vec![b'a'; 1_000]),
+        "/bomb" => respond("200 OK", "content-encoding: gzip\r\n", &bomb),
+        "/packed" => respond("200 OK", "content-encoding: GZIP\r\n", &small),
+        "/broken" => respond("200 OK", "content-encoding: gzip\r\n", "no gzip"),
+        "/strange" => respond("200 OK", "content-encoding: br\r\n", "x"),
+        "/cut" => b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf".to_vec(),
+        _ => b"no http at all\r\n\r\n".to_vec(),
+    });
+    let http = Http::new(direct()).granting([(server.site(), Granted::ByName)]);
+    for (path, length, whole) in
+        [("/large", 1_000, false), ("/exact", 1_000, true), ("/bomb", 1_000, false), ("/packed", 5, true)]
+    {
+        let body = http.send(&parse(&server.url(path)).unwrap(), get(), 1_000).await;
+        // The bomb is packed larger than the limit, so it is cut twice.
+        let body = body.unwrap().body;
+        assert!(body.bytes.len() <= length && body.whole == whole, "{path}: {}", body.bytes.len());
+    }
+    let bomb = http.send(&parse(&server.url("/bomb")).unwrap(), get(), MAX_BODY).await.unwrap().body;
+    assert_eq!((bomb.bytes.len(), bomb.whole), (MAX_BODY, false));
+    for (path, words) in [
+        ("/broken", "packed wrongly"),
+        ("/strange", "not asked for (br)"),
+        ("/cut", "cannot be read"),
+        ("/", "The request failed"),
+    ] {
+        let error = fetch(&http, &server.url(path)).await.unwrap_err().to_string();
+        assert!(error.contains(words), "{path}: {error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_says_nothing_is_given_up() {
+    // The clock runs ahead whenever nothing else does.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://127.0.0.1:{}/", silent.local_addr().unwrap().port());
+    let site = Site::of(&url.parse().unwrap()).unwrap();
+    let http = Http::new(direct()).granting([(site, Granted::ByName)]);
+    let error = fetch(&http, &url).await.unwrap_err();
+    assert!(matches!(error, HttpError::TimeOut(_)), "{error}");
+}
+
+#[tokio::test]
+async fn through_a_proxy_what_is_written_is_still_checked() {
+    let proxy = WebServer::new(|_| answer("text/plain", "by the proxy"));
+    let network = Network {
+        proxy: octo_llm::Proxy::Manual(proxy.url("").into()),
+        headers: vec![("x-model-key".to_owned(), "s3cret".into())],
+        ..Network::default()
+    };
+    // A name only the proxy knows.
+    let http = Http::with_names(network.clone(), Answers::new(&[&[]]));
+    assert_eq!(fetch(&http, "http://far.example/page").await.unwrap().body.bytes, b"by the proxy");
+    let request = proxy.requests().pop().unwrap();
+    assert!(request.starts_with("GET http://far.example/page HTTP/1.1"), "{request}");
+    assert!(!request.contains("s3cret"), "what is for models goes nowhere else");
+    for url in ["http://10.0.0.1/", "http://169.254.169.254/", "http://localhost/"] {
+        assert!(matches!(fetch(&http, url).await, Err(HttpError::Private { .. })), "{url}");
+    }
+    let http = Http::with_names(network, Answers::new(&[&["192.168.0.7"]]));
+    assert!(matches!(fetch(&http, "http://intranet.example/").await, Err(HttpError::Private { .. })));
+    assert_eq!(proxy.requests().len(), 1);
+}

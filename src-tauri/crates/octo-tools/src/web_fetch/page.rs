@@ -1,0 +1,176 @@
+//! A page's main content as Markdown.
+
+use ego_tree::{NodeId, iter::Edge};
+use htmd::HtmlToMarkdown;
+use scraper::{ElementRef, Html, Node, Selector, node::Element};
+use url::Url;
+
+/// Elements deeper than this are left out: the conversion calls itself for each level, and no page people wrote
+/// goes near it.
+const DEEPEST: usize = 150;
+/// Elements that are never content.
+const NEVER: &[&str] = &[
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "canvas", "head", "link",
+    "meta", "dialog",
+];
+/// Elements around the content.
+const AROUND: &[&str] = &["nav", "aside"];
+/// Elements around the content of a page that does not say which part it is.
+const AROUND_BODY: &[&str] = &["header", "footer"];
+
+/// What a page says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Page {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub markdown: String,
+}
+
+/// Reads a page. Its links become absolute.
+pub(super) fn read(html: &str, address: &Url) -> Page {
+    let mut document = Html::parse_document(html);
+    let title = first(&document, "head title").or_else(|| meta(&document, "property", "og:title"));
+    let description =
+        meta(&document, "name", "description").or_else(|| meta(&document, "property", "og:description"));
+    let base = attribute(&document, "base[href]", "href").and_then(|href| address.join(&href).ok());
+    let base =
+        base.filter(|base| matches!(base.scheme(), "http" | "https")).unwrap_or_else(|| address.clone());
+
+    let main = main(&document);
+    let is_said = main.is_some();
+    prune(&mut document, is_said);
+    absolute(&mut document, &base);
+    let whole = || selected(&document, "body").unwrap_or_else(|| document.root_element());
+    let content =
+        main.and_then(|id| document.tree.get(id)).and_then(ElementRef::wrap).unwrap_or_else(whole).html();
+    // What cannot be converted is at least shown without its tags.
+    let markdown = HtmlToMarkdown::new()
+        .convert(&content)
+        .unwrap_or_else(|_| whole().text().collect::<Vec<_>>().join(" "));
+    Page { title, description, markdown: tidy(&markdown) }
+}
+
+/// The element that the page says its content is in.
+fn main(document: &Html) -> Option<NodeId> {
+    let is_empty = |element: &ElementRef<'_>| element.text().all(|text| text.trim().is_empty());
+    let mains = all(document, "main, [role=main]");
+    if let Some(main) = mains.iter().find(|element| !is_empty(element)) {
+        return Some(main.id());
+    }
+    // Several articles are a list of things, and the page around them is the content.
+    match all(document, "article").as_slice() {
+        [only] if !is_empty(only) => Some(only.id()),
+        _ => None,
+    }
+}
+
+/// Takes out what is no content, what nobody sees, and what lies too deep.
+fn prune(document: &mut Html, is_said: bool) {
+    let mut doomed = Vec::new();
+    let mut depth = 0_usize;
+    for edge in document.tree.root().traverse() {
+        match edge {
+            Edge::Open(node) => {
+                depth += 1;
+                let is_noise = match node.value() {
+                    Node::Element(element) => is_noise(element, is_said),
+                    Node::Comment(_) => true,
+                    _ => false,
+                };
+                if is_noise || depth > DEEPEST {
+                    doomed.push(node.id());
+                }
+            }
+            Edge::Close(_) => depth -= 1,
+        }
+    }
+    for id in doomed {
+        if let Some(mut node) = document.tree.get_mut(id) {
+            node.detach();
+        }
+    }
+}
+
+fn is_noise(element: &Element, is_said: bool) -> bool {
+    let name = element.name();
+    if NEVER.contains(&name) || AROUND.contains(&name) || (!is_said && AROUND_BODY.contains(&name)) {
+        return true;
+    }
+    let style = element.attr("style").unwrap_or_default().to_ascii_lowercase().replace(' ', "");
+    // Words that no reader sees are for machines only, and not to be trusted at all.
+    element.attr("hidden").is_some()
+        || element.attr("aria-hidden") == Some("true")
+        || style.contains("display:none")
+        || style.contains("visibility:hidden")
+}
+
+/// Makes the addresses of links and pictures absolute, and drops those that lead nowhere.
+fn absolute(document: &mut Html, base: &Url) {
+    let ids: Vec<_> = document.tree.root().descendants().map(|node| node.id()).collect();
+    for id in ids {
+        let Some(mut node) = document.tree.get_mut(id) else { continue };
+        let Node::Element(element) = node.value() else { continue };
+        let wanted = match element.name() {
+            "a" => "href",
+            "img" => "src",
+            _ => continue,
+        };
+        element.attrs.retain_mut(|(name, value)| {
+            if &*name.local != wanted {
+                return true;
+            }
+            match base.join(value.trim()) {
+                Ok(url) if matches!(url.scheme(), "http" | "https" | "mailto" | "tel") => {
+                    value.clear();
+                    value.push_slice(url.as_str());
+                    true
+                }
+                Ok(_) | Err(_) => false,
+            }
+        });
+    }
+}
+
+/// The text without spaces at the ends of lines and with at most one empty line in a row.
+fn tidy(text: &str) -> String {
+    let mut tidy = String::with_capacity(text.len());
+    let mut empty = 1;
+    for line in text.lines().map(str::trim_end) {
+        empty = if line.is_empty() { empty + 1 } else { 0 };
+        if empty < 2 {
+            tidy.push_str(line);
+            tidy.push('\n');
+        }
+    }
+    tidy.trim().to_owned()
+}
+
+fn all<'a>(document: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
+    // The selectors are ours, and tested.
+    Selector::parse(selector).map(|selector| document.select(&selector).collect()).unwrap_or_default()
+}
+
+fn selected<'a>(document: &'a Html, selector: &str) -> Option<ElementRef<'a>> {
+    all(document, selector).into_iter().next()
+}
+
+fn first(document: &Html, selector: &str) -> Option<String> {
+    line(&selected(document, selector)?.text().collect::<String>())
+}
+
+fn attribute(document: &Html, selector: &str, name: &str) -> Option<String> {
+    Some(selected(document, selector)?.attr(name)?.to_owned())
+}
+
+fn meta(document: &Html, key: &str, name: &str) -> Option<String> {
+    line(&attribute(document, &format!("meta[{key}=\"{name}\" i]"), "content")?)
+}
+
+/// A text in one line; none where nothing is left of it.
+fn line(text: &str) -> Option<String> {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!line.is_empty()).then_some(line)
+}
+
+#[cfg(test)]
+mod tests;

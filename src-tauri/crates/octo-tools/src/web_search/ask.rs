@@ -1,0 +1,160 @@
+//! One provider asked.
+
+use super::{engine::Engine, parse};
+use crate::http::{Ask, Granted, Http, HttpError, Reply};
+use octo_protocol::{SearchProviderKind, WebResult};
+use reqwest::{
+    Method,
+    header::{
+        ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
+    },
+};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+use std::time::Duration;
+use url::Url;
+
+/// The most of an answer that is read. Pages of results are far smaller.
+const MAX_ANSWER: usize = 2 << 20;
+/// Redirects of a provider's page that are followed. Interfaces with keys have none.
+const REDIRECTS: usize = 2;
+/// What pages for browsers are asked with. They answer nothing useful to what is no browser; no packing is asked
+/// for, since Bing sends a page without results to what asks for packing and runs no scripts.
+const BROWSER: &str =
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
+
+/// Why a provider gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("{0}")]
+    Http(HttpError),
+    #[error("HTTP {status}{}", hint(*status))]
+    Status { status: u16 },
+    #[error("a page without results")]
+    Empty,
+    #[error("an answer that is not what its interface says")]
+    Malformed,
+    #[error("it needs a key, and none is saved")]
+    NoKey,
+    #[error("it refused lately and is left alone for {} more minutes", .0.as_secs().div_ceil(60))]
+    Resting(Duration),
+}
+
+impl Refusal {
+    /// Whether asking again soon is of no use: it is the provider that refuses. A network that is down says
+    /// nothing about it, and a search without results may be the query's fault, but not twice: pages for robots
+    /// look the same.
+    pub(super) fn is_the_providers(&self) -> bool {
+        match self {
+            Self::Status { .. } | Self::Empty | Self::Malformed => true,
+            Self::Http(HttpError::TimeOut(_)) => true,
+            Self::Http(_) | Self::NoKey | Self::Resting(_) => false,
+        }
+    }
+}
+
+fn hint(status: u16) -> &'static str {
+    match status {
+        // What DuckDuckGo says to robots.
+        202 => " (it takes Octo for a robot)",
+        401 => " (the key is not accepted)",
+        402 | 432 | 433 => " (its plan is used up)",
+        403 => " (forbidden)",
+        429 => " (too many requests)",
+        _ => "",
+    }
+}
+
+/// Asks a provider. Results are at most `most`, each with an http or https address; none at all is a refusal.
+pub(super) async fn ask(
+    engine: &Engine,
+    http: &Http,
+    query: &str,
+    most: usize,
+) -> Result<Vec<WebResult>, Refusal> {
+    let (url, ask) = request(engine, query, most)?;
+    let http = http.granting(engine.chosen_site().map(|site| (site, Granted::ByName)));
+    let reply = http.send(&url, ask, MAX_ANSWER).await.map_err(Refusal::Http)?;
+    let mut results = read(engine.kind, &reply)?;
+    results.retain(|result| is_page(&result.url) && !result.title.is_empty());
+    results.truncate(most);
+    if results.is_empty() { Err(Refusal::Empty) } else { Ok(results) }
+}
+
+fn is_page(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
+}
+
+fn request(engine: &Engine, query: &str, most: usize) -> Result<(Url, Ask), Refusal> {
+    let mut url = engine.address.clone();
+    let mut headers = HeaderMap::new();
+    let fixed = |headers: &mut HeaderMap, name: HeaderName, value| {
+        headers.insert(name, HeaderValue::from_static(value));
+    };
+    let count = most.to_string();
+    let key = || engine.key.as_ref().ok_or(Refusal::NoKey);
+    let (mut method, mut body, mut redirects) = (Method::GET, None, 0);
+    match engine.kind {
+        SearchProviderKind::DuckDuckGo | SearchProviderKind::Bing => {
+            fixed(&mut headers, USER_AGENT, BROWSER);
+            fixed(&mut headers, ACCEPT, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+            fixed(&mut headers, ACCEPT_LANGUAGE, "en-US,en;q=0.8,zh-CN;q=0.6");
+            for (name, value) in [
+                ("sec-fetch-dest", "document"),
+                ("sec-fetch-mode", "navigate"),
+                ("sec-fetch-site", "none"),
+                ("upgrade-insecure-requests", "1"),
+            ] {
+                fixed(&mut headers, HeaderName::from_static(name), value);
+            }
+            redirects = REDIRECTS;
+            url.query_pairs_mut().append_pair("q", query);
+            if engine.kind == SearchProviderKind::Bing {
+                url.query_pairs_mut().append_pair("count", &count);
+            }
+        }
+        SearchProviderKind::Brave => {
+            fixed(&mut headers, ACCEPT, "application/json");
+            headers.insert(HeaderName::from_static("x-subscription-token"), secret(key()?, "")?);
+            url.query_pairs_mut().append_pair("q", query).append_pair("count", &count);
+        }
+        SearchProviderKind::Tavily => {
+            fixed(&mut headers, ACCEPT, "application/json");
+            fixed(&mut headers, CONTENT_TYPE, "application/json");
+            headers.insert(AUTHORIZATION, secret(key()?, "Bearer ")?);
+            method = Method::POST;
+            body = Some(json!({ "query": query, "max_results": most }).to_string());
+        }
+        SearchProviderKind::Searxng => {
+            fixed(&mut headers, ACCEPT, "application/json");
+            if !url.path().ends_with("/search") {
+                let path = format!("{}/search", url.path().trim_end_matches('/'));
+                url.set_path(&path);
+            }
+            url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
+        }
+    }
+    Ok((url, Ask { method, headers, body, redirects }))
+}
+
+fn secret(key: &SecretString, before: &str) -> Result<HeaderValue, Refusal> {
+    let mut value = HeaderValue::from_str(&format!("{before}{}", key.expose_secret().trim()))
+        .map_err(|_| Refusal::NoKey)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn read(kind: SearchProviderKind, reply: &Reply) -> Result<Vec<WebResult>, Refusal> {
+    // 202 is a success by its number and a refusal by what it brings.
+    if reply.status != 200 {
+        return Err(Refusal::Status { status: reply.status });
+    }
+    let text = String::from_utf8_lossy(&reply.body.bytes);
+    match kind {
+        SearchProviderKind::DuckDuckGo => Ok(parse::duckduckgo(&text)),
+        SearchProviderKind::Bing => Ok(parse::bing(&text)),
+        SearchProviderKind::Brave => parse::brave(&text).ok_or(Refusal::Malformed),
+        SearchProviderKind::Tavily => parse::tavily(&text).ok_or(Refusal::Malformed),
+        SearchProviderKind::Searxng => parse::searxng(&text).ok_or(Refusal::Malformed),
+    }
+}

@@ -1,0 +1,157 @@
+//! Providers' answers, read.
+
+use base64::{
+    Engine as _, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use octo_protocol::WebResult;
+use scraper::{ElementRef, Html, Selector};
+use serde_json::Value;
+use url::Url;
+
+/// Characters of a snippet that are kept.
+const SNIPPET: usize = 400;
+/// Characters of a title that are kept.
+const TITLE: usize = 200;
+/// The characters Bing writes addresses in, with or without padding.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::URL_SAFE,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Results of DuckDuckGo's page without scripts. Advertisements are left out.
+pub(super) fn duckduckgo(page: &str) -> Vec<WebResult> {
+    let page = Html::parse_document(page);
+    let blocks = all(page.root_element(), ".result");
+    let blocks = blocks.into_iter().filter(|block| {
+        !block.value().classes().any(|class| class == "result--ad" || class == "result--no-result")
+    });
+    blocks
+        .filter_map(|block| {
+            let link = first(block, "a.result__a")?;
+            let snippet = first(block, ".result__snippet").map(text).unwrap_or_default();
+            let url = behind_duckduckgo(link.attr("href")?)?;
+            Some(result(&text(link), url, &snippet))
+        })
+        .collect()
+}
+
+/// The address a link of DuckDuckGo's leads to: `//duckduckgo.com/l/?uddg=…`, or the address itself.
+fn behind_duckduckgo(href: &str) -> Option<String> {
+    let base = Url::parse("https://duckduckgo.com").ok()?;
+    let url = base.join(href).ok()?;
+    if !is_of(&url, "duckduckgo.com") {
+        return Some(url.into());
+    }
+    // What advertisements lead through.
+    if url.path() != "/l/" {
+        return None;
+    }
+    url.query_pairs().find(|(name, _)| name == "uddg").map(|(_, target)| target.into_owned())
+}
+
+/// Results of Bing's page.
+pub(super) fn bing(page: &str) -> Vec<WebResult> {
+    let page = Html::parse_document(page);
+    all(page.root_element(), "li.b_algo")
+        .into_iter()
+        .filter_map(|block| {
+            let link = first(block, "h2 a[href]")?;
+            let snippet = ["[class*=b_lineclamp]", ".b_caption p", ".b_caption"]
+                .iter()
+                .find_map(|selector| first(block, selector).map(text).filter(|text| !text.is_empty()))
+                .unwrap_or_default();
+            let url = behind_bing(link.attr("href")?)?;
+            Some(result(&text(link), url, &snippet))
+        })
+        .collect()
+}
+
+/// The address a link of Bing's leads to: `https://www.bing.com/ck/a?…&u=a1<base64>…`, or the address itself.
+fn behind_bing(href: &str) -> Option<String> {
+    let base = Url::parse("https://www.bing.com").ok()?;
+    let url = base.join(href).ok()?;
+    if !is_of(&url, "bing.com") {
+        return Some(url.into());
+    }
+    if !url.path().starts_with("/ck/") {
+        return None;
+    }
+    let (_, packed) = url.query_pairs().find(|(name, _)| name == "u")?;
+    let packed = packed.strip_prefix("a1")?;
+    String::from_utf8(LENIENT.decode(packed).ok()?).ok()
+}
+
+fn is_of(url: &Url, domain: &str) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    host == domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+}
+
+/// Results of Brave's interface; none when the answer is not one of it.
+pub(super) fn brave(answer: &str) -> Option<Vec<WebResult>> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    // A search that finds nothing has no `web` at all.
+    answer.get("query")?;
+    Some(rows(answer.get("web").and_then(|web| web.get("results")), "description"))
+}
+
+/// Results of Tavily's interface.
+pub(super) fn tavily(answer: &str) -> Option<Vec<WebResult>> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    Some(rows(Some(answer.get("results")?), "content"))
+}
+
+/// Results of a SearXNG server.
+pub(super) fn searxng(answer: &str) -> Option<Vec<WebResult>> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    Some(rows(Some(answer.get("results")?), "content"))
+}
+
+fn rows(rows: Option<&Value>, snippet: &str) -> Vec<WebResult> {
+    let rows = rows.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    rows.iter()
+        .filter_map(|row| {
+            let field = |name: &str| row.get(name).and_then(Value::as_str);
+            let snippet = without_tags(field(snippet).unwrap_or_default());
+            Some(result(&without_tags(field("title")?), field("url")?.to_owned(), &snippet))
+        })
+        .collect()
+}
+
+fn result(title: &str, url: String, snippet: &str) -> WebResult {
+    WebResult { title: line(title, TITLE), url, snippet: line(snippet, SNIPPET) }
+}
+
+/// Interfaces mark what matched with tags (`<strong>`) and write the rest as HTML does.
+fn without_tags(text: &str) -> String {
+    if text.contains(['<', '&']) {
+        Html::parse_fragment(text).root_element().text().collect()
+    } else {
+        text.to_owned()
+    }
+}
+
+fn text(element: ElementRef<'_>) -> String {
+    element.text().collect()
+}
+
+/// A text in one line, cut to a bearable length.
+fn line(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+fn all<'a>(within: ElementRef<'a>, selector: &str) -> Vec<ElementRef<'a>> {
+    // The selectors are ours, and tested.
+    Selector::parse(selector).map(|selector| within.select(&selector).collect()).unwrap_or_default()
+}
+
+fn first<'a>(within: ElementRef<'a>, selector: &str) -> Option<ElementRef<'a>> {
+    all(within, selector).into_iter().next()
+}
+
+#[cfg(test)]
+mod tests;

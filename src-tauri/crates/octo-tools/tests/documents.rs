@@ -1,0 +1,197 @@
+//! `file_reader` on documents, through the public tools and with real children: the program this package builds.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use octo_documents::Reader;
+use octo_protocol::{CallId, SessionId};
+use octo_shell::{LoginEnvironment, Shell, ShellConfig};
+use octo_tools::{Engine, Engines, Http, SHIPPED_SCRIPTS, Search, TodoList, ToolContext, Toolset, Vetted};
+use octo_workspace::{Blobs, Files, Outputs, Scope, Scripts};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::{Cursor, Write},
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio_util::sync::CancellationToken;
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+struct Nobody;
+
+impl Engines for Nobody {
+    fn engines(&self) -> futures::future::BoxFuture<'_, Vec<Engine>> {
+        Box::pin(async { Vec::new() })
+    }
+}
+
+struct Desk {
+    _keep: tempfile::TempDir,
+    base: PathBuf,
+    context: ToolContext,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let keep = tempfile::tempdir().unwrap();
+        let base = keep.path().canonicalize().unwrap();
+        let folder = base.join("project");
+        fs::create_dir(&folder).unwrap();
+        let readable = vec![base.join("outputs"), base.join("shell/logs")];
+        let session = SessionId::new();
+        let context = ToolContext {
+            session,
+            call: CallId::new(),
+            cwd: folder.clone(),
+            files: Files::new(Scope { folder, readable, writable: vec![] }),
+            blobs: Blobs::new(base.join("blobs")),
+            outputs: Outputs::new(base.join("outputs")),
+            documents: Reader::new(env!("CARGO_BIN_EXE_octo-read-document"), &[]),
+            scripts: Scripts::new(base.join("scripts")),
+            http: Http::new(octo_llm::Network::default()),
+            search: Search::new(Arc::new(Nobody)),
+            shell: Shell::new(ShellConfig {
+                session,
+                scratch: base.join("shell"),
+                login: LoginEnvironment::fixed([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
+                secret_variables: vec![],
+            }),
+            shell_folder: None,
+            todos: TodoList::default(),
+            live: Arc::new(|_| {}),
+            cancel: CancellationToken::new(),
+            vetted: Vetted::Policy,
+        };
+        Self { _keep: keep, base, context }
+    }
+
+    fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.context.cwd.join(name), bytes).unwrap();
+    }
+
+    async fn read(&self, arguments: Value) -> Result<String, String> {
+        let call =
+            Toolset::standard().prepare("file_reader", &arguments.to_string()).map_err(|error| error.text)?;
+        let output = call.call.run(self.context.clone()).await;
+        output.map(|output| output.text).map_err(|error| error.text)
+    }
+}
+
+fn word(paragraphs: usize) -> Vec<u8> {
+    let text: String =
+        (1..=paragraphs).map(|at| format!("<w:p><w:r><w:t>Paragraph {at}</w:t></w:r></w:p>")).collect();
+    zip(&format!("<w:document>{text}</w:document>"))
+}
+
+fn zip(document: &str) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    writer.start_file("word/document.xml", SimpleFileOptions::default()).unwrap();
+    writer.write_all(document.as_bytes()).unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+#[tokio::test]
+async fn a_document_is_read_in_ranges_and_anew_once_it_changed() {
+    let desk = Desk::new();
+    desk.put("a.docx", word(100));
+    let text = desk.read(json!({"path": "a.docx", "max_lines": 3})).await.unwrap();
+    assert_eq!(
+        text,
+        "File: a.docx [text of a Word document] (lines 1-3 of 199)\n\n     1\tParagraph 1\n     2\t\n     3\tParagraph 2\n\
+         [More follows: start_line 4.]\n"
+    );
+    // Kept: with no reader at all the other ranges are there.
+    let mut again = desk;
+    again.context.documents = Reader::new("/nonexistent/reader", &[]);
+    let text = again.read(json!({"path": "a.docx", "start_line": 199})).await.unwrap();
+    assert!(text.contains("   199\tParagraph 100"), "{text}");
+    again.put("a.docx", word(2));
+    let error = again.read(json!({"path": "a.docx"})).await.unwrap_err();
+    assert!(error.contains("the reader failed"), "what was kept is of another file now: {error}");
+    again.context.documents = Reader::new(env!("CARGO_BIN_EXE_octo-read-document"), &[]);
+    assert!(again.read(json!({"path": "a.docx"})).await.unwrap().contains("(3 lines)"));
+}
+
+#[tokio::test]
+async fn hostile_documents_end_their_child_and_nothing_else() {
+    let desk = Desk::new();
+    // One text of 3 GB, packed into a few megabytes, where a child may use one.
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    writer.start_file("word/document.xml", SimpleFileOptions::default()).unwrap();
+    writer.write_all(b"<w:document><w:p><w:r><w:t>").unwrap();
+    let block = vec![b'a'; 1 << 20];
+    for _ in 0..400 {
+        writer.write_all(&block).unwrap();
+    }
+    desk.put("bomb.docx", writer.finish().unwrap().into_inner());
+    for (name, bytes) in [
+        ("broken.pdf", b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 1 0 R >>\nendobj".to_vec()),
+        ("broken.docx", b"PK\x03\x04broken".to_vec()),
+        ("broken.xls", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 and nothing".to_vec()),
+        ("deep.pdf", format!("%PDF-1.4\n1 0 obj\n{}", "[".repeat(2_000_000)).into_bytes()),
+        ("broken.tgz", b"\x1f\x8b\x08broken".to_vec()),
+    ] {
+        desk.put(name, bytes);
+    }
+    for name in ["bomb.docx", "broken.pdf", "broken.docx", "broken.xls", "deep.pdf", "broken.tgz"] {
+        let error = desk.read(json!({"path": name})).await.unwrap_err();
+        assert!(error.contains("Failed to extract text from") && error.contains(name), "{name}: {error}");
+    }
+    desk.put("fine.docx", word(1));
+    assert!(desk.read(json!({"path": "fine.docx"})).await.unwrap().contains("Paragraph 1"));
+}
+
+#[tokio::test]
+async fn a_child_that_does_not_end_is_ended() {
+    let desk = Desk::new();
+    let began = Instant::now();
+    let program = desk.base.join("sleeper");
+    fs::write(&program, "#!/bin/sh\nexec sleep 600\n").unwrap();
+    let reader = Reader::new("/bin/sh", &[program.to_str().unwrap()]).within(Duration::from_millis(200));
+    let read = |stop: bool| {
+        reader.read(octo_documents::Format::Pdf, octo_documents::Reading::Bytes(vec![]), &|| stop)
+    };
+    assert!(matches!(read(false), Err(octo_documents::DocumentError::Limit(_))));
+    assert!(matches!(read(true), Err(octo_documents::DocumentError::Stopped)));
+    assert!(began.elapsed() < Duration::from_secs(60));
+    // A program that is no reader is not believed, whatever it prints.
+    let stranger = Reader::new("/bin/echo", &[]);
+    let text = stranger.read(octo_documents::Format::Pdf, octo_documents::Reading::Bytes(vec![]), &|| false);
+    assert!(matches!(text, Err(octo_documents::DocumentError::Failed(_))), "{text:?}");
+}
+
+#[tokio::test]
+async fn a_script_reads_what_octo_cannot_and_its_failure_says_how_to_repair_it() {
+    let desk = Desk::new();
+    desk.put("old.doc", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 old words");
+    let error = desk.read(json!({"path": "old.doc"})).await.unwrap_err();
+    assert!(error.contains("There is no script read_word.py"), "{error}");
+    desk.context.scripts.install(SHIPPED_SCRIPTS).unwrap();
+    let script = desk.base.join("scripts/read_word.py");
+    fs::write(&script, "# VERSION: 1\nimport sys\nprint('found nothing in', sys.argv[1])\nsys.exit(3)\n")
+        .unwrap();
+    let error = desk.read(json!({"path": "old.doc"})).await.unwrap_err();
+    assert!(
+        error.contains(&format!(
+            "The script {} was tried then, and failed: it ended with 3",
+            script.display()
+        ))
+    );
+    assert!(error.contains("found nothing in") && error.contains("repair or extend it"), "{error}");
+    // Repaired, as the words say.
+    fs::write(&script, "import sys\nprint(open(sys.argv[1], 'rb').read()[8:].decode().strip())\n").unwrap();
+    let text = desk.read(json!({"path": "old.doc"})).await.unwrap();
+    assert_eq!(
+        text,
+        "File: old.doc [text of a Word document of the old format (.doc)] (1 lines)\n\n     1\told words\n"
+    );
+}
+
+#[test]
+fn shipped_scripts_carry_their_versions() {
+    for script in SHIPPED_SCRIPTS {
+        assert!(script.text.lines().take(40).any(|line| line.starts_with("# VERSION: ")), "{}", script.name);
+        assert!(script.text.starts_with("#!/"), "{}", script.name);
+    }
+    assert_eq!(SHIPPED_SCRIPTS.len(), 5);
+}

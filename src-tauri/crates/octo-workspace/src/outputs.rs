@@ -1,0 +1,104 @@
+//! Outputs: long results of tools, kept whole for the model to read in ranges.
+
+use std::{
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+/// How long an output is kept: as long as a command's log.
+const KEEP: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The outputs of one session, files in one folder of Octo's own. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Outputs {
+    folder: PathBuf,
+}
+
+impl Outputs {
+    /// The outputs in `folder`; it is made with the first one.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Keeps a text under a name; where it is. What had the name before is replaced. Readable by its owner only.
+    /// Outputs nobody read for a week are removed.
+    ///
+    /// # Errors
+    /// Those of the system; a name that is no plain file name is invalid input.
+    pub fn keep(&self, name: &str, text: &str) -> io::Result<PathBuf> {
+        let folder = crate::private_folder(&self.folder)?;
+        let path = folder.join(plain(name)?);
+        self.prune();
+        let mut temporary = tempfile::Builder::new().prefix(".output-").tempfile_in(&folder)?;
+        temporary.write_all(text.as_bytes())?;
+        temporary.persist(&path).map_err(|error| error.error)?;
+        Ok(path)
+    }
+
+    /// Where the text kept under a name is; none where there is none.
+    pub fn find(&self, name: &str) -> Option<PathBuf> {
+        let path = self.folder.join(plain(name).ok()?);
+        path.is_file().then(|| path.canonicalize().ok()).flatten()
+    }
+
+    fn prune(&self) {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        for entry in entries {
+            let changed = entry.metadata().and_then(|meta| meta.modified()).ok();
+            let age = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
+            if age.is_some_and(|age| age > KEEP)
+                && let Err(error) = fs::remove_file(entry.path())
+            {
+                tracing::warn!(%error, "an old output stays");
+            }
+        }
+    }
+}
+
+/// A name that names a file in the folder and nowhere else.
+fn plain(name: &str) -> io::Result<&Path> {
+    let is_plain = !name.is_empty()
+        && !name.starts_with('.')
+        && name
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '_'));
+    if is_plain { Ok(Path::new(name)) } else { Err(io::Error::from(io::ErrorKind::InvalidInput)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_kept_under_plain_names_only() {
+        let home = tempfile::tempdir().unwrap();
+        let outputs = Outputs::new(home.path().join("outputs/session"));
+        assert_eq!(outputs.find("a.md"), None);
+        let path = outputs.keep("a.md", "one").unwrap();
+        assert_eq!(outputs.find("a.md"), Some(path.clone()));
+        assert_eq!(outputs.keep("a.md", "two").unwrap(), path);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        for name in ["", ".", "..", ".hidden", "a/b", "../a", "a\\b", "ä"] {
+            assert!(outputs.keep(name, "x").is_err(), "{name}");
+            assert_eq!(outputs.find(name), None, "{name}");
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn old_outputs_go_when_a_new_one_comes() {
+        let home = tempfile::tempdir().unwrap();
+        let outputs = Outputs::new(home.path());
+        let (old, young) = (outputs.keep("old.md", "").unwrap(), outputs.keep("young.md", "").unwrap());
+        let long_ago = SystemTime::now() - KEEP - Duration::from_secs(60);
+        fs::File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
+        outputs.keep("new.md", "").unwrap();
+        assert!(!old.exists() && young.exists());
+    }
+}

@@ -1,0 +1,212 @@
+//! Scripts of the home: shipped with Octo, and the person's to change.
+
+use serde_json::{Map, Value};
+use std::{
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// A script as it is shipped.
+#[derive(Clone, Copy, Debug)]
+pub struct ShippedScript {
+    /// Its file name.
+    pub name: &'static str,
+    /// Its text; one of its first lines says `# VERSION: n`.
+    pub text: &'static str,
+}
+
+/// The folder of scripts. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Scripts {
+    folder: PathBuf,
+}
+
+/// What installing did with a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Installed {
+    /// It was not there.
+    New,
+    /// It is there already, in this version or a newer one, as shipped or changed.
+    Kept,
+    /// An older one that nobody had changed was replaced.
+    Replaced,
+    /// An older one that had been changed was put aside, and this one took its place.
+    PutAside {
+        /// Where the changed one is now.
+        backup: PathBuf,
+    },
+}
+
+/// The file with the hashes of what was shipped: what still has its hash, nobody has changed.
+const SHIPPED: &str = ".shipped.json";
+/// Lines looked at for a version.
+const HEAD_LINES: usize = 40;
+/// The most versions of one script that are put aside.
+const MAX_BACKUPS: u32 = 1_000;
+
+impl Scripts {
+    /// The scripts in `folder`.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// A script's path; none where there is no such script.
+    pub fn find(&self, name: &str) -> Option<PathBuf> {
+        let path = self.folder.join(name);
+        path.is_file().then_some(path)
+    }
+
+    /// Puts shipped scripts into the folder. One a person changed is never lost: where a newer version takes its
+    /// place, it stays beside it as `NAME.v<old>.bak`.
+    ///
+    /// # Errors
+    /// Those of the system. Scripts done before stay done.
+    pub fn install(&self, shipped: &[ShippedScript]) -> io::Result<Vec<(&'static str, Installed)>> {
+        crate::private_folder(&self.folder)?;
+        let mut hashes = self.hashes();
+        let mut done = Vec::new();
+        for script in shipped {
+            let known = hashes.get(script.name).and_then(Value::as_str).map(str::to_owned);
+            let outcome = self.install_one(script, known.as_deref())?;
+            let hash = blake3::hash(script.text.as_bytes()).to_hex().to_string();
+            if outcome != Installed::Kept || self.is_as(script.name, &hash) {
+                hashes.insert(script.name.to_owned(), Value::from(hash));
+            }
+            done.push((script.name, outcome));
+        }
+        self.put(SHIPPED, &Value::Object(hashes).to_string(), 0o600)?;
+        Ok(done)
+    }
+
+    fn install_one(&self, script: &ShippedScript, known: Option<&str>) -> io::Result<Installed> {
+        let path = self.folder.join(script.name);
+        let present = match fs::read(&path) {
+            Ok(present) => present,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.put(script.name, script.text, 0o700)?;
+                return Ok(Installed::New);
+            }
+            Err(error) => return Err(error),
+        };
+        let text = String::from_utf8_lossy(&present);
+        let old = version(&text);
+        if present == script.text.as_bytes() || old >= version(script.text) {
+            return Ok(Installed::Kept);
+        }
+        if known == Some(blake3::hash(&present).to_hex().as_str()) {
+            self.put(script.name, script.text, 0o700)?;
+            return Ok(Installed::Replaced);
+        }
+        let backup = self.free_backup(script.name, old)?;
+        fs::rename(&path, &backup)?;
+        self.put(script.name, script.text, 0o700)?;
+        Ok(Installed::PutAside { backup })
+    }
+
+    fn free_backup(&self, name: &str, version: u32) -> io::Result<PathBuf> {
+        let backup = |more: &str| self.folder.join(format!("{name}.v{version}{more}.bak"));
+        (1..MAX_BACKUPS)
+            .map(|count| if count == 1 { backup("") } else { backup(&format!("-{count}")) })
+            .find(|path| !path.exists())
+            .ok_or_else(|| io::Error::other("too many versions were put aside"))
+    }
+
+    fn is_as(&self, name: &str, hash: &str) -> bool {
+        fs::read(self.folder.join(name)).is_ok_and(|present| blake3::hash(&present).to_hex().as_str() == hash)
+    }
+
+    /// What was shipped before. A file that cannot be read means that everything counts as changed.
+    fn hashes(&self) -> Map<String, Value> {
+        let text = fs::read_to_string(self.folder.join(SHIPPED)).unwrap_or_default();
+        match serde_json::from_str(&text) {
+            Ok(Value::Object(hashes)) => hashes,
+            _ => Map::new(),
+        }
+    }
+
+    fn put(&self, name: &str, text: &str, mode: u32) -> io::Result<()> {
+        let mut temporary = tempfile::Builder::new().prefix(".script-").tempfile_in(&self.folder)?;
+        temporary.write_all(text.as_bytes())?;
+        set_mode(temporary.path(), mode)?;
+        temporary.as_file().sync_all()?;
+        temporary.persist(self.folder.join(name)).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+/// The number behind `VERSION:` in a script's first lines; one without it is older than any.
+fn version(text: &str) -> u32 {
+    let stamp = text.lines().take(HEAD_LINES).find_map(|line| line.split_once("VERSION:"));
+    stamp.and_then(|(_, number)| number.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: ShippedScript = ShippedScript { name: "read.sh", text: "#!/bin/sh\n# VERSION: 1\necho one\n" };
+    const TWO: ShippedScript = ShippedScript { name: "read.sh", text: "#!/bin/sh\n# VERSION: 2\necho two\n" };
+
+    fn outcome(scripts: &Scripts, shipped: ShippedScript) -> Installed {
+        scripts.install(&[shipped]).unwrap().remove(0).1
+    }
+
+    #[test]
+    fn an_update_replaces_what_nobody_changed_and_puts_aside_what_somebody_did() {
+        let home = tempfile::tempdir().unwrap();
+        let scripts = Scripts::new(home.path().join("scripts"));
+        assert_eq!(scripts.find("read.sh"), None);
+        assert_eq!(outcome(&scripts, ONE), Installed::New);
+        assert_eq!(outcome(&scripts, ONE), Installed::Kept);
+        assert_eq!(outcome(&scripts, TWO), Installed::Replaced);
+        let path = scripts.find("read.sh").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), TWO.text);
+
+        let mine = "#!/bin/sh\n# VERSION: 2\necho mine\n";
+        fs::write(&path, mine).unwrap();
+        assert_eq!(outcome(&scripts, TWO), Installed::Kept, "of the same version, it stays in use");
+        assert_eq!(outcome(&scripts, ONE), Installed::Kept, "an older Octo takes nothing back");
+        let three = ShippedScript { text: "#!/bin/sh\n# VERSION: 3\necho three\n", ..TWO };
+        let backup = path.with_file_name("read.sh.v2.bak");
+        assert_eq!(outcome(&scripts, three), Installed::PutAside { backup: backup.clone() });
+        assert_eq!(fs::read_to_string(&backup).unwrap(), mine);
+        assert_eq!(fs::read_to_string(&path).unwrap(), three.text);
+
+        // Another changed one of the same version does not cost the first.
+        fs::write(&path, "# VERSION: 2\nagain\n").unwrap();
+        let second = path.with_file_name("read.sh.v2-2.bak");
+        assert_eq!(outcome(&scripts, three), Installed::PutAside { backup: second });
+        assert_eq!(fs::read_to_string(&backup).unwrap(), mine);
+        fs::remove_file(&path).unwrap();
+        assert_eq!(outcome(&scripts, three), Installed::New, "one that was removed comes back");
+    }
+
+    #[test]
+    fn without_a_record_or_a_version_nothing_is_lost() {
+        let home = tempfile::tempdir().unwrap();
+        let scripts = Scripts::new(home.path());
+        fs::write(home.path().join("read.sh"), "echo no version\n").unwrap();
+        fs::write(home.path().join(SHIPPED), "broken").unwrap();
+        let backup = home.path().join("read.sh.v0.bak");
+        assert_eq!(outcome(&scripts, ONE), Installed::PutAside { backup: backup.clone() });
+        assert_eq!(fs::read_to_string(backup).unwrap(), "echo no version\n");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(home.path().join("read.sh")).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700);
+        }
+    }
+}
