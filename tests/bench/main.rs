@@ -12,6 +12,7 @@ mod seed;
 mod sessions;
 mod table;
 mod tasks;
+mod time;
 mod turn;
 mod window;
 
@@ -29,16 +30,18 @@ enum Part {
     Grep,
     Cache,
     Tasks,
+    Time,
 }
 
 /// The parts by their names, in the order they run.
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 7] = [
     ("sessions", Part::Sessions),
     ("window", Part::Window),
     ("turn", Part::Turn),
     ("grep", Part::Grep),
     ("cache", Part::Cache),
     ("tasks", Part::Tasks),
+    ("time", Part::Time),
 ];
 
 fn main() -> ExitCode {
@@ -84,6 +87,7 @@ async fn measure(parts: &[(&str, Part)]) -> Result<(Table, String)> {
             Part::Grep => grep::measure(&mut table),
             Part::Cache => cache::measure(&mut table).await,
             Part::Tasks => tasks::measure(&mut table).await,
+            Part::Time => time::measure(&mut table),
         };
         outcome.with_context(|| (*name).to_owned())?;
         say(&format!("{name} took {:.0} s", began.elapsed().as_secs_f64()));

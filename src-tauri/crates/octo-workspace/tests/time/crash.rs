@@ -189,7 +189,7 @@ fn what_somebody_changed_after_the_crash_is_not_overwritten() {
     assert!(world.machine.plan(world.session, 0, Selection::All).is_err(), "refused until it is finished");
     let recovered = world.machine.recover().unwrap();
     assert_eq!(recovered[0].outcome, RecoveredAs::Finished);
-    assert_eq!(recovered[0].kept, [mine.clone()]);
+    assert_eq!(recovered[0].kept, std::slice::from_ref(&mine));
     assert_eq!(fs::read(&mine).unwrap(), b"mine, after the crash");
     let mut now = world.tree();
     now.insert(mine.clone(), before[&mine].clone());

@@ -135,7 +135,7 @@ fn chosen_files_come_back_and_the_session_stays() {
         fs::write(&other, "2").unwrap();
     });
     let chosen = world.machine.paths_named(world.session, &[one.to_str().unwrap().to_owned()]).unwrap();
-    assert_eq!(chosen, [one.clone()]);
+    assert_eq!(chosen, std::slice::from_ref(&one));
     let plan = world.machine.plan(world.session, 1, Selection::Files(chosen.into_iter().collect())).unwrap();
     let report = world.machine.restore(&plan, &none()).unwrap();
     let read = || (fs::read_to_string(&one).unwrap(), fs::read_to_string(&other).unwrap());

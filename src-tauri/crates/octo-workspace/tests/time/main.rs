@@ -4,7 +4,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::panic,
     clippy::print_stderr,
     reason = "functions the tests share are tests too"
 )]

@@ -1,1 +1,48 @@
+use super::*;
+use std::{fs, os::unix::fs::symlink};
 
+#[test]
+fn no_link_on_the_way_is_followed() {
+    let keep = tempfile::tempdir().unwrap();
+    let base = keep.path().canonicalize().unwrap();
+    fs::create_dir_all(base.join("real/deep")).unwrap();
+    fs::write(base.join("real/deep/file"), "x").unwrap();
+    symlink("real", base.join("link")).unwrap();
+    assert!(Folder::open(&base.join("real/deep")).is_ok());
+    for path in ["link", "link/deep", "real/deep/file", "missing"] {
+        let error = Folder::open(&base.join(path)).unwrap_err();
+        assert!(is_no_way(&error), "{path}: {error:?}");
+    }
+    for path in ["real/../real", "relative"] {
+        let path = if path == "relative" { PathBuf::from(path) } else { base.join(path) };
+        assert!(Folder::open(&path).is_err(), "{}", path.display());
+    }
+    let mut folders = Folders::default();
+    assert!(matches!(folders.look(&base.join("real/deep/file")).unwrap(), Entry::File(..)));
+    assert!(matches!(folders.look(&base.join("link/deep/file")).unwrap(), Entry::Absent));
+    assert!(
+        matches!(folders.look(&base.join("link")).unwrap(), Entry::Link(target, _) if target == Path::new("real"))
+    );
+}
+
+#[test]
+fn a_held_folder_stays_the_same_one_when_its_path_is_swapped() {
+    let keep = tempfile::tempdir().unwrap();
+    let base = keep.path().canonicalize().unwrap();
+    fs::create_dir(base.join("d")).unwrap();
+    fs::create_dir(base.join("victim")).unwrap();
+    let held = Folder::open(&base.join("d")).unwrap();
+    fs::rename(base.join("d"), base.join("moved")).unwrap();
+    symlink("victim", base.join("d")).unwrap();
+    held.create("new".as_ref()).unwrap();
+    assert!(base.join("moved/new").exists());
+    assert_eq!(fs::read_dir(base.join("victim")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_pipe_is_told_without_waiting_for_its_other_end() {
+    let keep = tempfile::tempdir().unwrap();
+    let base = keep.path().canonicalize().unwrap();
+    nix::unistd::mkfifo(&base.join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert!(matches!(Folders::default().look(&base.join("pipe")).unwrap(), Entry::Special(_)));
+}

@@ -1,1 +1,184 @@
+use super::*;
+use octo_protocol::BlobHash;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
 
+fn file(content: &str) -> FileImage {
+    FileImage::File { blob: BlobHash(content.to_owned()), len: 1, mode: 0o644 }
+}
+
+fn folder() -> FileImage {
+    FileImage::Folder { mode: 0o755 }
+}
+
+fn unsaved(why: Unsaved) -> FileImage {
+    FileImage::Unsaved { why, len: 5, modified: 7 }
+}
+
+#[test]
+fn every_combination_has_its_verdict() {
+    use FileImage::Absent;
+    let (a, b, c) = (file("a"), file("b"), file("c"));
+    let large = unsaved(Unsaved::TooLarge);
+    let modules = unsaved(Unsaved::Dependencies);
+    let not_kept = |why| ImpossibleReason::NotKept { why };
+    let not_saved = |why| ImpossibleReason::PresentNotSaved { why };
+    // as it was left, as it is wanted, as it is now; what is done
+    for (left, wanted, present, expected) in [
+        (&a, &a, &a, "nothing"),
+        (&a, &b, &b, "nothing"),
+        (&a, &b, &a, "clean"),
+        (&a, &Absent, &a, "clean"),
+        (&Absent, &a, &Absent, "clean"),
+        (&a, &b, &c, "both"),
+        (&a, &a, &c, "others"),
+        (&a, &a, &Absent, "others"),
+        (&a, &large, &a, "not kept"),
+        (&large, &large, &large, "nothing"),
+        (&large, &Absent, &large, "not saved"),
+        (&a, &b, &large, "not saved"),
+        (&modules, &Absent, &folder(), "not saved"),
+        (&modules, &modules, &folder(), "nothing"),
+        (&Absent, &modules, &Absent, "not kept"),
+        (&folder(), &Absent, &folder(), "clean"),
+    ] {
+        let candidate = Candidate {
+            path: PathBuf::from("/p"),
+            left: left.clone(),
+            wanted: wanted.clone(),
+            present: present.clone(),
+            stamp: None,
+        };
+        let step = Step { path: PathBuf::from("/p"), from: present.clone(), to: wanted.clone(), stamp: None };
+        let why = |image: &FileImage| match image {
+            FileImage::Unsaved { why, .. } => *why,
+            _ => Unsaved::Dependencies,
+        };
+        let expected = match expected {
+            "nothing" => Verdict::Nothing,
+            "clean" => Verdict::Clean(step),
+            "both" => Verdict::Conflict(step, ConflictSource::Both),
+            "others" => Verdict::Conflict(step, ConflictSource::OthersOnly),
+            "not kept" => Verdict::Impossible(not_kept(why(wanted))),
+            _ => Verdict::Impossible(not_saved(why(present))),
+        };
+        assert_eq!(judge(candidate), expected, "{left:?} {wanted:?} {present:?}");
+    }
+}
+
+/// A disk in memory.
+#[derive(Clone, Debug, Default)]
+struct Memory(BTreeMap<PathBuf, Kind>);
+
+impl Disk for Memory {
+    fn kind(&mut self, path: &Path) -> io::Result<Kind> {
+        Ok(self.0.get(path).copied().unwrap_or(if path == Path::new("/") {
+            Kind::Folder
+        } else {
+            Kind::Absent
+        }))
+    }
+
+    fn names(&mut self, path: &Path) -> io::Result<Vec<OsString>> {
+        Ok(self
+            .0
+            .keys()
+            .filter(|it| it.parent() == Some(path))
+            .map(|it| it.file_name().unwrap().into())
+            .collect())
+    }
+}
+
+fn step(path: &str, from: FileImage, to: FileImage) -> Step {
+    Step { path: PathBuf::from(path), from, to, stamp: None }
+}
+
+#[test]
+fn a_folder_goes_only_when_nothing_stays_in_it() {
+    let mut disk = Memory(BTreeMap::from([
+        (PathBuf::from("/d"), Kind::Folder),
+        (PathBuf::from("/d/e"), Kind::Folder),
+        (PathBuf::from("/d/e/ours"), Kind::Other),
+    ]));
+    let steps = vec![
+        step("/d", folder(), FileImage::Absent),
+        step("/d/e", folder(), FileImage::Absent),
+        step("/d/e/ours", file("a"), FileImage::Absent),
+    ];
+    let (all, impossible) = arrange(steps.clone(), &mut disk).unwrap();
+    assert_eq!((all.len(), impossible.len()), (3, 0));
+    disk.0.insert(PathBuf::from("/d/e/theirs"), Kind::Other);
+    let (left, impossible) = arrange(steps, &mut disk).unwrap();
+    assert_eq!(left.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), ["/d/e/ours"]);
+    assert!(impossible.values().all(|why| *why == ImpossibleReason::FolderNotEmpty) && impossible.len() == 2);
+}
+
+#[test]
+fn folders_on_the_way_are_made_and_nothing_is_made_behind_a_link() {
+    let mut disk = Memory(BTreeMap::from([(PathBuf::from("/link"), Kind::Other)]));
+    let steps = vec![
+        step("/new/deep/a", FileImage::Absent, file("a")),
+        step("/link/a", FileImage::Absent, file("a")),
+        step("/link/deep/b", FileImage::Absent, file("a")),
+    ];
+    let (left, impossible) = arrange(steps, &mut disk).unwrap();
+    assert_eq!(
+        left.iter().map(|it| (it.path.to_str().unwrap(), &it.to)).collect::<Vec<_>>(),
+        [("/new", &folder()), ("/new/deep", &folder()), ("/new/deep/a", &file("a"))]
+    );
+    assert!(
+        impossible.values().all(|why| *why == ImpossibleReason::ParentNotFolder) && impossible.len() == 2
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is asked for: what is left can be done as it stands, on any disk.
+    #[test]
+    fn what_is_arranged_can_be_done(
+        present in proptest::collection::vec((0..7usize, any::<bool>()), 0..7),
+        wanted in proptest::collection::vec((0..7usize, 0..3u8), 0..7),
+    ) {
+        let paths = ["/a", "/a/b", "/a/b/c", "/a/d", "/e", "/e/f", "/e/f/g"];
+        let mut disk = Memory::default();
+        for (number, is_folder) in present {
+            let path = Path::new(paths[number]);
+            if disk.kind(path.parent().unwrap()).unwrap() == Kind::Folder {
+                let kind = if is_folder { Kind::Folder } else { Kind::Other };
+                disk.0.entry(path.to_owned()).or_insert(kind);
+            }
+        }
+        let mut steps = BTreeMap::new();
+        for (number, to) in wanted {
+            let path = PathBuf::from(paths[number]);
+            let from = match disk.kind(&path).unwrap() {
+                Kind::Absent => FileImage::Absent,
+                Kind::Folder => folder(),
+                Kind::Other => file("old"),
+            };
+            let to = [FileImage::Absent, folder(), file("new")][usize::from(to)].clone();
+            if from != to {
+                steps.insert(path.clone(), Step { path, from, to, stamp: None });
+            }
+        }
+        let asked = steps.len();
+        let (left, impossible) = arrange(steps.into_values().collect(), &mut disk).unwrap();
+        prop_assert!(left.len() + impossible.len() >= asked);
+        for step in &left {
+            prop_assert!(!impossible.contains_key(&step.path));
+            match step.to {
+                FileImage::Absent => disk.0.remove(&step.path),
+                FileImage::Folder { .. } => disk.0.insert(step.path.clone(), Kind::Folder),
+                _ => disk.0.insert(step.path.clone(), Kind::Other),
+            };
+        }
+        for path in disk.0.keys() {
+            let parent = path.parent().unwrap();
+            prop_assert!(
+                parent == Path::new("/") || disk.0.get(parent) == Some(&Kind::Folder),
+                "{} lies in no folder", path.display()
+            );
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What the pictures around a command cost in a large repository.
+
+use crate::table::{Figures, Table, Unit};
+use anyhow::{Context as _, Result, ensure};
+use octo_protocol::{Mode, Profile, SessionId, SessionInfo, SessionStatus, Source, TurnId, Usage};
+use octo_store::{NewSession, Store, ToolsetRow};
+use octo_workspace::{Blobs, Limits, TimeMachine};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+const FOLDERS: usize = 1_000;
+const FILES_IN_EACH: usize = 100;
+/// Commands that count. One before them fills the caches.
+const COMMANDS: usize = 15;
+/// Files a command changes.
+const CHANGED: usize = 5;
+/// The aim of the project's fourth issue for a warm picture, in milliseconds.
+const AIM: f64 = 150.0;
+
+/// Adds the rows. Blocking: on a thread of its own.
+///
+/// # Errors
+/// When something is not recorded.
+pub fn measure(table: &mut Table) -> Result<()> {
+    let keep = tempfile::tempdir()?;
+    let base = fs::canonicalize(keep.path())?;
+    let folder = base.join("tree");
+    let bytes = grow(&folder)?;
+    let store = Store::open(&base.join("octo"))?;
+    let session = SessionId::new();
+    let new = session_in(session, &folder);
+    store.write_blocking(move |tx| tx.create_session(&new))?;
+    let blobs = Blobs::new(base.join("octo/blobs"));
+    let machine = TimeMachine::new(store.clone(), blobs, &base.join("octo"), Limits::default());
+    let task = machine.begin_task(session, TurnId::new(), &folder, "measure")?;
+
+    let resident = memory("VmRSS:")?;
+    forget_peak();
+    let began = Instant::now();
+    let running = machine.before_command(task, &folder)?;
+    let first = began.elapsed();
+    let peak = memory("VmHWM:")? - resident;
+    machine.after_command(&running)?;
+
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for round in 0..=COMMANDS {
+        let began = Instant::now();
+        let running = machine.before_command(task, &folder)?;
+        before.push(began.elapsed());
+        for file in 0..CHANGED {
+            let path = folder.join(format!("d{}", (round * 37 + file * 101) % FOLDERS)).join("f0.txt");
+            fs::write(path, format!("round {round}, file {file}\n"))?;
+        }
+        let began = Instant::now();
+        let changed = machine.after_command(&running)?;
+        after.push(began.elapsed());
+        ensure!(changed == CHANGED, "{changed} changes were found");
+    }
+    machine.end_task(task)?;
+    store.close();
+
+    let what = format!("Picture of {} files", FOLDERS * FILES_IN_EACH);
+    table.told(format!("{what}: the first"), Unit::Milliseconds, Figures::of_times(&[first])?);
+    table.aimed(format!("{what}: before a command"), Unit::Milliseconds, figures(&before)?, AIM);
+    table.aimed(format!("{what}: after a command"), Unit::Milliseconds, figures(&after)?, AIM);
+    table.told(format!("{what}: peak memory of the first"), Unit::Megabytes, Figures::of([peak])?);
+    table.note(format!(
+        "The tree has {FOLDERS} folders and {} MB and is no repository, so that the first picture keeps a copy of \
+         everything; each command changes {CHANGED} files.",
+        bytes / 1_000_000,
+    ));
+    Ok(())
+}
+
+fn figures(runs: &[Duration]) -> Result<Figures> {
+    Figures::of_times(runs.get(1..).context("runs")?)
+}
+
+/// Makes the tree, always the same, and says how many bytes it has.
+fn grow(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for number in 0..FOLDERS {
+        let below = folder.join(format!("d{number}"));
+        fs::create_dir_all(&below)?;
+        for file in 0..FILES_IN_EACH {
+            let line = format!("line of file {file} in folder {number}\n");
+            let content = line.repeat(10 + (number * 7 + file * 13) % 90);
+            bytes += content.len() as u64;
+            fs::write(below.join(format!("f{file}.txt")), content)?;
+        }
+    }
+    Ok(bytes)
+}
+
+fn session_in(id: SessionId, folder: &Path) -> NewSession {
+    let info = SessionInfo {
+        id,
+        title: String::new(),
+        folder: folder.to_string_lossy().into_owned(),
+        profile: Profile::General,
+        mode: Mode::Autonomous,
+        model: None,
+        effort: None,
+        source: Source::Window,
+        pinned: false,
+        status: SessionStatus::Idle,
+        created_at: 0,
+        updated_at: 0,
+        usage: Usage::default(),
+    };
+    let toolset = ToolsetRow { hash: "bench".to_owned(), version: 1, tools_json: "[]".to_owned() };
+    NewSession { info, system: String::new(), toolset }
+}
+
+/// A line of what the system says of this process, in millions of bytes.
+fn memory(line: &str) -> Result<f64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let found = status.lines().find_map(|it| it.strip_prefix(line)).context("a line of memory")?;
+    let kibibytes: f64 = found.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kibibytes * 1024.0 / 1e6)
+}
+
+/// Lets the peak begin anew. Where that may not be done, the figure holds what came before it, too.
+fn forget_peak() {
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
