@@ -35,7 +35,7 @@ const MAY_WRITE: &[(&str, &str)] = &[
         "what a command leaves to the next, in Octo's own folder",
     ),
     (
-        "src-tauri/crates/octo-shell/src/shell/commands.rs",
+        "src-tauri/crates/octo-shell/src/shell/place.rs",
         "what a command is started from, in Octo's own folder",
     ),
 ];
