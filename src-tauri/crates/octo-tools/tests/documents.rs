@@ -1,5 +1,5 @@
 //! `file_reader` on documents, through the public tools and with real children: the program this package builds.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use octo_documents::Reader;
 use octo_protocol::{CallId, SessionId};
