@@ -8,6 +8,13 @@ use url::Url;
 /// Elements deeper than this are left out: the conversion calls itself for each level, and no page people wrote
 /// goes near it.
 const DEEPEST: usize = 150;
+/// A page with more elements open at once than this is not parsed: that takes time by the square of their number.
+const MOST_OPEN: usize = 1_000;
+/// Elements that have no end, or need none.
+const WITHOUT_END: &[&str] = &[
+    "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option",
+    "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
+];
 /// Elements that are never content.
 const NEVER: &[&str] = &[
     "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "canvas", "head", "link",
@@ -28,6 +35,9 @@ pub(super) struct Page {
 
 /// Reads a page. Its links become absolute.
 pub(super) fn read(html: &str, address: &Url) -> Page {
+    if most_open(html) > MOST_OPEN {
+        return Page { markdown: tidy(&without_tags(html)), ..Page::default() };
+    }
     let mut document = Html::parse_document(html);
     let title = first(&document, "head title").or_else(|| meta(&document, "property", "og:title"));
     let description =
@@ -48,6 +58,35 @@ pub(super) fn read(html: &str, address: &Url) -> Page {
         .convert(&content)
         .unwrap_or_else(|_| whole().text().collect::<Vec<_>>().join(" "));
     Page { title, description, markdown: tidy(&markdown) }
+}
+
+/// How many elements are open at once, at most and about: by counting tags.
+fn most_open(html: &str) -> usize {
+    let (mut open, mut most) = (0_usize, 0);
+    for tag in html.split('<').skip(1) {
+        let (is_end, tag) = tag.strip_prefix('/').map_or((false, tag), |tag| (true, tag));
+        let end = tag.find(|character: char| !character.is_ascii_alphanumeric()).unwrap_or(tag.len());
+        let name = tag.get(..end).unwrap_or_default().to_ascii_lowercase();
+        if !name.starts_with(|first: char| first.is_ascii_alphabetic())
+            || WITHOUT_END.contains(&name.as_str())
+        {
+            continue;
+        }
+        open = if is_end { open.saturating_sub(1) } else { open + 1 };
+        most = most.max(open);
+    }
+    most
+}
+
+/// The text between tags, roughly.
+fn without_tags(html: &str) -> String {
+    let mut text = String::new();
+    for (at, piece) in html.split('<').enumerate() {
+        let piece = if at == 0 { piece } else { piece.split_once('>').map_or("", |(_, text)| text) };
+        text.push_str(piece);
+        text.push(if piece.is_empty() { ' ' } else { '\n' });
+    }
+    text
 }
 
 /// The element that the page says its content is in.

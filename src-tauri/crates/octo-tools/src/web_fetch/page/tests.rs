@@ -71,9 +71,13 @@ fn markup_becomes_markdown() {
 
 #[test]
 fn a_page_nested_without_end_is_read_all_the_same() {
-    let deep = format!("<main><p>Top</p>{}deepest{}</main>", "<div>".repeat(20_000), "</div>".repeat(20_000));
+    let deep = format!("<main><p>Top</p>{}deepest{}</main>", "<div>".repeat(900), "</div>".repeat(900));
     let read = page(&deep);
     assert!(read.markdown.contains("Top") && !read.markdown.contains("deepest"));
+    let deeper = format!("<p>Top</p>{}deepest", "<div>".repeat(200_000));
+    assert_eq!(page(&deeper).markdown.split_whitespace().collect::<Vec<_>>(), ["Top", "deepest"]);
+    let list = format!("<main>{}</main>", "<p>x<li>y<br>".repeat(3_000));
+    assert!(most_open(&list) < 3, "what needs no end is not open");
     for tag in ["b", "span", "ul><li", "table><tr><td", "blockquote"] {
         let unclosed = format!("<p>Top</p>{}", format!("<{tag}>").repeat(5_000));
         assert!(page(&unclosed).markdown.contains("Top"), "{tag}");
