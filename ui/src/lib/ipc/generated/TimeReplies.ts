@@ -11,4 +11,4 @@ import type { TimeSpace } from "./TimeSpace";
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type TimeReplies = { list_tasks: TaskTree, get_task_changes: TaskChanges, compare_file: FileComparison, preview_restore: RestorePreview, restore_task: RestoreReport, add_checkpoint: TaskView, get_time_space: TimeSpace, collect_time: TimeCollected, };
+export type TimeReplies = { get_task_tree: TaskTree, get_task_changes: TaskChanges, compare_file: FileComparison, preview_restore: RestorePreview, restore_task: RestoreReport, add_checkpoint: TaskView, get_time_space: TimeSpace, collect_time: TimeCollected, };

@@ -3,12 +3,12 @@ import type { AddCheckpoint } from "./AddCheckpoint";
 import type { CollectTime } from "./CollectTime";
 import type { CompareFile } from "./CompareFile";
 import type { GetTaskChanges } from "./GetTaskChanges";
+import type { GetTaskTree } from "./GetTaskTree";
 import type { GetTimeSpace } from "./GetTimeSpace";
-import type { ListTasks } from "./ListTasks";
 import type { PreviewRestore } from "./PreviewRestore";
 import type { RestoreTask } from "./RestoreTask";
 
 /**
  * Requests to the time machine.
  */
-export type TimeRequest = { "type": "list_tasks" } & ListTasks | { "type": "get_task_changes" } & GetTaskChanges | { "type": "compare_file" } & CompareFile | { "type": "preview_restore" } & PreviewRestore | { "type": "restore_task" } & RestoreTask | { "type": "add_checkpoint" } & AddCheckpoint | { "type": "get_time_space" } & GetTimeSpace | { "type": "collect_time" } & CollectTime;
+export type TimeRequest = { "type": "get_task_tree" } & GetTaskTree | { "type": "get_task_changes" } & GetTaskChanges | { "type": "compare_file" } & CompareFile | { "type": "preview_restore" } & PreviewRestore | { "type": "restore_task" } & RestoreTask | { "type": "add_checkpoint" } & AddCheckpoint | { "type": "get_time_space" } & GetTimeSpace | { "type": "collect_time" } & CollectTime;
