@@ -41,7 +41,7 @@ fn an_index_gives_its_files_and_nothing_else() {
         files.iter().map(|(name, object)| (str::from_utf8(name).unwrap(), object[0])).collect();
     assert_eq!(told, [("a", 1), ("longer/name.rs", 4)]);
     // Cut anywhere before its trailer, or of an unknown version, it is none.
-    for len in 0..bytes.len() - 20 {
+    for len in 0..=bytes.len() - 24 {
         assert_eq!(read_index(&bytes[..len]), None, "{len}");
     }
     assert_eq!(read_index(&index(5, &[])), None);
