@@ -1,13 +1,14 @@
 //! What the tests of the tools stand on: a session's folder and calls as a model makes them.
 
 use crate::{
-    Effects, Engine, Engines, Granted, Http, Search, Site, TodoList, ToolContext, ToolError, ToolOutput,
+    Effects, Engine, Engines, Granted, Http, Search, Site, Tasks, TodoList, ToolContext, ToolError, ToolOutput,
     Toolset,
 };
 use futures::future::BoxFuture;
-use octo_protocol::{CallId, SessionId, ToolView};
+use octo_protocol::{CallId, SessionId, ToolView, TurnId};
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
-use octo_workspace::{Blobs, Files, Outputs, Scope, Scripts};
+use octo_store::Store;
+use octo_workspace::{Blobs, Files, Limits, Outputs, Scope, Scripts, TimeMachine};
 use serde_json::Value;
 use std::{
     fs,
@@ -37,6 +38,8 @@ impl Bench {
             fs::create_dir(folder).unwrap();
         }
         let session = SessionId::new();
+        let (store, blobs) = (Store::open(&base.join("home")).unwrap(), Blobs::new(base.join("blobs")));
+        let machine = TimeMachine::new(store, blobs.clone(), &base.join("home"), Limits::default());
         let context = ToolContext {
             session,
             call: CallId::new(),
@@ -46,7 +49,7 @@ impl Bench {
                 readable: vec![base.join("outputs")],
                 writable: vec![],
             }),
-            blobs: Blobs::new(base.join("blobs")),
+            blobs,
             shell: Shell::new(ShellConfig {
                 session,
                 scratch: base.join("scratch"),
@@ -62,6 +65,7 @@ impl Bench {
             search: Search::new(Arc::new(Fixed(Vec::new()))),
             shell_folder: None,
             todos: TodoList::default(),
+            tasks: Tasks::new(machine, session, TurnId::new()),
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             vetted: crate::Vetted::Person,
