@@ -18,6 +18,9 @@ mod shell;
 pub use environment::LoginEnvironment;
 pub use error::ShellError;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
-pub use policy::{Judgement, Permitted, allowed_at, allowed_by, judge, judge_at};
+pub use policy::{
+    Around, Assessment, CommandRules, Doubtful, Known, PathRules, Policy, PolicyFault, PolicyRules, Standing, Verdict,
+    assess, render,
+};
 pub use report::{Carried, Input, Live, Report, Run};
 pub use shell::{DEFAULT_WAIT, Shell, ShellConfig};
