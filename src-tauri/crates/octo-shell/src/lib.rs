@@ -4,9 +4,9 @@
 //!   the person's login environment; it is over when that `bash` is, so nothing is guessed from its output.
 //!   What a person expects to last from one line to the next (the directory, exported variables, functions)
 //!   is written by the command when it ends and given to the session's next one.
-//! * [`judge`] says whether a command line is known to only read, [`allowed_by`] whether rules the person gave
-//!   cover it; [`judge_at`] and [`allowed_at`] look at the folder as well. They decide nothing by themselves:
-//!   permission is the caller's.
+//! * [`assess`] says what is to be done with a command line: refuse it, ask, or let it run, and with what in its
+//!   place; [`read_path`] and [`write_path`] say the same about paths, for commands and tools alike; [`Policy`] is
+//!   the person's own `policy.toml`. They decide nothing by themselves: permission is the caller's.
 
 mod environment;
 mod error;
@@ -19,8 +19,8 @@ pub use environment::LoginEnvironment;
 pub use error::ShellError;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
-    Around, Assessment, CommandRules, Doubtful, Known, PathRules, Policy, PolicyFault, PolicyRules, Standing, Verdict,
-    assess, render,
+    Around, Assessment, CommandRules, Doubtful, Known, Open, PathRules, PathVerdict, Policy, PolicyFault, PolicyRules,
+    Standing, Verdict, assess, read_path, render, write_path,
 };
 pub use report::{Carried, Input, Live, Report, Run};
 pub use shell::{DEFAULT_WAIT, Shell, ShellConfig};

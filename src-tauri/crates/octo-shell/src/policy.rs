@@ -22,6 +22,7 @@ mod follow;
 mod git;
 mod look;
 mod options;
+mod paths;
 mod places;
 mod plain;
 mod rewrite;
@@ -38,6 +39,7 @@ mod tests;
 
 pub use file::{CommandRules, PathRules, Policy, PolicyFault, PolicyRules, render};
 pub use look::Known;
+pub use paths::{Open, PathVerdict, read_path, write_path};
 pub use places::Around;
 pub use verdict::{Assessment, Doubtful, Standing, Verdict, assess};
 

@@ -24,6 +24,9 @@ const MAX_DEPTH: usize = 12;
 /// How many calls are looked at. A line with more makes [`Scan::cut`] true.
 const MAX_CALLS: usize = 2_000;
 
+/// How many feeding commands are kept of one stage.
+const MAX_FED: usize = 64;
+
 /// Something a line would start.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
@@ -113,6 +116,8 @@ pub(super) fn scan(parsed: &Parsed, around: &Around) -> Scan {
 pub(super) fn crude(text: &str, around: &Around) -> Scan {
     let mut scanner = Scanner::new(around);
     scanner.bases = vec![".".to_owned()];
+    // Pieces start nothing that could grow beyond the text's length.
+    scanner.most = text.len() + MAX_CALLS;
     scanner.pieces(text);
     scanner.found
 }
@@ -136,6 +141,9 @@ struct Scanner<'a> {
     functions: BTreeMap<String, Command>,
     documents: Vec<String>,
     bases: Vec<String>,
+    /// Functions whose body is being looked at.
+    within: Vec<String>,
+    most: usize,
 }
 
 impl<'a> Scanner<'a> {
@@ -147,6 +155,8 @@ impl<'a> Scanner<'a> {
             functions: BTreeMap::new(),
             documents: Vec::new(),
             bases: Vec::new(),
+            within: Vec::new(),
+            most: MAX_CALLS,
         }
     }
 
@@ -238,7 +248,7 @@ impl<'a> Scanner<'a> {
             let from = self.found.calls.len();
             let flow = Flow { fed: fed.clone(), text: text.take(), ..flow.clone() };
             self.command(stage, &flow);
-            fed.extend(self.found.calls.iter().skip(from).map(Call::name));
+            fed.extend(self.found.calls.iter().skip(from).take(MAX_FED).map(Call::name));
             text = match stage {
                 Command::Simple(simple) => self.printed(simple),
                 _ => None,
@@ -247,6 +257,10 @@ impl<'a> Scanner<'a> {
     }
 
     fn command(&mut self, command: &Command, flow: &Flow) {
+        if self.found.calls.len() >= self.most {
+            self.found.cut = true;
+            return;
+        }
         match command {
             Command::Simple(simple) => self.simple(simple, flow),
             Command::Compound { what, redirects } => {
@@ -305,7 +319,7 @@ impl<'a> Scanner<'a> {
         self.inner(&all, flow);
         let mut flow = flow.clone();
         // What a substitution prints becomes words of this command.
-        flow.fed.extend(self.found.calls.iter().skip(from).map(Call::name));
+        flow.fed.extend(self.found.calls.iter().skip(from).take(MAX_FED).map(Call::name));
         for redirect in &simple.redirects {
             flow.text = match redirect.kind {
                 RedirectKind::Document(index) => self.documents.get(index).cloned(),
@@ -348,7 +362,7 @@ impl<'a> Scanner<'a> {
         flow: &Flow,
         span: Option<Range<usize>>,
     ) -> bool {
-        if self.found.calls.len() >= MAX_CALLS {
+        if self.found.calls.len() >= self.most {
             self.found.cut = true;
             return false;
         }
@@ -384,14 +398,16 @@ impl<'a> Scanner<'a> {
             self.bases = vec![self.home("~")];
         }
         let deeper = Flow { depth: flow.depth + 1, ..flow.clone() };
-        if let Some(body) = self.functions.get(&name).cloned() {
+        if let Some(body) = self.functions.get(&name).cloned().filter(|_| !self.within.contains(&name)) {
             for (at, word) in words.iter().enumerate().skip(1) {
                 self.variables.insert(at.to_string(), word.text.clone());
             }
             let rest: Vec<&str> = call.arguments().collect();
             self.variables.insert("@".to_owned(), rest.join(" "));
             self.variables.insert("*".to_owned(), rest.join(" "));
+            self.within.push(name);
             self.command(&body, &Flow { nested: true, ..deeper });
+            self.within.pop();
             return;
         }
         self.unwrap(&name, &call, &deeper, span);

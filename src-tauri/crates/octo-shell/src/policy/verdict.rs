@@ -85,10 +85,14 @@ struct Words {
 impl Words {
     fn read(line: &str, around: &Around) -> Self {
         let parsed = bash::parse(line).ok();
-        let scan = match &parsed {
+        let mut scan = match &parsed {
             Some(parsed) => scan::scan(parsed, around),
             None => scan::crude(line, around),
         };
+        // What was not followed to its end is at least looked at roughly.
+        if scan.cut && parsed.is_some() {
+            scan.calls.extend(scan::crude(line, around).calls);
+        }
         Self { parsed, scan }
     }
 }

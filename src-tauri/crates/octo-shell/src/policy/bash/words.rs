@@ -46,6 +46,11 @@ impl Reader {
                     let part = self.backtick(Quoting::Bare)?;
                     word.parts.push(part);
                 }
+                // A command's name of its own.
+                '[' if word.parts.is_empty() && self.ahead(1).is_none_or(is_meta) => {
+                    self.at += 1;
+                    push(&mut word.parts, c, Quoting::Bare);
+                }
                 '*' | '?' | '[' => {
                     self.at += 1;
                     word.parts.push(Part::Pattern(c));

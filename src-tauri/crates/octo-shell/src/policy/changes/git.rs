@@ -46,7 +46,8 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
     // The working tree gets other files, links among them.
     let tree = || vec![Touch::Repository(".".to_owned(), Hooks::Run), Touch::Write(".".to_owned()), Touch::Place(".".to_owned())];
     let files = |mut touched: Vec<Touch>| {
-        touched.extend(operands.iter().map(|path| Touch::Write((*path).to_owned())));
+        // Before anything is put there.
+        touched.splice(0..0, operands.iter().map(|path| Touch::Write((*path).to_owned())));
         touched
     };
     let found = match verb.text.as_str() {
@@ -81,7 +82,7 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
         },
         "mv" if operands.len() == 2 => {
             let mut touched = files(tree());
-            touched.extend(operands.iter().map(|path| Touch::Remove((*path).to_owned())));
+            touched.splice(0..0, operands.iter().map(|path| Touch::Remove((*path).to_owned())));
             touched
         }
         // A repository of one's own in an empty folder: nothing is read from it that was not put there here.

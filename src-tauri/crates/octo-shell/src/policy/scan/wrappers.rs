@@ -78,14 +78,19 @@ impl Scanner<'_> {
                 self.text(&script, &flow);
             }
             let mut words = words;
+            if name == "parallel"
+                && let Some(at) = words.iter().position(|word| word.text.starts_with(":::"))
+            {
+                words.truncate(at);
+            }
             if matches!(name, "xargs" | "parallel") {
                 let text = flow.text.clone().unwrap_or_else(|| UNKNOWN.to_string());
                 words.extend(text.split_whitespace().map(|text| Guess { text: text.to_owned(), span: None }));
             }
             // `watch` and `parallel` give one word to a shell.
-            if let [only] = words.as_slice()
+            if let Some(only) = words.first()
                 && only.text.contains(' ')
-                && matches!(name, "watch" | "parallel" | "flock" | "xargs")
+                && matches!(name, "watch" | "parallel" | "flock")
             {
                 return self.text(&only.text.clone(), &flow);
             }
