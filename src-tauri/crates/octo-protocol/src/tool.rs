@@ -1,6 +1,7 @@
 //! What the person sees of a tool call: the second of the two forms a result is kept in.
 
 use crate::BlobHash;
+use crate::Refusal;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -79,6 +80,15 @@ pub enum ToolView {
         options: Vec<String>,
         /// What the person answered, once they did.
         answer: Option<String>,
+    },
+    /// The call was refused, whatever the mode and the rules.
+    Refused {
+        /// What it would have been: a command line, a path.
+        subject: String,
+        /// The part it was refused for, where one part can be named.
+        part: Option<String>,
+        /// Why.
+        refusal: Refusal,
     },
     /// Nothing better is known: the result as text.
     Plain {

@@ -19,7 +19,7 @@ pub use environment::LoginEnvironment;
 pub use error::ShellError;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
-    Around, Assessment, CommandRules, Doubtful, Known, Open, PathRules, PathVerdict, Policy, PolicyFault, PolicyRules,
+    Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, LoggedVerdict, Open, PathRules, PathVerdict, Policy, PolicyFault, PolicyRules,
     Standing, Verdict, assess, read_path, render, write_path,
 };
 pub use report::{Carried, Input, Live, Report, Run};

@@ -20,6 +20,7 @@ mod find;
 mod folder;
 mod follow;
 mod git;
+mod log;
 mod look;
 mod options;
 mod paths;
@@ -38,6 +39,7 @@ mod verdict;
 mod tests;
 
 pub use file::{CommandRules, PathRules, Policy, PolicyFault, PolicyRules, render};
+pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};
 pub use look::Known;
 pub use paths::{Open, PathVerdict, read_path, write_path};
 pub use places::Around;

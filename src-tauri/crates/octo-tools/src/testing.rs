@@ -40,6 +40,7 @@ impl Bench {
                 secret_variables: vec![],
             }),
             shell_folder: None,
+            rewritten: None,
             todos: TodoList::default(),
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),

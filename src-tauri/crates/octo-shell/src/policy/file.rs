@@ -314,3 +314,6 @@ fn fill(array: &mut Array, words: &[String]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
