@@ -307,7 +307,19 @@ pub fn render(text: &str, rules: &PolicyRules) -> String {
 /// Makes an array hold these words, leaving those that stay, and the comments at them, where they are.
 fn fill(array: &mut Array, words: &[String]) {
     let stays = |item: &toml_edit::Value| item.as_str().is_some_and(|text| words.iter().any(|word| word == text));
+    // A comment behind a word stands before the next one in the document, and must not go with it.
+    let comments: String = array
+        .iter()
+        .filter(|item| !stays(item))
+        .filter_map(|item| item.decor().prefix()?.as_str())
+        .filter(|text| text.contains('#'))
+        .collect();
     array.retain(stays);
+    if !comments.is_empty() {
+        let trailing = format!("{comments}{}", array.trailing().as_str().unwrap_or_default());
+        let end = if trailing.ends_with('\n') { "" } else { "\n" };
+        array.set_trailing(format!("{trailing}{end}"));
+    }
     for word in words {
         if !array.iter().any(|item| item.as_str() == Some(word)) {
             array.push(word.as_str());
