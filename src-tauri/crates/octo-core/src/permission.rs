@@ -7,7 +7,8 @@
 
 use octo_protocol::{AskReason, Millis, Mode, Refusal, Risk, Rule, SessionId};
 use octo_shell::{
-    Around, DecisionEntry, Doubtful, Known, LoggedVerdict, Open, PathVerdict, Policy, Standing, Verdict};
+    Around, DecisionEntry, Doubtful, Known, LoggedVerdict, Open, PathVerdict, Policy, Standing, Verdict,
+};
 use octo_tools::{AsksPerson, CommandEffect, Effects};
 use octo_workspace::is_inside;
 use std::{
@@ -101,13 +102,20 @@ impl Decided {
     pub fn logged(&self, effects: &Effects, session: SessionId, at: Millis) -> Option<DecisionEntry> {
         // Reasons are logged by their names, which say nothing about the call.
         let named = |value: serde_json::Value| {
-            let name = value.get("risk").or_else(|| value.get("type")).unwrap_or(&value).as_str().map(str::to_owned);
+            let name =
+                value.get("risk").or_else(|| value.get("type")).unwrap_or(&value).as_str().map(str::to_owned);
             name.unwrap_or_default()
         };
         let (verdict, reason) = match &self.decision {
-            Decision::Deny { refusal, .. } => (LoggedVerdict::Deny, serde_json::to_value(refusal).ok().map(named)),
-            Decision::Ask { reason, .. } => (LoggedVerdict::Ask, serde_json::to_value(reason).ok().map(named)),
-            Decision::Run(_) if self.rewritten.is_some() => (LoggedVerdict::Rewrite, Some("trash".to_owned())),
+            Decision::Deny { refusal, .. } => {
+                (LoggedVerdict::Deny, serde_json::to_value(refusal).ok().map(named))
+            }
+            Decision::Ask { reason, .. } => {
+                (LoggedVerdict::Ask, serde_json::to_value(reason).ok().map(named))
+            }
+            Decision::Run(_) if self.rewritten.is_some() => {
+                (LoggedVerdict::Rewrite, Some("trash".to_owned()))
+            }
             Decision::Run(_) | Decision::Feedback => return None,
         };
         let path = || effects.writes.first().or(effects.reads.first()).map(|path| path.display().to_string());
@@ -189,8 +197,7 @@ fn write(ground: &Ground, path: &Path) -> Decision {
     let shown = path.display().to_string();
     let rule = Some(Rule::Write { path: shown.clone() });
     let ask = |reason| Decision::Ask { reason, rule: rule.clone() };
-    let verdict =
-        octo_shell::write_path(path, ground.open(), &ground.around(&ground.folder), &ground.policy);
+    let verdict = octo_shell::write_path(path, ground.open(), &ground.around(&ground.folder), &ground.policy);
     if let PathVerdict::Denied(refusal) = verdict {
         return Decision::Deny { refusal, subject: shown, part: None };
     }
@@ -218,9 +225,7 @@ fn read(ground: &Ground, path: &Path) -> Decision {
         PathVerdict::Denied(refusal) => Decision::Deny { refusal, subject: shown, part: None },
         // A rule for a folder is no rule for the secrets in it.
         PathVerdict::Secret if ground.rules.contains(&exact) => Decision::Run(Basis::Person),
-        PathVerdict::Secret => {
-            Decision::Ask { reason: AskReason::Secret { path: shown }, rule: Some(exact) }
-        }
+        PathVerdict::Secret => Decision::Ask { reason: AskReason::Secret { path: shown }, rule: Some(exact) },
         PathVerdict::Open => Decision::Run(Basis::Policy),
         PathVerdict::Outside | PathVerdict::Protected => {
             let ruled = ground.rules.iter().any(|rule| match rule {
@@ -319,10 +324,11 @@ fn allowed(ground: &Ground, line: &str, cwd: &Path, ruled: bool, verdict: Verdic
 /// The strictest of what a line touches. A word that is no path resolves to a name inside the folder. The rule of a
 /// path is a rule about that path, not about the command that mentions it.
 fn touched(ground: &Ground, cwd: &Path, known: &Known) -> Decision {
-    let resolved = |word: &String, how: fn(&Ground, &Path) -> Decision| match octo_workspace::resolve(word, cwd) {
-        Ok(path) => how(ground, &path),
-        Err(_) => Decision::Ask { reason: AskReason::ReadsOutside { path: word.clone() }, rule: None },
-    };
+    let resolved =
+        |word: &String, how: fn(&Ground, &Path) -> Decision| match octo_workspace::resolve(word, cwd) {
+            Ok(path) => how(ground, &path),
+            Err(_) => Decision::Ask { reason: AskReason::ReadsOutside { path: word.clone() }, rule: None },
+        };
     let reads = known.reads.iter().map(|word| resolved(word, read));
     let writes = known.writes.iter().map(|word| resolved(word, write));
     let removes = known.removes.iter().map(|word| resolved(word, remove));

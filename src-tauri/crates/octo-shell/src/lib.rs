@@ -19,8 +19,9 @@ pub use environment::LoginEnvironment;
 pub use error::ShellError;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
-    Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, LoggedVerdict, Open, PathRules, PathVerdict, Policy, PolicyFault, PolicyRules,
-    Standing, Verdict, assess, read_path, render, write_path,
+    Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, LoggedVerdict, Open,
+    PathRules, PathVerdict, Policy, PolicyFault, PolicyRules, Standing, Verdict, assess, read_path, render,
+    write_path,
 };
 pub use report::{Carried, Input, Live, Report, Run};
 pub use shell::{DEFAULT_WAIT, Shell, ShellConfig};

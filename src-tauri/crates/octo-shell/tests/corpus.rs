@@ -5,12 +5,7 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
 
 use octo_shell::{Around, Policy, Standing, Verdict, assess};
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::Path,
-    process::Command,
-};
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 /// The classes, each a file.
 const CLASSES: &[(&str, &str)] = &[
@@ -31,13 +26,19 @@ fn place() -> Place {
     let folder = home.join("project");
     fs::create_dir_all(folder.join("src")).expect("folders");
     fs::create_dir_all(folder.join("docs")).expect("folders");
-    for name in ["README.md", "src/main.rs", "src/lib.rs", "notes.txt", "data.json", "docs/a.md", "package.json"] {
+    for name in
+        ["README.md", "src/main.rs", "src/lib.rs", "notes.txt", "data.json", "docs/a.md", "package.json"]
+    {
         fs::write(folder.join(name), "x\n").expect("a file");
     }
     let git = Command::new("git").args(["init", "-q"]).current_dir(&folder).status().expect("git");
     assert!(git.success());
-    let around =
-        Around { folder, home: Some(home.clone()), octo_home: home.join(".octo"), processes: vec![4242, 4243] };
+    let around = Around {
+        folder,
+        home: Some(home.clone()),
+        octo_home: home.join(".octo"),
+        processes: vec![4242, 4243],
+    };
     Place { _keep: keep, around }
 }
 
@@ -122,7 +123,11 @@ fn every_command_of_the_corpus_gets_its_verdict() {
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count >= 400, "only {count}");
     let of = |class: &str, verdict: &str| {
-        shares.iter().filter(|((c, v), _)| *c == class && (verdict == "*" || *v == verdict)).map(|(_, n)| n).sum::<usize>()
+        shares
+            .iter()
+            .filter(|((c, v), _)| *c == class && (verdict == "*" || *v == verdict))
+            .map(|(_, n)| n)
+            .sum::<usize>()
     };
     for class in ["hostile", "obfuscated", "risky"] {
         assert_eq!(of(class, "allow") + of(class, "rewrite"), 0, "{class}");
@@ -152,7 +157,14 @@ fn removals_are_sent_through_the_trash() {
         let standing = Standing { around: &place.around, policy: &policy, rules: &[] };
         assert_eq!(assess(line, &[], standing).rewritten.as_deref(), Some(expected), "{line}");
     }
-    for line in ["rm notes.txt", "./rm x", "bash -c '/bin/rm x'", "echo /bin/rm", "find . -delete -print", "grep -r /bin/rm ."] {
+    for line in [
+        "rm notes.txt",
+        "./rm x",
+        "bash -c '/bin/rm x'",
+        "echo /bin/rm",
+        "find . -delete -print",
+        "grep -r /bin/rm .",
+    ] {
         let policy = Policy::default();
         let standing = Standing { around: &place.around, policy: &policy, rules: &[] };
         assert_eq!(assess(line, &[], standing).rewritten, None, "{line}");

@@ -1,7 +1,7 @@
 //! What runs, what asks and why, as a table.
 
 use super::*;
-use octo_shell::{PathRules, PolicyRules, CommandRules};
+use octo_shell::{CommandRules, PathRules, PolicyRules};
 use octo_tools::Order;
 
 fn ground(mode: Mode, folder: &Path) -> Ground {
@@ -35,7 +35,9 @@ fn reason(ground: &Ground, effects: &Effects) -> Option<AskReason> {
     match decide(ground, effects).decision {
         Decision::Run(_) => None,
         Decision::Ask { reason, .. } => Some(reason),
-        Decision::Feedback | Decision::Deny { .. } => panic!("no question of the model's own, and no refusal"),
+        Decision::Feedback | Decision::Deny { .. } => {
+            panic!("no question of the model's own, and no refusal")
+        }
     }
 }
 
@@ -49,7 +51,9 @@ fn work() -> (tempfile::TempDir, PathBuf) {
 fn autonomous_asks_for_nothing() {
     let (_keep, folder) = work();
     let ground = ground(Mode::Autonomous, &folder);
-    for effects in [command("rm -rf x"), command("sudo ls"), writes("/etc/passwd"), reads("/root/.ssh/id_rsa")] {
+    for effects in
+        [command("rm -rf x"), command("sudo ls"), writes("/etc/passwd"), reads("/root/.ssh/id_rsa")]
+    {
         assert_eq!(decide(&ground, &effects).decision, Decision::Run(Basis::Person));
     }
 }
@@ -142,8 +146,8 @@ fn a_rule_allows_what_it_says_and_nothing_else() {
     }
     for effects in [
         command("cargo testify"),
-        command("cargo test && rm -rf x"),
-        command("cargo test $(rm x)"),
+        command("cargo test && rm -rf /etc/x"),
+        command("cargo test $(make x)"),
         command("cargo test > /etc/out"),
         command("cargo test > .git/config"),
         command("make all && ./run && rm x"),
@@ -216,10 +220,24 @@ fn changes_inside_the_folder_run_and_others_ask() {
     let (_keep, folder) = work();
     std::fs::write(folder.join("a"), "a").unwrap();
     let ground = ground(Mode::AskRisky, &folder);
-    for line in ["rm a", "mkdir -p x/y && touch x/y/z", "cat a > b", "sed -i s/a/b/ a", "for f in a b; do cp a \"$f.bak\"; done"] {
+    for line in [
+        "rm a",
+        "mkdir -p x/y && touch x/y/z",
+        "cat a > b",
+        "sed -i s/a/b/ a",
+        "for f in a b; do cp a \"$f.bak\"; done",
+    ] {
         assert_eq!(decide(&ground, &command(line)).decision, Decision::Run(Basis::Policy), "{line}");
     }
-    for line in ["touch /etc/x", "cp a /etc/x", "cat a > ../b", "rm -rf ../x", "echo x > .env", "echo x > .git/config", "cd /tmp && touch x"] {
+    for line in [
+        "touch /etc/x",
+        "cp a /etc/x",
+        "cat a > ../b",
+        "rm -rf ../x",
+        "echo x > .env",
+        "echo x > .git/config",
+        "cd /tmp && touch x",
+    ] {
         assert!(matches!(decide(&ground, &command(line)).decision, Decision::Ask { .. }), "{line}");
     }
     let whole = format!("rm -rf {}", folder.display());
@@ -252,19 +270,39 @@ fn the_persons_own_policy_denies_asks_and_allows() {
             ask: vec!["git commit".into()],
             deny: vec!["docker".into(), "npm * --global".into()],
         },
-        paths: PathRules { secret: vec!["*.token".into()], deny: vec![folder.join("private").display().to_string()] },
+        paths: PathRules {
+            secret: vec!["*.token".into()],
+            deny: vec![folder.join("private").display().to_string()],
+        },
     };
     let policy = Arc::new(Policy::new(rules, None));
     for mode in [Mode::AskRisky, Mode::Autonomous] {
         let ground = Ground { policy: policy.clone(), ..ground(mode, &folder) };
-        for line in ["docker ps", "sudo docker run x", "ls; /usr/bin/docker ps", "bash -c 'docker ps'", "npm install --global x", "cat private/x"] {
+        for line in [
+            "docker ps",
+            "sudo docker run x",
+            "ls; /usr/bin/docker ps",
+            "bash -c 'docker ps'",
+            "npm install --global x",
+            "cat private/x",
+        ] {
             assert_eq!(refusal(&ground, &command(line)), Some(Refusal::Ruled), "{line}");
         }
-        assert_eq!(refusal(&ground, &writes(folder.join("private/x").to_str().unwrap())), Some(Refusal::Ruled));
+        assert_eq!(
+            refusal(&ground, &writes(folder.join("private/x").to_str().unwrap())),
+            Some(Refusal::Ruled)
+        );
     }
     let ground = Ground { policy, ..ground(Mode::AskRisky, &folder) };
     assert_eq!(decide(&ground, &command("just lint --all")).decision, Decision::Run(Basis::Person));
-    for line in ["just lint; make", "just lint $(make)", "just lint > /etc/x", "X=1 just lint", "just", "/tmp/just lint"] {
+    for line in [
+        "just lint; make",
+        "just lint $(make)",
+        "just lint > /etc/x",
+        "X=1 just lint",
+        "just",
+        "/tmp/just lint",
+    ] {
         assert!(matches!(decide(&ground, &command(line)).decision, Decision::Ask { .. }), "{line}");
     }
     let ruled = AskReason::Risky { risk: Risk::Ruled, part: None, instead: None };
@@ -290,7 +328,9 @@ fn everything_but_a_plain_leave_to_run_is_logged_with_its_reason() {
     ] {
         let entry = decide(&ground, &effects).logged(&effects, SessionId::new(), 1);
         let entry = entry.map(|entry| serde_json::to_value(entry).unwrap());
-        let seen = entry.as_ref().map(|entry| (entry["verdict"].as_str().unwrap(), entry["reason"].as_str().unwrap()));
+        let seen = entry
+            .as_ref()
+            .map(|entry| (entry["verdict"].as_str().unwrap(), entry["reason"].as_str().unwrap()));
         assert_eq!(seen, expected, "{effects:?}");
     }
 }

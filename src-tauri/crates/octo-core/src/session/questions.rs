@@ -166,7 +166,9 @@ impl Session {
             // A task of its own: a fault in reading a call must not leave its question unanswerable.
             let looking = tokio::spawn(async move {
                 match effects {
-                    Some(effects) => Ok(Seen::Decision(permission::decide_beside(&ground, &effects).await.decision)),
+                    Some(effects) => {
+                        Ok(Seen::Decision(permission::decide_beside(&ground, &effects).await.decision))
+                    }
                     None => {
                         let ready = calls::ready(&toolset, &call, &ground, &context).await;
                         ready.map(|ready| Seen::Ready(Box::new(ready))).map_err(|error| error.text)

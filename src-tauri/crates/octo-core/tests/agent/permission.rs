@@ -60,7 +60,11 @@ async fn always_holds_for_the_pattern_in_this_folder_and_outlives_the_session() 
     assert!(matches!(rule, octo_protocol::Rule::Command { words } if words == &["vue-tsc"]), "{rule:?}");
     rig.answer(session, &question, Answer::Always).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    assert_eq!(statuses(&rig.snapshot(session).await), [CallStatus::Done; 2], "the second one was not asked about");
+    assert_eq!(
+        statuses(&rig.snapshot(session).await),
+        [CallStatus::Done; 2],
+        "the second one was not asked about"
+    );
     rig.restart().await;
     let other = rig.start(Mode::AskRisky, "again, and more").await;
     let question = rig.question().await;
@@ -203,7 +207,7 @@ async fn always_in_a_folder_reaches_its_other_open_sessions() {
 #[tokio::test]
 async fn a_command_runs_where_it_was_shown_to_run() {
     let go = run("mkdir -p sub && cd sub && printf 'Go? ' && timeout --foreground 4 cat");
-    let script = Script::new().calls([go]).calls([run("touch here")]).text("done");
+    let script = Script::new().calls([go]).calls([run("sh -c 'touch here'")]).text("done");
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::AskRisky, "go").await;
     let first = rig.question().await;

@@ -150,8 +150,8 @@ impl Reader {
     /// The word of the language that begins here, if one does and it ends as a word.
     fn reserved(&self) -> Option<&'static str> {
         const RESERVED: &[&str] = &[
-            "if", "then", "elif", "else", "fi", "while", "until", "for", "select", "case", "esac", "do", "done",
-            "in", "function", "time", "coproc", "{", "}", "!", "[[",
+            "if", "then", "elif", "else", "fi", "while", "until", "for", "select", "case", "esac", "do",
+            "done", "in", "function", "time", "coproc", "{", "}", "!", "[[",
         ];
         RESERVED.iter().copied().find(|word| self.is_reserved(word))
     }
@@ -264,9 +264,7 @@ impl Reader {
             }
             if let Some(redirect) = self.redirect()? {
                 simple.redirects.push(redirect);
-            } else if let Some(assignment) =
-                if simple.words.is_empty() { self.assignment()? } else { None }
-            {
+            } else if let Some(assignment) = if simple.words.is_empty() { self.assignment()? } else { None } {
                 simple.assignments.push(assignment);
             } else {
                 let word = self.word()?;
@@ -302,7 +300,7 @@ impl Reader {
         if self.ahead(ahead) == Some('[') {
             // A subscript: read as the word it looks like, with the commands in it.
             let close = (ahead..).find(|by| self.ahead(*by).is_none_or(|c| c == '\n' || c == '='));
-            if !close.is_some_and(|by| self.ahead(by) == Some('=')) {
+            if close.is_none_or(|by| self.ahead(by) != Some('=')) {
                 return Ok(None);
             }
             self.doubt(Doubt::Evaluates);

@@ -25,6 +25,8 @@ pub(super) enum Touch {
     Place(String),
     /// Copies all of it: a repository inside would come along.
     Whole(String),
+    /// Copies a folder's content into it: where it exists, links in it would be written through.
+    Merge(String),
     /// Writes to the repository this folder lies in.
     Repository(String, Hooks),
 }
@@ -38,7 +40,12 @@ pub(super) enum Hooks {
     None,
 }
 
-const fn row(name: &'static str, flags: &'static str, values: &'static str, long: &'static [&'static str]) -> Tool {
+const fn row(
+    name: &'static str,
+    flags: &'static str,
+    values: &'static str,
+    long: &'static [&'static str],
+) -> Tool {
     Tool { name, flags, values, files: "", long, operands: Operands::Paths }
 }
 
@@ -68,7 +75,8 @@ pub(super) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
     let words: Vec<&Word> = arguments.iter().collect();
     let options = Options::read(tool, &words)?;
     let texts: Vec<String> = options.operands.iter().map(|word| word.text.clone()).collect();
-    let patterns = options.operands.iter().any(|word| word.form != Form::Literal) || !options.patterns.is_empty();
+    let patterns =
+        options.operands.iter().any(|word| word.form != Form::Literal) || !options.patterns.is_empty();
     // A name that a pattern would make anew is not known; a removed or copied one can be looked up.
     if texts.is_empty() || (patterns && !matches!(name, "rm" | "chmod" | "cp" | "mv")) {
         return None;
@@ -79,7 +87,10 @@ pub(super) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
         "rm" | "rmdir" => {
             // Everything there is: rather a question too many.
             let whole = |text: &String| {
-                text.trim_start_matches("./").trim_end_matches('/').chars().all(|c| matches!(c, '*' | '.' | '?'))
+                text.trim_start_matches("./")
+                    .trim_end_matches('/')
+                    .chars()
+                    .all(|c| matches!(c, '*' | '.' | '?'))
             };
             if texts.iter().any(whole) { None } else { all(Touch::Remove) }
         }
@@ -125,6 +136,14 @@ pub(super) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
                 }
                 if whole {
                     touched.push(Touch::Whole(source.clone()));
+                }
+                // Folders are made one; a file's name is among the writes already.
+                if whole && name == "cp" {
+                    touched.push(Touch::Merge(below(to, source)));
+                    let inner = source.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                    if matches!(inner, "" | "." | "..") || options.has(&["T", "no-target-directory"]) {
+                        touched.push(Touch::Merge(to.clone()));
+                    }
                 }
                 // Into a folder, or in its place.
                 touched.push(Touch::Write(below(to, source)));

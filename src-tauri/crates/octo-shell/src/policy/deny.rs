@@ -58,7 +58,11 @@ fn wipes(call: &Call, around: &Around) -> Option<Refusal> {
         // Everything but the last is taken away; the last is where it goes.
         "mv" => {
             let target = call.has(Some('t'), "target-directory");
-            let sources = if target { operands.as_slice() } else { operands.split_last().map_or(&[][..], |(_, rest)| rest) };
+            let sources = if target {
+                operands.as_slice()
+            } else {
+                operands.split_last().map_or(&[][..], |(_, rest)| rest)
+            };
             any_root(sources)
         }
         "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" => {
@@ -74,9 +78,9 @@ fn wipes(call: &Call, around: &Around) -> Option<Refusal> {
     };
     let moved_over = matches!(name.as_str(), "cp" | "mv" | "ln" | "install" | "tee" | "dd" | "truncate")
         && operands.last().is_some_and(|target| {
-            places(call, around, target).iter().any(|path| {
-                matches!(path.to_str(), Some("/etc/passwd" | "/etc/shadow" | "/etc/sudoers"))
-            })
+            places(call, around, target)
+                .iter()
+                .any(|path| matches!(path.to_str(), Some("/etc/passwd" | "/etc/shadow" | "/etc/sudoers")))
         });
     (found || moved_over).then_some(Refusal::Wipes)
 }
@@ -106,9 +110,33 @@ fn find_wipes(call: &Call, around: &Around) -> bool {
         let value = words.get(at + 1).copied().unwrap_or_default();
         matches!(
             *word,
-            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" | "-mtime" | "-mmin"
-                | "-atime" | "-amin" | "-ctime" | "-cmin" | "-size" | "-newer" | "-newermt" | "-empty" | "-user"
-                | "-inum" | "-samefile" | "-lname" | "-uid" | "-gid" | "-group" | "-nouser" | "-nogroup" | "-links"
+            "-name"
+                | "-iname"
+                | "-path"
+                | "-ipath"
+                | "-wholename"
+                | "-regex"
+                | "-iregex"
+                | "-mtime"
+                | "-mmin"
+                | "-atime"
+                | "-amin"
+                | "-ctime"
+                | "-cmin"
+                | "-size"
+                | "-newer"
+                | "-newermt"
+                | "-empty"
+                | "-user"
+                | "-inum"
+                | "-samefile"
+                | "-lname"
+                | "-uid"
+                | "-gid"
+                | "-group"
+                | "-nouser"
+                | "-nogroup"
+                | "-links"
         ) && !value.chars().all(|c| c == '*')
     });
     removes && !narrows && starts.iter().any(|start| is_root(call, around, start))
@@ -124,13 +152,25 @@ fn device(call: &Call) -> Option<Refusal> {
         "dd" | "dcfldd" | "dc3dd" => {
             call.arguments().filter_map(|word| word.strip_prefix("of=")).any(is_device)
         }
-        "wipefs" | "blkdiscard" | "shred" | "tee" | "truncate" | "mkswap" | "badblocks" | "scrub" | "nwipe"
-        | "rm" | "wipe" | "sponge" => any,
+        "wipefs" | "blkdiscard" | "shred" | "tee" | "truncate" | "mkswap" | "badblocks" | "scrub"
+        | "nwipe" | "rm" | "wipe" | "sponge" => any,
         "fdisk" | "gdisk" | "sgdisk" | "cfdisk" | "sfdisk" | "parted" => any && !call.has(Some('l'), "list"),
-        "cryptsetup" => any && operands.first().is_some_and(|verb| matches!(*verb, "luksFormat" | "erase" | "reencrypt")),
-        "hdparm" => any && call.arguments().any(|word| word.contains("security-erase") || word.contains("trim-sector")),
-        "nvme" => any && operands.first().is_some_and(|verb| matches!(*verb, "format" | "sanitize" | "write-zeroes")),
-        "cp" | "mv" | "install" | "cat" | "pv" | "ddrescue" => operands.last().is_some_and(|text| is_device(text)) && operands.len() > 1,
+        "cryptsetup" => {
+            any && operands.first().is_some_and(|verb| matches!(*verb, "luksFormat" | "erase" | "reencrypt"))
+        }
+        "hdparm" => {
+            any && call
+                .arguments()
+                .any(|word| word.contains("security-erase") || word.contains("trim-sector"))
+        }
+        "nvme" => {
+            any && operands
+                .first()
+                .is_some_and(|verb| matches!(*verb, "format" | "sanitize" | "write-zeroes"))
+        }
+        "cp" | "mv" | "install" | "cat" | "pv" | "ddrescue" => {
+            operands.last().is_some_and(|text| is_device(text)) && operands.len() > 1
+        }
         "diskutil" => operands.first().is_some_and(|verb| {
             let verb = verb.to_ascii_lowercase();
             verb.contains("erase") || verb.contains("zero") || verb.contains("partition")
@@ -141,23 +181,32 @@ fn device(call: &Call) -> Option<Refusal> {
 }
 
 fn kills(name: &str) -> bool {
-    matches!(name, "kill" | "pkill" | "killall" | "skill" | "killall5" | "taskkill" | "fuser" | "snice" | "xkill")
+    matches!(
+        name,
+        "kill" | "pkill" | "killall" | "skill" | "killall5" | "taskkill" | "fuser" | "snice" | "xkill"
+    )
 }
 
 /// Whether a call looks for Octo's processes.
 fn is_about_octo(call: &Call) -> bool {
-    let searches = matches!(call.name().as_str(), "pgrep" | "pidof" | "grep" | "egrep" | "rg" | "awk" | "ps" | "lsof" | "ss");
-    searches && call.arguments().any(|text| names_octo(text))
+    let searches = matches!(
+        call.name().as_str(),
+        "pgrep" | "pidof" | "grep" | "egrep" | "rg" | "awk" | "ps" | "lsof" | "ss"
+    );
+    searches && call.arguments().any(names_octo)
 }
 
 /// Whether a pattern is about a program of Octo's and not about something with a longer name.
 fn names_octo(pattern: &str) -> bool {
-    let letters: String =
-        pattern.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect::<String>().to_ascii_lowercase();
+    let letters: String = pattern
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+        .collect::<String>()
+        .to_ascii_lowercase();
     PROGRAMS.contains(&letters.trim_matches('-'))
-        || pattern.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).any(|word| {
-            PROGRAMS.contains(&word.to_ascii_lowercase().as_str())
-        })
+        || pattern
+            .split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
+            .any(|word| PROGRAMS.contains(&word.to_ascii_lowercase().as_str()))
 }
 
 fn ends_octo(call: &Call, around: &Around, looks_for_octo: bool) -> Option<Refusal> {
@@ -195,7 +244,9 @@ fn ends_octo(call: &Call, around: &Around, looks_for_octo: bool) -> Option<Refus
                 // A pattern is looked for in names: `oct` and `.` find it too.
                 names_octo(word)
                     || PROGRAMS.iter().any(part)
-                    || (!plain.is_empty() && plain.chars().all(|c| ".*+?^$[]a-z".contains(c)) && plain.contains('.'))
+                    || (!plain.is_empty()
+                        && plain.chars().all(|c| ".*+?^$[]a-z".contains(c))
+                        && plain.contains('.'))
             })
         }
         "taskkill" => words.iter().any(|word| names_octo(word.trim_end_matches(".exe"))),
@@ -209,16 +260,23 @@ fn own(call: &Call, around: &Around) -> Option<Refusal> {
     let name = call.name();
     let keychain = match name.as_str() {
         "secret-tool" | "keyring" | "kwallet-query" | "lssecret" => {
-            call.arguments().any(names_octo) || call.operands().contains(&"search")
-                && call.arguments().any(|word| word == "--all") && call.operands().len() < 3
+            call.arguments().any(names_octo)
+                || call.operands().contains(&"search")
+                    && call.arguments().any(|word| word == "--all")
+                    && call.operands().len() < 3
         }
         "security" => {
             let verb = call.operands().first().copied().unwrap_or_default().to_owned();
-            verb == "dump-keychain" || (verb.contains("password") || verb.contains("keychain")) && call.arguments().any(names_octo)
+            verb == "dump-keychain"
+                || (verb.contains("password") || verb.contains("keychain"))
+                    && call.arguments().any(names_octo)
         }
         "dbus-send" | "busctl" | "gdbus" | "qdbus" => {
-            call.arguments().any(|word| word.contains("freedesktop.secrets") || word.contains("freedesktop.Secret") || word.contains("/secrets/"))
-                && call.arguments().any(names_octo)
+            call.arguments().any(|word| {
+                word.contains("freedesktop.secrets")
+                    || word.contains("freedesktop.Secret")
+                    || word.contains("/secrets/")
+            }) && call.arguments().any(names_octo)
         }
         "cmdkey" => call.arguments().any(|word| word.split([':', '.']).any(|part| PROGRAMS.contains(&part))),
         _ => false,
@@ -231,9 +289,9 @@ fn own(call: &Call, around: &Around) -> Option<Refusal> {
     let file = touched.into_iter().any(|text| {
         let value = text.split_once('=').map_or(text, |(_, value)| value);
         around.mentions_own(text)
-            || [text, value].iter().any(|text| {
-                places(call, around, text).iter().any(|path| around.is_own(path))
-            })
+            || [text, value]
+                .iter()
+                .any(|text| places(call, around, text).iter().any(|path| around.is_own(path)))
     });
     (keychain || file).then_some(Refusal::OctoOwn)
 }

@@ -161,7 +161,8 @@ impl Policy {
     }
 
     fn read(path: &Path) -> Result<PolicyRules, PolicyFault> {
-        let unreadable = |error: io::Error| PolicyFault::Unreadable { path: path.to_owned(), reason: error.to_string() };
+        let unreadable =
+            |error: io::Error| PolicyFault::Unreadable { path: path.to_owned(), reason: error.to_string() };
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(PolicyRules::default()),
             Err(error) => return Err(unreadable(error)),
@@ -194,7 +195,10 @@ impl Policy {
                 let words = words_of(pattern).unwrap_or_default();
                 !words.is_empty()
                     && words.len() <= command.words.len()
-                    && words.iter().zip(&command.words).all(|(word, given)| word == "*" || *word == given.text)
+                    && words
+                        .iter()
+                        .zip(&command.words)
+                        .all(|(word, given)| word == "*" || *word == given.text)
             })
     }
 
@@ -220,9 +224,9 @@ impl Policy {
                 octo_workspace::is_inside(&real, path) || path.starts_with(&place)
             }
             // Any of its folders' names: a pattern for a folder covers what lies in it.
-            None => path.iter().any(|name| {
-                folder::matches(&pattern.to_lowercase(), &name.to_string_lossy().to_lowercase())
-            }),
+            None => path
+                .iter()
+                .any(|name| folder::matches(&pattern.to_lowercase(), &name.to_string_lossy().to_lowercase())),
         }
     }
 }
@@ -306,7 +310,8 @@ pub fn render(text: &str, rules: &PolicyRules) -> String {
 
 /// Makes an array hold these words, leaving those that stay, and the comments at them, where they are.
 fn fill(array: &mut Array, words: &[String]) {
-    let stays = |item: &toml_edit::Value| item.as_str().is_some_and(|text| words.iter().any(|word| word == text));
+    let stays =
+        |item: &toml_edit::Value| item.as_str().is_some_and(|text| words.iter().any(|word| word == text));
     // A comment behind a word stands before the next one in the document, and must not go with it.
     let comments: String = array
         .iter()

@@ -195,7 +195,18 @@ fn sed_until(rest: &mut Vec<char>, delimiter: char) -> Option<()> {
 /// argument list read other files, `system` starts programs, `@` loads and calls by name, the environment is no
 /// matter of a file.
 fn awk(program: &str) -> bool {
-    const WORDS: &[&str] = &["getline", "system", "ARG", "ENVIRON", "PROCINFO", "SYMTAB", "FUNCTAB", "extension", "close", "fflush"];
+    const WORDS: &[&str] = &[
+        "getline",
+        "system",
+        "ARG",
+        "ENVIRON",
+        "PROCINFO",
+        "SYMTAB",
+        "FUNCTAB",
+        "extension",
+        "close",
+        "fflush",
+    ];
     !program.contains(['>', '|', '@', '\\', '`']) && !WORDS.iter().any(|word| program.contains(word))
 }
 
@@ -205,8 +216,17 @@ fn jq(program: &str) -> bool {
     !names.into_iter().any(|name| {
         matches!(
             name,
-            "env" | "$ENV" | "import" | "include" | "input_filename" | "modulemeta" | "get_search_list" | "$__prog_args"
-                | "debug" | "stderr" | "halt_error"
+            "env"
+                | "$ENV"
+                | "import"
+                | "include"
+                | "input_filename"
+                | "modulemeta"
+                | "get_search_list"
+                | "$__prog_args"
+                | "debug"
+                | "stderr"
+                | "halt_error"
         )
     })
 }
@@ -243,7 +263,11 @@ pub(super) fn test(name: &str, arguments: &[Word]) -> Option<Reads> {
         if word.form == Form::Split || word.form == Form::Pattern {
             return None;
         }
-        if literal && (FILES.contains(&word.text.as_str()) || NUMBERS.contains(&word.text.as_str()) || TEXTS.contains(&word.text.as_str())) {
+        if literal
+            && (FILES.contains(&word.text.as_str())
+                || NUMBERS.contains(&word.text.as_str())
+                || TEXTS.contains(&word.text.as_str()))
+        {
             continue;
         }
         if NUMBERS.contains(&before) || NUMBERS.contains(&after) {

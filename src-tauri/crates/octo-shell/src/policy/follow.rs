@@ -11,12 +11,12 @@ use super::{
     options::{self, Reads},
     places::UNKNOWN,
     plain::{self, Form, Join},
-    rules, seen_from,
+    rules,
     script::{
-        Command, Compound, Document, GroundKind, Joint, Parsed, Part, Pipeline, Plain, Redirect, RedirectKind,
-        Script, Simple, Word,
+        Command, Compound, Document, GroundKind, Joint, Parsed, Part, Pipeline, Plain, Redirect,
+        RedirectKind, Script, Simple, Word,
     },
-    table, united,
+    seen_from, table, united,
 };
 use std::{collections::BTreeMap, ops::Range};
 use values::Value;
@@ -29,8 +29,8 @@ const MAX_PLACES: usize = 8;
 
 /// Variables that mean nothing to any program when a line sets them.
 const PRIVATE: &[&str] = &[
-    "A", "B", "BASE", "BRANCH", "COUNT", "D", "DEST", "DIR", "DST", "F", "FILE", "FILES", "I", "MSG", "N", "NAME",
-    "NUM", "OUT", "OUTPUT", "PATTERN", "ROOT", "SRC", "X", "Y",
+    "A", "B", "BASE", "BRANCH", "COUNT", "D", "DEST", "DIR", "DST", "F", "FILE", "FILES", "I", "MSG", "N",
+    "NAME", "NUM", "OUT", "OUTPUT", "PATTERN", "ROOT", "SRC", "X", "Y",
 ];
 
 /// Variables that may be set for one command.
@@ -62,7 +62,8 @@ pub(super) fn follow(parsed: &Parsed, covers: Covers<'_>) -> Result<Followed, St
     follower.script(&parsed.script, &mut state, Course::Sure)?;
     if follower.found.ruled {
         // With a rule the line runs in the person's own environment, where patterns may become options.
-        follower = Follower { documents: &parsed.documents, covers, found: Followed::default(), strict: true };
+        follower =
+            Follower { documents: &parsed.documents, covers, found: Followed::default(), strict: true };
         follower.script(&parsed.script, &mut State::default(), Course::Sure)?;
     }
     Ok(follower.found)
@@ -149,9 +150,7 @@ impl Follower<'_> {
                 let failed = united(&here, &inner.failure);
                 let (success, failure) = match pipeline.negated {
                     super::script::Negated::No => (arrived, failed),
-                    super::script::Negated::Yes => {
-                        (united(&arrived, &failed), united(&arrived, &failed))
-                    }
+                    super::script::Negated::Yes => (united(&arrived, &failed), united(&arrived, &failed)),
                 };
                 match joint {
                     Joint::Sequence => {
@@ -191,11 +190,9 @@ impl Follower<'_> {
 
     fn command(&mut self, command: &Command, state: &mut State, course: Course) -> Step {
         match command {
-            Command::Simple(simple) => {
-                self.simple(simple, state, course).map_err(|Stop(span)| {
-                    Stop(if span.is_empty() { simple.span.clone() } else { span })
-                })
-            }
+            Command::Simple(simple) => self
+                .simple(simple, state, course)
+                .map_err(|Stop(span)| Stop(if span.is_empty() { simple.span.clone() } else { span })),
             Command::Compound { what, redirects } => {
                 let here = united(&state.success, &state.failure);
                 self.redirects(redirects, state, &here)?;
@@ -300,7 +297,9 @@ impl Follower<'_> {
                 Part::Process(_) => return Err(whole()),
                 Part::Opaque(..) => return Err(whole()),
                 // What the environment holds may be a key.
-                Part::Variable(name, _) | Part::Derived(name, _) if !is_shown(name, state) => return Err(whole()),
+                Part::Variable(name, _) | Part::Derived(name, _) if !is_shown(name, state) => {
+                    return Err(whole());
+                }
                 _ => {}
             }
         }
@@ -325,9 +324,7 @@ impl Follower<'_> {
             {
                 return Err(whole());
             }
-            let digits = |text: &str| {
-                NUMBERS.contains(&text) || text.chars().all(|c| c.is_ascii_digit())
-            };
+            let digits = |text: &str| NUMBERS.contains(&text) || text.chars().all(|c| c.is_ascii_digit());
             if numeric && !number && !text.as_deref().is_some_and(digits) {
                 return Err(whole());
             }
@@ -366,23 +363,22 @@ impl Follower<'_> {
             | Touch::Remove(text)
             | Touch::Place(text)
             | Touch::Whole(text)
+            | Touch::Merge(text)
             | Touch::Repository(text, _) => text.clone(),
         };
         if text.contains(UNKNOWN) || text.is_empty() {
             return Err(whole());
         }
         // A home is a place of its own; so is a word that only looks like one, to be on the safe side.
-        let seen = if text.starts_with('~') {
-            vec![text]
-        } else {
-            seen_from(here, &[text]).ok_or_else(whole)?
-        };
+        let seen =
+            if text.starts_with('~') { vec![text] } else { seen_from(here, &[text]).ok_or_else(whole)? };
         self.found.touched.extend(seen.into_iter().map(|text| match &touch {
             Touch::Read(_) => Touch::Read(text),
             Touch::Write(_) => Touch::Write(text),
             Touch::Remove(_) => Touch::Remove(text),
             Touch::Place(_) => Touch::Place(text),
             Touch::Whole(_) => Touch::Whole(text),
+            Touch::Merge(_) => Touch::Merge(text),
             Touch::Repository(_, hooks) => Touch::Repository(text, *hooks),
         }));
         Ok(())
@@ -397,10 +393,14 @@ impl Follower<'_> {
                         if word.form != Form::Literal {
                             return Err(whole());
                         }
-                        if matches!(word.text.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin") {
+                        if matches!(
+                            word.text.as_str(),
+                            "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin"
+                        ) {
                             continue;
                         }
-                        let touch = if redirect.kind == RedirectKind::Read { Touch::Read } else { Touch::Write };
+                        let touch =
+                            if redirect.kind == RedirectKind::Read { Touch::Read } else { Touch::Write };
                         self.touch(here, touch(word.text))?;
                     }
                 }
@@ -436,7 +436,8 @@ impl Follower<'_> {
         for assignment in &simple.assignments {
             let value = assignment.value.literal();
             let harmless = value.is_some_and(|value| {
-                !value.starts_with(['/', ':', '.']) && value.chars().all(|c| c.is_ascii_alphanumeric() || "._-/+".contains(c))
+                !value.starts_with(['/', ':', '.'])
+                    && value.chars().all(|c| c.is_ascii_alphanumeric() || "._-/+".contains(c))
             });
             if assignment.plain == Plain::No || !HARMLESS.contains(&assignment.name.as_str()) || !harmless {
                 return Err(whole());
@@ -479,16 +480,29 @@ impl Follower<'_> {
     }
 
     /// One command with its values; where the line stands afterwards if it succeeds.
-    fn run(&mut self, command: plain::Simple, here: &[String], written: &Simple) -> Result<Vec<String>, Stop> {
+    fn run(
+        &mut self,
+        command: plain::Simple,
+        here: &[String],
+        written: &Simple,
+    ) -> Result<Vec<String>, Stop> {
         let mut words = command.words.as_slice();
         // Programs that do nothing but start another one.
         loop {
-            let Some(name) = words.first().filter(|name| name.form == Form::Literal) else { return Err(whole()) };
-            let next = |at: usize| words.get(at).filter(|word| word.form == Form::Literal).map(|word| word.text.as_str());
+            let Some(name) = words.first().filter(|name| name.form == Form::Literal) else {
+                return Err(whole());
+            };
+            let next = |at: usize| {
+                words.get(at).filter(|word| word.form == Form::Literal).map(|word| word.text.as_str())
+            };
             let skip = match (name.text.as_str(), next(1)) {
                 ("command", Some(word)) if !word.starts_with('-') => 1,
                 ("command", Some("-v" | "-V")) => {
-                    return if words.iter().all(|word| word.form == Form::Literal) { Ok(here.to_vec()) } else { Err(whole()) };
+                    return if words.iter().all(|word| word.form == Form::Literal) {
+                        Ok(here.to_vec())
+                    } else {
+                        Err(whole())
+                    };
                 }
                 ("time", Some(word)) if !word.starts_with('-') => 1,
                 ("nice", Some(word)) if !word.starts_with('-') => 1,
@@ -536,8 +550,25 @@ impl Follower<'_> {
 /// Whether a variable's value is the line's own, or one of those that are no secret.
 fn is_shown(name: &str, state: &State) -> bool {
     const PUBLIC: &[&str] = &[
-        "BASH_VERSION", "EUID", "HOME", "HOSTNAME", "LANG", "LINENO", "LOGNAME", "OLDPWD", "OSTYPE", "PATH", "PPID",
-        "PWD", "RANDOM", "SECONDS", "SHELL", "TERM", "TMPDIR", "UID", "USER",
+        "BASH_VERSION",
+        "EUID",
+        "HOME",
+        "HOSTNAME",
+        "LANG",
+        "LINENO",
+        "LOGNAME",
+        "OLDPWD",
+        "OSTYPE",
+        "PATH",
+        "PPID",
+        "PWD",
+        "RANDOM",
+        "SECONDS",
+        "SHELL",
+        "TERM",
+        "TMPDIR",
+        "UID",
+        "USER",
     ];
     state.variables.contains_key(name) || PUBLIC.contains(&name)
 }

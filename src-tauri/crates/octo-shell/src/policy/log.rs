@@ -68,8 +68,12 @@ fn redacted(line: &str) -> String {
         &["key", "token", "secret", "passw", "pwd", "auth", "credential", "bearer", "cookie", "private"];
     let mut clean = String::new();
     let mut next_is_value = false;
-    for piece in line.split_inclusive(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '|' | '&' | '(' | ')')) {
-        let text = piece.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '|' | '&' | '(' | ')'));
+    for piece in line
+        .split_inclusive(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '|' | '&' | '(' | ')'))
+    {
+        let text = piece.trim_end_matches(|c: char| {
+            c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '|' | '&' | '(' | ')')
+        });
         let end = piece.get(text.len()..).unwrap_or_default();
         let lower = text.to_ascii_lowercase();
         let named = NAMES.iter().any(|name| lower.contains(name)) || matches!(text, "-u" | "--user");
@@ -97,7 +101,7 @@ fn redacted(line: &str) -> String {
         // `--token value`, `Authorization: Bearer value`, `password: value`; not a word that is a path or a verb.
         next_is_value = named
             && (text.starts_with('-') || text.ends_with([':', '=']) || lower == "bearer")
-            && !text.split_once('=').is_some_and(|(_, value)| !value.is_empty());
+            && text.split_once('=').is_none_or(|(_, value)| value.is_empty());
         clean.push_str(&shown);
         clean.push_str(end);
     }

@@ -50,6 +50,12 @@ pub(super) fn look(followed: &Followed, place: &Path) -> Option<Known> {
                 }
                 continue;
             }
+            Touch::Merge(text) => {
+                if octo_workspace::resolve(text, place).ok()?.is_dir() {
+                    return None;
+                }
+                continue;
+            }
             Touch::Repository(text, hooks) => {
                 known.repositories.extend(repository(&octo_workspace::resolve(text, place).ok()?, *hooks)?);
                 continue;
@@ -60,7 +66,8 @@ pub(super) fn look(followed: &Followed, place: &Path) -> Option<Known> {
         // What lies below something that was just put there is not what lies there now.
         for name in list.iter().skip(from).filter(|_| !placed.is_empty()) {
             let path = octo_workspace::resolve(name, place).ok()?;
-            if placed.iter().any(|placed| path.starts_with(placed)) && !is_same_command(touch, followed, text) {
+            if placed.iter().any(|placed| path.starts_with(placed)) && !is_same_command(touch, followed, text)
+            {
                 return None;
             }
         }
@@ -77,7 +84,8 @@ pub(super) fn look(followed: &Followed, place: &Path) -> Option<Known> {
 /// Whether a touch belongs to the command that put something there: it comes before its own placing.
 fn is_same_command(touch: &Touch, followed: &Followed, text: &str) -> bool {
     let at = followed.touched.iter().position(|other| other == touch);
-    let placed = followed.touched.iter().position(|other| matches!(other, Touch::Place(place) if place == text));
+    let placed =
+        followed.touched.iter().position(|other| matches!(other, Touch::Place(place) if place == text));
     matches!((at, placed), (Some(at), Some(placed)) if at < placed)
 }
 
@@ -114,7 +122,10 @@ fn holds_no_repository(path: &Path, budget: &mut usize) -> Option<()> {
 fn repository(place: &Path, hooks: Hooks) -> Option<Option<PathBuf>> {
     let Some(root) = folder::repository(place)? else { return Some(None) };
     let inner = root.join(".git");
-    if !inner.symlink_metadata().ok()?.is_dir() || inner.join("commondir").exists() || !folder::is_harmless(&root) {
+    if !inner.symlink_metadata().ok()?.is_dir()
+        || inner.join("commondir").exists()
+        || !folder::is_harmless(&root)
+    {
         return None;
     }
     if hooks == Hooks::Run {
@@ -128,7 +139,9 @@ fn repository(place: &Path, hooks: Hooks) -> Option<Option<PathBuf>> {
             let (name, value) = setting.split_once('\n').unwrap_or((setting, "true"));
             let on = !matches!(value, "false" | "no" | "off" | "0" | "");
             // The overrides this very question is asked with are no settings of anybody's.
-            if scope != "command" && (name == "core.hookspath" || (on && matches!(name, "commit.gpgsign" | "tag.gpgsign"))) {
+            if scope != "command"
+                && (name == "core.hookspath" || (on && matches!(name, "commit.gpgsign" | "tag.gpgsign")))
+            {
                 return None;
             }
         }

@@ -22,10 +22,46 @@ pub struct Around {
 
 /// Folders of a system that are never wiped: what lies at the root, and a few below it.
 const SYSTEM: &[&str] = &[
-    "/Applications", "/Library", "/System", "/Users", "/Volumes", "/bin", "/boot", "/dev", "/etc", "/home", "/lib",
-    "/lib32", "/lib64", "/media", "/mnt", "/nix", "/opt", "/private", "/proc", "/root", "/run", "/sbin", "/snap",
-    "/srv", "/sys", "/usr", "/usr/bin", "/usr/include", "/usr/lib", "/usr/lib64", "/usr/libexec", "/usr/local",
-    "/usr/local/bin", "/usr/local/lib", "/usr/sbin", "/usr/share", "/var", "/var/lib", "/var/log", "/var/spool",
+    "/Applications",
+    "/Library",
+    "/System",
+    "/Users",
+    "/Volumes",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/media",
+    "/mnt",
+    "/nix",
+    "/opt",
+    "/private",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/snap",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/usr/bin",
+    "/usr/include",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/local",
+    "/usr/local/bin",
+    "/usr/local/lib",
+    "/usr/sbin",
+    "/usr/share",
+    "/var",
+    "/var/lib",
+    "/var/log",
+    "/var/spool",
 ];
 
 /// Files of Octo's own home no command may touch, by the start of their names.
@@ -109,17 +145,16 @@ impl Around {
     /// Whether a text holds the path of such a file somewhere inside: `file:/…/octo.db?mode=ro`.
     pub(super) fn mentions_own(&self, text: &str) -> bool {
         let home = self.octo_home.to_string_lossy();
-        OWN.iter().any(|own| {
-            text.contains(&format!(".octo/{own}")) || text.contains(&format!("{home}/{own}"))
-        })
+        OWN.iter()
+            .any(|own| text.contains(&format!(".octo/{own}")) || text.contains(&format!("{home}/{own}")))
     }
 }
 
 /// Whether a path is a disk, memory or another device whose content a write would destroy.
 pub(super) fn is_device(text: &str) -> bool {
     const DEVICES: &[&str] = &[
-        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper", "dm-", "md", "loop", "sr", "nbd",
-        "zram", "mem", "kmem", "port", "mtd", "ram", "block", "bcache", "drbd", "zd",
+        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper", "dm-", "md", "loop", "sr",
+        "nbd", "zram", "mem", "kmem", "port", "mtd", "ram", "block", "bcache", "drbd", "zd",
     ];
     let plain = text.replace("/./", "/").replace("//", "/");
     let Some(name) = plain.strip_prefix("/dev/") else { return plain.contains("PhysicalDrive") };

@@ -57,11 +57,13 @@ fn remover(line: &str, name: &str, call: &Call, edits: &mut Vec<(Range<usize>, S
     let has_path = word.text.contains('/');
     if has_path || begin != span.start || name == "unlink" || text.starts_with('\\') {
         // Only the places programs are installed in: `./rm` is another program.
-        const FOLDERS: &[&str] = &["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"];
+        const FOLDERS: &[&str] =
+            &["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"];
         if has_path && !FOLDERS.iter().any(|folder| word.text == format!("{folder}{name}")) {
             return;
         }
-        let dash = if replacement == "rm --" && call.arguments().next() == Some("--") { "rm" } else { replacement };
+        let dash =
+            if replacement == "rm --" && call.arguments().next() == Some("--") { "rm" } else { replacement };
         edits.push((begin..span.end, dash.to_owned()));
     }
 }
@@ -85,9 +87,13 @@ fn find(line: &str, call: &Call, edits: &mut Vec<(Range<usize>, String)>) {
     let Some(last) = words.last().filter(|word| word.text == "-delete" && deletes == 1) else { return };
     let Some(span) = &last.span else { return };
     // Alternatives and turns change what the last action is done to, but not this one's place.
-    let Some(first) = words.iter().skip(1).find(|word| word.text.starts_with(['-', '(', '!'])) else { return };
+    let Some(first) = words.iter().skip(1).find(|word| word.text.starts_with(['-', '(', '!'])) else {
+        return;
+    };
     let Some(begin) = first.span.as_ref().map(|span| span.start) else { return };
-    if line.get(span.clone()) != Some("-delete") || matches!(first.text.as_str(), "-H" | "-L" | "-P" | "-O" | "-D") {
+    if line.get(span.clone()) != Some("-delete")
+        || matches!(first.text.as_str(), "-H" | "-L" | "-P" | "-O" | "-D")
+    {
         return;
     }
     if begin == span.start {

@@ -42,12 +42,30 @@ const TABLE: &[(&[&str], &[&str], Risk)] = &[
 ];
 
 /// What fetches something from elsewhere.
-const FETCHERS: &[&str] = &["curl", "wget", "fetch", "http", "https", "xh", "aria2c", "lwp-request", "lynx", "GET"];
+const FETCHERS: &[&str] =
+    &["curl", "wget", "fetch", "http", "https", "xh", "aria2c", "lwp-request", "lynx", "GET"];
 
 /// What runs what it is given.
 const INTERPRETERS: &[&str] = &[
-    "python", "python2", "python3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "Rscript", "tclsh",
-    "eval", "source", ".", "osascript", "pwsh", "powershell",
+    "python",
+    "python2",
+    "python3",
+    "perl",
+    "ruby",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "php",
+    "lua",
+    "Rscript",
+    "tclsh",
+    "eval",
+    "source",
+    ".",
+    "osascript",
+    "pwsh",
+    "powershell",
 ];
 
 /// The risk of a call, if it has a name.
@@ -84,10 +102,7 @@ pub(super) fn of(call: &Call) -> Option<Risk> {
     }
     if name == "make" || name == "just" || name == "task" || name == "rake" {
         let publishes = ["publish", "release", "deploy", "upload"];
-        return operands
-            .iter()
-            .any(|target| publishes.contains(target))
-            .then_some(Risk::Publishes);
+        return operands.iter().any(|target| publishes.contains(target)).then_some(Risk::Publishes);
     }
     // `npm` alone with `yarn` is an installation too.
     if name == "yarn" && operands.is_empty() {
@@ -117,11 +132,14 @@ fn git(call: &Call) -> Option<Risk> {
     let verb = words.next()?;
     let rest: Vec<&str> = words.collect();
     let has = |options: &[&str]| {
-        rest.iter().any(|word| options.iter().any(|option| word == option || word.starts_with(&format!("{option}="))))
+        rest.iter().any(|word| {
+            options.iter().any(|option| word == option || word.starts_with(&format!("{option}=")))
+        })
     };
     match verb {
         "push" | "send-email" | "send-pack" | "request-pull" | "svn" | "p4" => Some(Risk::Pushes),
-        "rebase" | "filter-branch" | "filter-repo" | "replace" | "fast-import" | "update-ref" | "reflog" | "prune" => {
+        "rebase" | "filter-branch" | "filter-repo" | "replace" | "fast-import" | "update-ref" | "reflog"
+        | "prune" => {
             let only_shows = verb == "reflog" && !has(&["expire", "delete"]);
             (!only_shows).then_some(Risk::RewritesHistory)
         }
@@ -132,12 +150,16 @@ fn git(call: &Call) -> Option<Risk> {
         "tag" => has(&["-d", "--delete", "-f", "--force"]).then_some(Risk::RewritesHistory),
         "stash" => has(&["drop", "clear"]).then_some(Risk::RewritesHistory),
         "checkout" => has(&["-f", "--force", "-B", "--orphan"]).then_some(Risk::RewritesHistory),
-        "switch" => has(&["-f", "--force", "-C", "--discard-changes", "--orphan"]).then_some(Risk::RewritesHistory),
+        "switch" => {
+            has(&["-f", "--force", "-C", "--discard-changes", "--orphan"]).then_some(Risk::RewritesHistory)
+        }
         "worktree" => has(&["remove", "prune"]).then_some(Risk::Deletes),
         "remote" => has(&["remove", "rm", "set-url", "add", "rename"]).then_some(Risk::Remote),
         "clean" => Some(Risk::Deletes),
         "credential" | "credential-store" | "credential-cache" => Some(Risk::Keychain),
-        "clone" | "fetch" | "pull" | "submodule" | "lfs" | "archive" if verb != "archive" || has(&["--remote"]) => {
+        "clone" | "fetch" | "pull" | "submodule" | "lfs" | "archive"
+            if verb != "archive" || has(&["--remote"]) =>
+        {
             Some(Risk::Remote)
         }
         _ => None,
@@ -148,9 +170,8 @@ fn git(call: &Call) -> Option<Risk> {
 /// first. None where the address is not known.
 pub(super) fn download_only(calls: &[Call]) -> Option<String> {
     let fetch = calls.iter().find(|call| FETCHERS.contains(&call.name().as_str()))?;
-    let address = fetch.arguments().find(|word| {
-        word.starts_with("https://") || word.starts_with("http://")
-    })?;
+    let address =
+        fetch.arguments().find(|word| word.starts_with("https://") || word.starts_with("http://"))?;
     let safe = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&()*+,;=%".contains(c);
     if address.contains(UNKNOWN) || !address.chars().all(safe) {
         return None;

@@ -12,8 +12,8 @@ use super::{
     bash,
     places::{Around, UNKNOWN},
     script::{
-        Command, Compound, GroundKind, Joint, Parsed, Part, Pipeline, Quoting, Redirect, RedirectKind, Script,
-        Simple, Word,
+        Command, Compound, GroundKind, Joint, Parsed, Part, Pipeline, Quoting, Redirect, RedirectKind,
+        Script, Simple, Word,
     },
 };
 use std::{collections::BTreeMap, ops::Range};
@@ -87,7 +87,8 @@ impl Call {
                 let given = given.split('=').next().unwrap_or(given);
                 !given.is_empty() && long.starts_with(given)
             } else {
-                letter.is_some_and(|letter| text.strip_prefix('-').is_some_and(|short| short.contains(letter)))
+                letter
+                    .is_some_and(|letter| text.strip_prefix('-').is_some_and(|short| short.contains(letter)))
             }
         })
     }
@@ -197,7 +198,8 @@ impl<'a> Scanner<'a> {
                 .collect();
             while words.first().is_some_and(|word| {
                 word.text.contains('=')
-                    || ["then", "do", "else", "!", "time", "if", "while", "until"].contains(&word.text.as_str())
+                    || ["then", "do", "else", "!", "time", "if", "while", "until"]
+                        .contains(&word.text.as_str())
             }) {
                 words.remove(0);
             }
@@ -323,9 +325,13 @@ impl<'a> Scanner<'a> {
         for redirect in &simple.redirects {
             flow.text = match redirect.kind {
                 RedirectKind::Document(index) => self.documents.get(index).cloned(),
-                RedirectKind::Text => {
-                    Some(self.expand(&redirect.target).into_iter().map(|word| word.text).collect::<Vec<_>>().join(" "))
-                }
+                RedirectKind::Text => Some(
+                    self.expand(&redirect.target)
+                        .into_iter()
+                        .map(|word| word.text)
+                        .collect::<Vec<_>>()
+                        .join(" "),
+                ),
                 _ => continue,
             };
         }
@@ -423,9 +429,9 @@ impl<'a> Scanner<'a> {
             _ => None,
         });
         match words.split_first() {
-            Some((name, rest)) if name == "echo" => Some(
-                rest.iter().filter(|word| !word.starts_with('-')).cloned().collect::<Vec<_>>().join(" "),
-            ),
+            Some((name, rest)) if name == "echo" => {
+                Some(rest.iter().filter(|word| !word.starts_with('-')).cloned().collect::<Vec<_>>().join(" "))
+            }
             Some((name, rest)) if name == "printf" => {
                 let all: Vec<String> =
                     rest.iter().map(|word| word.replace("\\n", "\n").replace("%s", " ")).collect();
@@ -465,7 +471,9 @@ impl<'a> Scanner<'a> {
                     vec![value]
                 }
                 Part::Braces(words) => words.clone(),
-                Part::Number | Part::Process(_) | Part::Derived(..) | Part::Opaque(..) => vec![UNKNOWN.to_string()],
+                Part::Number | Part::Process(_) | Part::Derived(..) | Part::Opaque(..) => {
+                    vec![UNKNOWN.to_string()]
+                }
             };
             made = made
                 .iter()

@@ -70,7 +70,11 @@ impl Outline {
                     .filter(|child| {
                         !matches!(
                             child.kind(),
-                            "file_redirect" | "heredoc_redirect" | "herestring_redirect" | "variable_assignment" | "<<<"
+                            "file_redirect"
+                                | "heredoc_redirect"
+                                | "herestring_redirect"
+                                | "variable_assignment"
+                                | "<<<"
                         )
                     })
                     .map(|child| child.byte_range())

@@ -106,7 +106,10 @@ pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> A
         span.and_then(|span| line.get(span)).filter(|part| *part != line.trim()).map(shortened)
     };
     if let Some(refused) = deny::refused(&words.scan, around) {
-        return Assessment { verdict: Verdict::Deny { why: refused.why, part: part(refused.span) }, rewritten: None };
+        return Assessment {
+            verdict: Verdict::Deny { why: refused.why, part: part(refused.span) },
+            rewritten: None,
+        };
     }
     if let Some(call) = policy.denied(&words.scan.calls) {
         let verdict = Verdict::Deny { why: Refusal::Ruled, part: part(call.span.clone()) };
@@ -163,7 +166,8 @@ fn question(line: &str, env: &[(String, String)], words: &Words, stop: Option<&S
     }
     let unread = words.parsed.as_ref().is_none_or(|parsed| !parsed.doubts.is_empty());
     let (part, rule) = plain_question(line, env);
-    let stopped = stop.filter(|stop| !stop.0.is_empty()).and_then(|stop| line.get(stop.0.clone())).map(shortened);
+    let stopped =
+        stop.filter(|stop| !stop.0.is_empty()).and_then(|stop| line.get(stop.0.clone())).map(shortened);
     let rule = rule.or_else(|| stop.and_then(|stop| stopped_rule(line, stop)));
     Verdict::Ask {
         why: if unread { Doubtful::Unparsed } else { Doubtful::Unknown },

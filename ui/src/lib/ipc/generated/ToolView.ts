@@ -3,6 +3,7 @@ import type { BlobHash } from "./BlobHash";
 import type { CommandView } from "./CommandView";
 import type { DiffView } from "./DiffView";
 import type { FileMatches } from "./FileMatches";
+import type { Refusal } from "./Refusal";
 import type { Todo } from "./Todo";
 
 /**
@@ -100,7 +101,19 @@ options: Array<string>,
 /**
  * What the person answered, once they did.
  */
-answer: string | null, } | { "type": "plain", 
+answer: string | null, } | { "type": "refused", 
+/**
+ * What it would have been: a command line, a path.
+ */
+subject: string, 
+/**
+ * The part it was refused for, where one part can be named.
+ */
+part: string | null, 
+/**
+ * Why.
+ */
+refusal: Refusal, } | { "type": "plain", 
 /**
  * The text, capped.
  */

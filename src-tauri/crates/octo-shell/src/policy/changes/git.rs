@@ -37,14 +37,21 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
     let words: Vec<&Word> = rest.iter().collect();
     let options = Options::read(tool, &words)?;
     let operands: Vec<&str> = options.operands.iter().map(|word| word.text.as_str()).collect();
-    let literal = options.operands.iter().all(|word| word.form == Form::Literal) && options.patterns.is_empty();
+    let literal =
+        options.operands.iter().all(|word| word.form == Form::Literal) && options.patterns.is_empty();
     if !literal && verb.text != "add" {
         return None;
     }
     let given = |names: &[&str]| options.has(names);
     let repository = |hooks| vec![Touch::Repository(".".to_owned(), hooks)];
     // The working tree gets other files, links among them.
-    let tree = || vec![Touch::Repository(".".to_owned(), Hooks::Run), Touch::Write(".".to_owned()), Touch::Place(".".to_owned())];
+    let tree = || {
+        vec![
+            Touch::Repository(".".to_owned(), Hooks::Run),
+            Touch::Write(".".to_owned()),
+            Touch::Place(".".to_owned()),
+        ]
+    };
     let files = |mut touched: Vec<Touch>| {
         // Before anything is put there.
         touched.splice(0..0, operands.iter().map(|path| Touch::Write((*path).to_owned())));
@@ -55,13 +62,19 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
         "add" if given(&["f"]) => return None,
         "add" => {
             let mut touched = repository(Hooks::None);
-            touched.extend(operands.iter().filter(|path| **path != ".").map(|path| Touch::Read((*path).to_owned())));
+            touched.extend(
+                operands.iter().filter(|path| **path != ".").map(|path| Touch::Read((*path).to_owned())),
+            );
             touched
         }
         // Without a message an editor would open.
         "commit" if operands.is_empty() && given(&["m", "message"]) => repository(Hooks::Run),
         "branch" if (1..=2).contains(&operands.len()) && plain(&operands) => repository(Hooks::None),
-        "tag" if (1..=2).contains(&operands.len()) && plain(&operands) && given(&["a", "annotate"]) == given(&["m", "message"]) => {
+        "tag"
+            if (1..=2).contains(&operands.len())
+                && plain(&operands)
+                && given(&["a", "annotate"]) == given(&["m", "message"]) =>
+        {
             repository(Hooks::Run)
         }
         // A new branch here changes no file.

@@ -62,7 +62,11 @@ fn paths_are_given_by_place_or_by_name() {
         ("/srv/private/deep/er", false, true),
         ("/srv/privateer", false, false),
     ] {
-        assert_eq!((policy.is_secret(Path::new(path)), policy.is_denied(Path::new(path))), (secret, denied), "{path}");
+        assert_eq!(
+            (policy.is_secret(Path::new(path)), policy.is_denied(Path::new(path))),
+            (secret, denied),
+            "{path}"
+        );
     }
 }
 

@@ -54,11 +54,8 @@ impl Follower<'_> {
         for (at, part) in word.parts.iter().enumerate() {
             let next = word.parts.get(at + 1);
             // A pair of quotes that opens is a part without text.
-            let first = word
-                .parts
-                .iter()
-                .take(at)
-                .all(|part| matches!(part, Part::Text(text, _) if text.is_empty()));
+            let first =
+                word.parts.iter().take(at).all(|part| matches!(part, Part::Text(text, _) if text.is_empty()));
             ways = match part {
                 Part::Braces(words) => ways
                     .into_iter()
@@ -91,14 +88,19 @@ impl Follower<'_> {
                 way.into_iter()
                     // An unquoted nothing is no word.
                     .filter(|making| making.stands || !making.text.is_empty() || making.form != Form::Literal)
-                    .map(|making| plain::Word { text: making.text, form: making.form, span: word.span.clone() })
+                    .map(|making| plain::Word {
+                        text: making.text,
+                        form: making.form,
+                        span: word.span.clone(),
+                    })
                     .collect()
             })
             .collect()
     }
 
     fn part(&self, part: &Part, first: bool, next: Option<&Part>, state: &State) -> Vec<Making> {
-        let made = |text: &str, form: Form, stands: bool| vec![Making { text: text.to_owned(), form, stands }];
+        let made =
+            |text: &str, form: Form, stands: bool| vec![Making { text: text.to_owned(), form, stands }];
         let unknown = |quoting: &Quoting| match quoting {
             Quoting::Quoted => made(&UNKNOWN.to_string(), Form::Unknown, true),
             Quoting::Bare => made(&UNKNOWN.to_string(), Form::Split, true),
@@ -135,7 +137,9 @@ impl Follower<'_> {
             Part::Command(script, _) if is_pwd(script) && first && begins_path(next) => {
                 made(".", Form::Literal, true)
             }
-            Part::Command(_, quoting) | Part::Derived(_, quoting) | Part::Opaque(_, quoting) => unknown(quoting),
+            Part::Command(_, quoting) | Part::Derived(_, quoting) | Part::Opaque(_, quoting) => {
+                unknown(quoting)
+            }
             Part::Process(_) | Part::Braces(_) => unknown(&Quoting::Bare),
         }
     }

@@ -229,16 +229,16 @@ fn behind(
                 scripts.push(script);
             } else if name == "flock" && short == "c" {
                 scripts.extend(words.next().map(|word| word.text.clone()));
-            } else if short.chars().last().is_some_and(|last| letters.contains(last)) && short.chars().count() == 1
+            } else if short.chars().last().is_some_and(|last| letters.contains(last))
+                && (short.chars().count() == 1
+                    || !short.chars().next().is_some_and(|first| letters.contains(first)))
             {
-                words.next();
-            } else if short.chars().count() > 1
-                && short.chars().last().is_some_and(|last| letters.contains(last))
-                && !short.chars().next().is_some_and(|first| letters.contains(first))
-            {
+                // The value of `-n 5` and of `-xn 5`, not of `-n5`.
                 words.next();
             }
-        } else if matches!(name, "env" | "sudo" | "doas") && is_assignment(text) || text == "-" && name == "env" {
+        } else if matches!(name, "env" | "sudo" | "doas") && is_assignment(text)
+            || text == "-" && name == "env"
+        {
             continue;
         } else if left > 0 {
             left -= 1;
@@ -252,8 +252,9 @@ fn behind(
 }
 
 fn is_assignment(text: &str) -> bool {
-    text.split_once('=')
-        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+    text.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
 }
 
 fn values_of(call: &Call, letter: char, long: &str) -> Vec<String> {
