@@ -5,12 +5,15 @@
 //! It fails closed: whatever is not known to be harmless asks, and in the two asking modes an unknown is
 //! never a yes.
 
-use octo_protocol::{AskReason, Mode, Rule};
-use octo_shell::{Judgement, Permitted};
+use octo_protocol::{AskReason, Millis, Mode, Refusal, Risk, Rule, SessionId};
+use octo_shell::{
+    Around, DecisionEntry, Doubtful, Known, LoggedVerdict, Open, PathVerdict, Policy, Standing, Verdict,
+};
 use octo_tools::{AsksPerson, CommandEffect, Effects, Granted, Reach, Site};
-use octo_workspace::{is_inside, is_secret};
+use octo_workspace::is_inside;
 use std::{
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -30,6 +33,34 @@ pub(crate) struct Ground {
     pub writable: Vec<PathBuf>,
     /// What the person allowed for the session or the folder.
     pub rules: Vec<Rule>,
+    /// Octo's home, resolved.
+    pub home: PathBuf,
+    /// The person's own policy.
+    pub policy: Arc<Policy>,
+}
+
+impl Ground {
+    fn around(&self, folder: &Path) -> Around {
+        Around {
+            folder: folder.to_owned(),
+            home: std::env::home_dir().filter(|home| home.is_absolute()),
+            octo_home: self.home.clone(),
+            processes: vec![std::process::id()],
+        }
+    }
+
+    fn open(&self) -> Open<'_> {
+        Open { folder: &self.folder, readable: &self.readable, writable: &self.writable }
+    }
+}
+
+/// A decision and what goes with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Decided {
+    /// What is to be done.
+    pub decision: Decision,
+    /// The command line to run in place of the one that was given.
+    pub rewritten: Option<String>,
 }
 
 /// What is to be done with a call.
@@ -46,6 +77,15 @@ pub(crate) enum Decision {
     },
     /// The call itself is a question to the person.
     Feedback,
+    /// It does not run, whatever the mode and the rules.
+    Deny {
+        /// Why.
+        refusal: Refusal,
+        /// What it would have been: a command line, a path.
+        subject: String,
+        /// The part it is refused for, where one part can be named.
+        part: Option<String>,
+    },
 }
 
 /// Why a call may run.
@@ -57,28 +97,64 @@ pub(crate) enum Basis {
     Policy,
 }
 
-/// Decides on a call.
-pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decision {
-    if effects.asks_person == AsksPerson::Yes {
-        return Decision::Feedback;
+impl Decided {
+    /// What is logged of it; none for a plain leave to run.
+    pub fn logged(&self, effects: &Effects, session: SessionId, at: Millis) -> Option<DecisionEntry> {
+        // Reasons are logged by their names, which say nothing about the call.
+        let named = |value: serde_json::Value| {
+            let name =
+                value.get("risk").or_else(|| value.get("type")).unwrap_or(&value).as_str().map(str::to_owned);
+            name.unwrap_or_default()
+        };
+        let (verdict, reason) = match &self.decision {
+            Decision::Deny { refusal, .. } => {
+                (LoggedVerdict::Deny, serde_json::to_value(refusal).ok().map(named))
+            }
+            Decision::Ask { reason, .. } => {
+                (LoggedVerdict::Ask, serde_json::to_value(reason).ok().map(named))
+            }
+            Decision::Run(_) if self.rewritten.is_some() => {
+                (LoggedVerdict::Rewrite, Some("trash".to_owned()))
+            }
+            Decision::Run(_) | Decision::Feedback => return None,
+        };
+        let path = || effects.writes.first().or(effects.reads.first()).map(|path| path.display().to_string());
+        let line = match &effects.command {
+            Some(CommandEffect::Start { line, .. }) => Some(line.clone()),
+            // What is typed may be a password.
+            Some(CommandEffect::Input { .. } | CommandEffect::Control) => None,
+            None => path(),
+        };
+        let line = line.unwrap_or_default();
+        let reason = reason.unwrap_or_default();
+        Some(DecisionEntry::new(at, session, verdict, reason, (&line, self.rewritten.as_deref())))
     }
-    if ground.mode == Mode::Autonomous {
-        return Decision::Run(Basis::Person);
+}
+
+/// Decides on a call.
+pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
+    let plain = |decision| Decided { decision, rewritten: None };
+    if effects.asks_person == AsksPerson::Yes {
+        return plain(Decision::Feedback);
     }
     let mut basis = Basis::Policy;
-    for path in &effects.writes {
-        match write(ground, path) {
+    let touched = effects
+        .writes
+        .iter()
+        .map(|path| write(ground, path))
+        .chain(effects.reads.iter().map(|path| read(ground, path)));
+    let mut asks = None;
+    for decision in touched {
+        match decision {
             Decision::Run(Basis::Policy) => {}
             Decision::Run(Basis::Person) => basis = Basis::Person,
-            asks => return asks,
+            // A refusal is stricter than any question.
+            Decision::Deny { .. } => return plain(decision),
+            other => asks = asks.or(Some(other)),
         }
     }
-    for path in &effects.reads {
-        match read(ground, path) {
-            Decision::Run(Basis::Policy) => {}
-            Decision::Run(Basis::Person) => basis = Basis::Person,
-            asks => return asks,
-        }
+    if let Some(asks) = asks.filter(|_| ground.mode != Mode::Autonomous) {
+        return plain(asks);
     }
     for site in &effects.sites {
         match self::site(ground, site) {
@@ -89,7 +165,8 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decision {
     }
     match &effects.command {
         Some(effect) => command(ground, effect),
-        None => Decision::Run(basis),
+        None if ground.mode == Mode::Autonomous => plain(Decision::Run(Basis::Person)),
+        None => plain(Decision::Run(basis)),
     }
 }
 
@@ -97,7 +174,7 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decision {
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// As [`decide`], never holding up an async thread. What cannot be decided in bearable time asks.
-pub(crate) async fn decide_beside(ground: &Ground, effects: &Effects) -> Decision {
+pub(crate) async fn decide_beside(ground: &Ground, effects: &Effects) -> Decided {
     if effects.command.is_none() {
         return decide(ground, effects);
     }
@@ -107,7 +184,7 @@ pub(crate) async fn decide_beside(ground: &Ground, effects: &Effects) -> Decisio
         Ok(Ok(decision)) => decision,
         Ok(Err(_)) | Err(_) => {
             tracing::warn!("a command could not be decided on in time");
-            Decision::Ask { reason: AskReason::Unparsed, rule: None }
+            Decided { decision: Decision::Ask { reason: AskReason::Unparsed, rule: None }, rewritten: None }
         }
     }
 }
@@ -118,63 +195,56 @@ pub(crate) fn forbids_by_now(ground: &Ground, effects: &Effects) -> bool {
     match effects.command {
         Some(CommandEffect::Start { .. }) => true,
         Some(CommandEffect::Input { .. } | CommandEffect::Control) | None => {
-            matches!(decide(ground, effects), Decision::Ask { .. })
+            matches!(decide(ground, effects).decision, Decision::Ask { .. } | Decision::Deny { .. })
         }
     }
 }
 
 fn write(ground: &Ground, path: &Path) -> Decision {
-    if ground.rules.contains(&Rule::Write { path: path.display().to_string() }) {
-        return Decision::Run(Basis::Person);
-    }
     let shown = path.display().to_string();
     let rule = Some(Rule::Write { path: shown.clone() });
     let ask = |reason| Decision::Ask { reason, rule: rule.clone() };
-    if is_secret(path) {
-        return ask(AskReason::Secret { path: shown });
+    let verdict = octo_shell::write_path(path, ground.open(), &ground.around(&ground.folder), &ground.policy);
+    if let PathVerdict::Denied(refusal) = verdict {
+        return Decision::Deny { refusal, subject: shown, part: None };
+    }
+    if ground.rules.contains(&Rule::Write { path: shown.clone() }) {
+        return Decision::Run(Basis::Person);
     }
     let scratch = ground.writable.iter().any(|folder| is_inside(folder, path));
-    if !scratch && !is_inside(&ground.folder, path) {
-        return ask(AskReason::WritesOutside { path: shown });
+    match verdict {
+        PathVerdict::Secret => ask(AskReason::Secret { path: shown }),
+        PathVerdict::Outside => ask(AskReason::WritesOutside { path: shown }),
+        PathVerdict::Protected => ask(AskReason::Protected { path: shown }),
+        PathVerdict::Denied(_) | PathVerdict::Open
+            if !scratch && (ground.mode == Mode::Ask || ground.policy.is_strict()) =>
+        {
+            ask(AskReason::Mode)
+        }
+        PathVerdict::Denied(_) | PathVerdict::Open => Decision::Run(Basis::Policy),
     }
-    if is_protected(path) {
-        return ask(AskReason::Protected { path: shown });
-    }
-    if ground.mode == Mode::Ask && !scratch {
-        return ask(AskReason::Mode);
-    }
-    Decision::Run(Basis::Policy)
-}
-
-/// Files that make later commands run something else: a repository's hooks and settings.
-fn is_protected(path: &Path) -> bool {
-    path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
 }
 
 fn read(ground: &Ground, path: &Path) -> Decision {
     let shown = path.display().to_string();
-    let ruled = ground.rules.iter().any(|rule| match rule {
-        Rule::Read { path: allowed } => is_inside(Path::new(allowed), path),
-        Rule::Write { .. } | Rule::Command { .. } | Rule::Line { .. } | Rule::Host { .. } => false,
-    });
-    // A rule for a folder is no rule for the secrets in it.
-    if is_secret(path) {
-        let exact = Rule::Read { path: shown.clone() };
-        return if ground.rules.contains(&exact) {
-            Decision::Run(Basis::Person)
-        } else {
-            Decision::Ask { reason: AskReason::Secret { path: shown }, rule: Some(exact) }
-        };
-    }
-    if ruled {
-        return Decision::Run(Basis::Person);
-    }
-    let open = ground.readable.iter().chain(&ground.writable).any(|folder| is_inside(folder, path));
-    if open || is_inside(&ground.folder, path) {
-        Decision::Run(Basis::Policy)
-    } else {
-        let rule = Some(Rule::Read { path: shown.clone() });
-        Decision::Ask { reason: AskReason::ReadsOutside { path: shown }, rule }
+    let exact = Rule::Read { path: shown.clone() };
+    match octo_shell::read_path(path, ground.open(), &ground.around(&ground.folder), &ground.policy) {
+        PathVerdict::Denied(refusal) => Decision::Deny { refusal, subject: shown, part: None },
+        // A rule for a folder is no rule for the secrets in it.
+        PathVerdict::Secret if ground.rules.contains(&exact) => Decision::Run(Basis::Person),
+        PathVerdict::Secret => Decision::Ask { reason: AskReason::Secret { path: shown }, rule: Some(exact) },
+        PathVerdict::Open => Decision::Run(Basis::Policy),
+        PathVerdict::Outside | PathVerdict::Protected => {
+            let ruled = ground.rules.iter().any(|rule| match rule {
+                Rule::Read { path: allowed } => is_inside(Path::new(allowed), path),
+                Rule::Write { .. } | Rule::Command { .. } | Rule::Line { .. } | Rule::Host { .. } => false,
+            });
+            if ruled {
+                Decision::Run(Basis::Person)
+            } else {
+                Decision::Ask { reason: AskReason::ReadsOutside { path: shown }, rule: Some(exact) }
+            }
+        }
     }
 }
 
@@ -203,72 +273,130 @@ pub(crate) fn granted_sites(ground: &Ground, effects: &Effects, decision: &Decis
         Decision::Ask { .. } => Some(Granted::ByName),
         _ if is_ruled(ground, site) => Some(Granted::ByName),
         Decision::Run(_) if ground.mode == Mode::Autonomous => Some(Granted::ByMode),
-        Decision::Run(_) | Decision::Feedback => None,
+        Decision::Run(_) | Decision::Feedback | Decision::Deny { .. } => None,
     };
     effects.sites.iter().filter_map(|site| Some((site.clone(), granted(site)?))).collect()
 }
 
-fn command(ground: &Ground, effect: &CommandEffect) -> Decision {
+fn command(ground: &Ground, effect: &CommandEffect) -> Decided {
+    let plain = |decision| Decided { decision, rewritten: None };
     let (line, cwd, env) = match effect {
         CommandEffect::Start { line, cwd, env } => {
             (line, cwd.as_deref().unwrap_or(&ground.shell_folder), env.as_slice())
         }
+        CommandEffect::Input { .. } if ground.mode == Mode::Autonomous => {
+            return plain(Decision::Run(Basis::Person));
+        }
         // What is typed into a running program may do anything the program can.
         CommandEffect::Input { .. } => {
-            return Decision::Ask { reason: AskReason::Command { part: None }, rule: None };
+            return plain(Decision::Ask { reason: AskReason::Command { part: None }, rule: None });
         }
-        CommandEffect::Control => return Decision::Run(Basis::Policy),
+        CommandEffect::Control => return plain(Decision::Run(Basis::Policy)),
     };
-    let exact = Rule::Line { line: line.clone() };
-    if env.is_empty() && is_inside(&ground.folder, cwd) {
-        if ground.rules.contains(&exact) {
-            return Decision::Run(Basis::Person);
-        }
-        let words: Vec<Vec<String>> = ground
-            .rules
-            .iter()
-            .filter_map(|rule| match rule {
-                Rule::Command { words } => Some(words.clone()),
-                Rule::Line { .. } | Rule::Write { .. } | Rule::Read { .. } | Rule::Host { .. } => None,
-            })
-            .collect();
-        if let Permitted::Yes { reads } = octo_shell::allowed_at(line, &words, cwd)
-            && command_reads(ground, cwd, &reads).is_none()
-        {
-            return Decision::Run(Basis::Person);
-        }
+    // Elsewhere, or with variables of its own, a command is not the one that was allowed.
+    let ruled = env.is_empty() && is_inside(&ground.folder, cwd);
+    let words: Vec<Vec<String>> = ground
+        .rules
+        .iter()
+        .filter_map(|rule| match rule {
+            Rule::Command { words } if ruled => Some(words.clone()),
+            _ => None,
+        })
+        .collect();
+    let around = ground.around(cwd);
+    let standing = Standing { around: &around, policy: &ground.policy, rules: &words };
+    let assessment = octo_shell::assess(line, env, standing);
+    let decision = match assessment.verdict {
+        Verdict::Deny { why, part } => Decision::Deny { refusal: why, subject: line.clone(), part },
+        verdict => allowed(ground, line, cwd, ruled, verdict),
+    };
+    Decided { decision, rewritten: assessment.rewritten }
+}
+
+/// What is done with a line that is not refused.
+fn allowed(ground: &Ground, line: &str, cwd: &Path, ruled: bool, verdict: Verdict) -> Decision {
+    let exact = Rule::Line { line: line.to_owned() };
+    let known = match &verdict {
+        Verdict::Known(known) | Verdict::Ruled(known) => Some(known),
+        Verdict::Ask { .. } | Verdict::Deny { .. } => None,
+    };
+    let touched = known.map_or(Decision::Run(Basis::Policy), |known| touched(ground, cwd, known));
+    if matches!(touched, Decision::Deny { .. }) {
+        return touched;
     }
-    let judgement = octo_shell::judge_at(line, env, cwd);
-    let words_rule = |words: Option<Vec<String>>| words.map(|words| Rule::Command { words });
-    match judgement {
-        Judgement::ReadOnly { reads } if ground.mode != Mode::Ask => {
-            if let Decision::Ask { reason, .. } = read(ground, cwd) {
-                // A rule for the folder would open everything below it to every tool.
-                return Decision::Ask { reason, rule: None };
-            }
-            command_reads(ground, cwd, &reads).unwrap_or(Decision::Run(Basis::Policy))
+    if ground.mode == Mode::Autonomous {
+        return Decision::Run(Basis::Person);
+    }
+    let asked_for = matches!(verdict, Verdict::Ask { why: Doubtful::Risky { risk: Risk::Ruled, .. }, .. });
+    if ruled && !asked_for && !ground.policy.is_strict() && ground.rules.contains(&exact) {
+        return Decision::Run(Basis::Person);
+    }
+    match verdict {
+        Verdict::Ruled(_) => match touched {
+            Decision::Run(_) => Decision::Run(Basis::Person),
+            asks => asks,
+        },
+        Verdict::Known(_) if ground.mode == Mode::Ask => {
+            Decision::Ask { reason: AskReason::Mode, rule: Some(exact) }
         }
-        Judgement::ReadOnly { .. } => Decision::Ask { reason: AskReason::Mode, rule: Some(exact) },
-        Judgement::Ask { part, rule } => {
-            Decision::Ask { reason: AskReason::Command { part }, rule: words_rule(rule).or(Some(exact)) }
+        Verdict::Known(_) => match read(ground, cwd) {
+            // A rule for the folder would open everything below it to every tool.
+            Decision::Ask { reason, .. } => Decision::Ask { reason, rule: None },
+            Decision::Run(_) => touched,
+            other => other,
+        },
+        Verdict::Ask { why, part, rule } => {
+            let rule = rule.map(|words| Rule::Command { words }).or(Some(exact));
+            let reason = match why {
+                Doubtful::Unparsed => AskReason::Unparsed,
+                Doubtful::Unknown => AskReason::Command { part },
+                Doubtful::Risky { risk, instead } => AskReason::Risky { risk, part, instead },
+            };
+            Decision::Ask { reason, rule }
         }
-        Judgement::Unparsed => Decision::Ask { reason: AskReason::Unparsed, rule: Some(exact) },
+        Verdict::Deny { why, part } => Decision::Deny { refusal: why, subject: line.to_owned(), part },
     }
 }
 
-/// The first of a command's reads that asks. A word that is no path resolves to a name inside the folder.
-fn command_reads(ground: &Ground, cwd: &Path, reads: &[String]) -> Option<Decision> {
-    reads.iter().find_map(|word| {
-        let decision = match octo_workspace::resolve(word, cwd) {
-            Ok(path) => read(ground, &path),
+/// The strictest of what a line touches. A word that is no path resolves to a name inside the folder. The rule of a
+/// path is a rule about that path, not about the command that mentions it.
+fn touched(ground: &Ground, cwd: &Path, known: &Known) -> Decision {
+    let resolved =
+        |word: &String, how: fn(&Ground, &Path) -> Decision| match octo_workspace::resolve(word, cwd) {
+            Ok(path) => how(ground, &path),
             Err(_) => Decision::Ask { reason: AskReason::ReadsOutside { path: word.clone() }, rule: None },
         };
-        match decision {
-            // The rule of a read is a rule about that path, not about the command that mentions it.
-            Decision::Ask { reason, .. } => Some(Decision::Ask { reason, rule: None }),
-            Decision::Run(_) | Decision::Feedback => None,
+    let reads = known.reads.iter().map(|word| resolved(word, read));
+    let writes = known.writes.iter().map(|word| resolved(word, write));
+    let removes = known.removes.iter().map(|word| resolved(word, remove));
+    let repositories = known.repositories.iter().map(|path| {
+        if !is_inside(&ground.folder, path) {
+            let path = path.display().to_string();
+            Decision::Ask { reason: AskReason::WritesOutside { path }, rule: None }
+        } else if ground.policy.is_strict() {
+            Decision::Ask { reason: AskReason::Mode, rule: None }
+        } else {
+            Decision::Run(Basis::Policy)
         }
-    })
+    });
+    let mut asks = None;
+    for decision in reads.chain(writes).chain(removes).chain(repositories) {
+        match decision {
+            Decision::Deny { .. } => return decision,
+            Decision::Ask { reason, .. } => asks = asks.or(Some(Decision::Ask { reason, rule: None })),
+            Decision::Run(_) | Decision::Feedback => {}
+        }
+    }
+    asks.unwrap_or(Decision::Run(Basis::Policy))
+}
+
+/// The session's folder itself is not the agent's to take away.
+fn remove(ground: &Ground, path: &Path) -> Decision {
+    if is_inside(path, &ground.folder) {
+        let reason = AskReason::Risky { risk: Risk::Deletes, part: None, instead: None };
+        return Decision::Ask { reason, rule: None };
+    }
+    write(ground, path)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::{Config, models::Models, searching::Searching, troubles::Troubles};
 use octo_documents::Reader;
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};
-use octo_shell::LoginEnvironment;
+use octo_shell::{LoginEnvironment, Policy};
 use octo_store::{Holder, Store, ToolsetRow};
 use octo_tools::{Search, Toolset};
 use octo_workspace::{Blobs, TimeMachine};
@@ -70,6 +70,21 @@ impl Shared {
     /// Octo's own folders that any session may read: archives, logs, skills, memories and scripts.
     pub fn readable(&self) -> Vec<PathBuf> {
         ["archives", "logs", "skills", "memories", "scripts"].map(|name| self.config.home.join(name)).to_vec()
+    }
+
+    /// Octo's home, links followed.
+    pub fn home(&self) -> PathBuf {
+        octo_workspace::real(&self.config.home).unwrap_or_else(|_| self.config.home.clone())
+    }
+
+    /// The person's own policy as it stands in the home. A file that cannot be used counts as the strict policy.
+    pub fn policy(&self) -> Arc<Policy> {
+        let user = std::env::home_dir().filter(|home| home.is_absolute());
+        let (policy, fault) = Policy::load(&self.config.home.join("policy.toml"), user.as_deref());
+        if let Some(fault) = fault {
+            tracing::warn!(%fault, "the policy file does not hold; whatever does not only read asks");
+        }
+        Arc::new(policy)
     }
 
     /// A session's own temporary folder, which its agent may write without asking.

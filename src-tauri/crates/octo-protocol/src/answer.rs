@@ -85,6 +85,63 @@ pub enum AskReason {
         /// The host and port.
         host: String,
     },
+    /// The command does something that always asks.
+    Risky {
+        /// What.
+        risk: Risk,
+        /// The part that does it, where one part can be named.
+        part: Option<String>,
+        /// A safer line to run instead, where there is one.
+        instead: Option<String>,
+    },
+}
+
+/// What a command does that always asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Risk {
+    /// Runs a program it has just downloaded, unseen.
+    RunsDownload,
+    /// Publishes a package, an image or a release.
+    Publishes,
+    /// Sends commits to another place.
+    Pushes,
+    /// Rewrites or drops history of a repository.
+    RewritesHistory,
+    /// Installs packages, whose own scripts run.
+    Installs,
+    /// Runs with the rights of another user.
+    Privileged,
+    /// Changes services, timers, accounts, mounts, permissions or processes of the machine.
+    System,
+    /// Deletes what the trash does not get.
+    Deletes,
+    /// Works on another machine.
+    Remote,
+    /// Reads or writes stored passwords.
+    Keychain,
+    /// The person's own `policy.toml` says to ask.
+    Ruled,
+}
+
+/// Why a call is refused, whatever the mode and the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Refusal {
+    /// It would wipe the root, a system folder or a home.
+    Wipes,
+    /// It would write to a disk beneath its file system.
+    Device,
+    /// It would multiply itself until the machine stands still.
+    ForkBomb,
+    /// It would end Octo.
+    EndsOcto,
+    /// It would touch Octo's own keys, database or policy.
+    OctoOwn,
+    /// The person's own `policy.toml` says no.
+    Ruled,
 }
 
 /// A standing permission, bound to a folder when stored.

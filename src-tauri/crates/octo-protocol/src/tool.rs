@@ -1,6 +1,6 @@
 //! What the person sees of a tool call: the second of the two forms a result is kept in.
 
-use crate::{BlobHash, CallId, Millis, SearchProviderKind};
+use crate::{BlobHash, CallId, Millis, Refusal, SearchProviderKind};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -91,6 +91,15 @@ pub enum ToolView {
     },
     /// A page of the web was, or would be, fetched.
     WebPage(WebPageView),
+    /// The call was refused, whatever the mode and the rules.
+    Refused {
+        /// What it would have been: a command line, a path.
+        subject: String,
+        /// The part it was refused for, where one part can be named.
+        part: Option<String>,
+        /// Why.
+        refusal: Refusal,
+    },
     /// Nothing better is known: the result as text.
     Plain {
         /// The text, capped.

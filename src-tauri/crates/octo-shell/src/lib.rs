@@ -5,9 +5,9 @@
 //!   What a person expects to last from one line to the next (the directory, exported variables, functions)
 //!   is written by the command when it ends and given to the session's next one.
 //!   A command that outlives the wait for it goes on in the background; [`News`] tells what becomes of it.
-//! * [`judge`] says whether a command line is known to only read, [`allowed_by`] whether rules the person gave
-//!   cover it; [`judge_at`] and [`allowed_at`] look at the folder as well. They decide nothing by themselves:
-//!   permission is the caller's.
+//! * [`assess`] says what is to be done with a command line: refuse it, ask, or let it run, and with what in its
+//!   place; [`read_path`] and [`write_path`] say the same about paths, for commands and tools alike; [`Policy`] is
+//!   the person's own `policy.toml`. They decide nothing by themselves: permission is the caller's.
 //! * [`Aside`] runs a program of the person's own (a hook) beside the session.
 //! * [`Confinement`] is what the system itself then lets a command touch.
 
@@ -25,6 +25,10 @@ pub use confine::{Confinement, Enforced, is_available as confines, temporary_fol
 pub use environment::LoginEnvironment;
 pub use error::ShellError;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
-pub use policy::{Judgement, Permitted, allowed_at, allowed_by, judge, judge_at};
+pub use policy::{
+    Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, LoggedVerdict, Open,
+    PathRules, PathVerdict, Policy, PolicyFault, PolicyRules, Standing, Verdict, assess, read_path, render,
+    write_path,
+};
 pub use report::{Carried, Input, Listener, Live, News, Pace, Report, Run};
 pub use shell::{CEILING, DEFAULT_WAIT, START_WINDOW, Shell, ShellConfig, prune_logs};

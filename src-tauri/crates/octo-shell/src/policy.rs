@@ -11,17 +11,39 @@
 //! What is said here holds for an environment in which names mean what they usually mean:
 //! [`crate::Carried::FolderOnly`].
 
+mod bash;
+mod changes;
+mod deny;
+mod file;
+mod filters;
 mod find;
 mod folder;
+mod follow;
 mod git;
+mod log;
+mod look;
 mod options;
+mod paths;
+mod places;
 mod plain;
+mod rewrite;
+mod risk;
 mod rules;
+mod scan;
+mod script;
 mod table;
 mod tree;
+mod verdict;
 
 #[cfg(test)]
 mod tests;
+
+pub use file::{CommandRules, PathRules, Policy, PolicyFault, PolicyRules, render};
+pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};
+pub use look::Known;
+pub use paths::{Open, PathVerdict, read_path, write_path};
+pub use places::Around;
+pub use verdict::{Assessment, Doubtful, Standing, Verdict, assess};
 
 use options::Reads;
 use plain::{Join, Line, RedirectKind, Simple};
@@ -29,7 +51,7 @@ use std::path::Path;
 
 /// What is known of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judgement {
+pub(crate) enum Judgement {
     /// Every command in it is known to only read.
     ReadOnly {
         /// Every word that may name a path it reads, relative ones as seen from where the line runs. From
@@ -50,7 +72,7 @@ pub enum Judgement {
 
 /// Whether rules cover a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Permitted {
+pub(crate) enum Permitted {
     /// At least one of its commands is covered by a rule, and all others are known to only read.
     Yes {
         /// As in [`Judgement::ReadOnly`], for the commands that only read.
@@ -68,7 +90,7 @@ const MAX_PLACES: usize = 8;
 
 /// What is known of a line from its words alone. `env` are the extra variables it would run with: a variable
 /// can make a harmless command another one, so with any the line asks.
-pub fn judge(line: &str, env: &[(String, String)]) -> Judgement {
+pub(crate) fn judge(line: &str, env: &[(String, String)]) -> Judgement {
     let Some(outline) = tree::outline(line) else { return Judgement::Unparsed };
     let Ok(plain) = plain::read(line) else {
         return Judgement::Ask { part: first_unknown(line, &outline), rule: None };
@@ -92,7 +114,7 @@ pub fn judge(line: &str, env: &[(String, String)]) -> Judgement {
 /// What is known of a line that would run in `folder`: [`judge`], and then a look at the folder. Patterns are
 /// replaced by the names they match, so that the caller can judge each; and what the folder itself could make
 /// of a harmless command asks (see [`folder`]). Looks at the disk and may start `git`; takes milliseconds.
-pub fn judge_at(line: &str, env: &[(String, String)], folder: &Path) -> Judgement {
+pub(crate) fn judge_at(line: &str, env: &[(String, String)], folder: &Path) -> Judgement {
     match judge(line, env) {
         Judgement::ReadOnly { reads } => {
             match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder)) {
@@ -106,7 +128,7 @@ pub fn judge_at(line: &str, env: &[(String, String)], folder: &Path) -> Judgemen
 
 /// Whether rules cover a line: every simple command of it only reads or begins with a rule's words, under the
 /// restrictions of [`judge`]; patterns are not covered, for a file's name could pass for an option.
-pub fn allowed_by(line: &str, rules: &[Vec<String>]) -> Permitted {
+pub(crate) fn allowed_by(line: &str, rules: &[Vec<String>]) -> Permitted {
     let (Ok(plain), Some(outline)) = (plain::read(line), tree::outline(line)) else { return Permitted::No };
     if !outline.agrees(&plain) {
         return Permitted::No;
@@ -123,7 +145,7 @@ pub fn allowed_by(line: &str, rules: &[Vec<String>]) -> Permitted {
 }
 
 /// [`allowed_by`] with the look at the folder of [`judge_at`], for the commands that only read.
-pub fn allowed_at(line: &str, rules: &[Vec<String>], folder: &Path) -> Permitted {
+pub(crate) fn allowed_at(line: &str, rules: &[Vec<String>], folder: &Path) -> Permitted {
     match allowed_by(line, rules) {
         Permitted::Yes { reads } => {
             match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder)) {

@@ -39,6 +39,9 @@ pub struct ToolContext {
     /// Where a command without a folder of its own runs, once that was decided; none for where the session's
     /// commands stand.
     pub shell_folder: Option<PathBuf>,
+    /// The command line to run in place of the one that was given: removals that would pass the trash by go
+    /// through it.
+    pub rewritten: Option<String>,
     /// The session's plan.
     pub todos: TodoList,
     /// The session's tasks.

@@ -130,7 +130,7 @@ impl Tool for TerminalTool {
                 };
                 let run = Run {
                     call: context.call,
-                    command: line.to_owned(),
+                    command: context.rewritten.clone().unwrap_or_else(|| line.to_owned()),
                     folder: context.cwd.clone(),
                     cwd: input.folder(&context.cwd)?.or(context.shell_folder.clone()),
                     env: input.variables(),

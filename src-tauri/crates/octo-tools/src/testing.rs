@@ -64,6 +64,7 @@ impl Bench {
             http: Http::new(octo_llm::Network { proxy: octo_llm::Proxy::None, ..Default::default() }),
             search: Search::new(Arc::new(Fixed(Vec::new()))),
             shell_folder: None,
+            rewritten: None,
             todos: TodoList::default(),
             tasks: Tasks::new(machine, session, TurnId::new()),
             live: Arc::new(|_| {}),

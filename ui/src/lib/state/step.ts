@@ -46,6 +46,7 @@ export function doing(view: ToolView | null): Doing {
       return "planned";
     case "feedback":
       return "asked";
+    case "refused":
     case "plain":
     case undefined:
       return "called";
@@ -113,7 +114,7 @@ export function failed(call: CallView | null): boolean {
 export function opensItself(call: CallView | null): boolean {
   if (!call) return false;
   if (call.state.type === "asking") return false;
-  if (failed(call)) return true;
+  if (failed(call) || call.view?.type === "refused") return true;
   if (call.view?.type === "diff") return call.state.type !== "ended" || call.state.status === "done";
   return call.view?.type === "command" && call.state.type === "started";
 }
@@ -140,6 +141,7 @@ export function hasBody(view: ToolView | null, result: string | null, output: st
     case "picture":
     case "diff":
     case "feedback":
+    case "refused":
       return true;
     case "plain":
       return view.text !== "";

@@ -129,7 +129,7 @@ fn nobody_is_there_to_give_permission_and_the_model_is_told() {
     for mode in ["ask", "ask-risky"] {
         let home = TempHome::new();
         let script =
-            Script::new().call("terminal", json!({ "command": "touch made.txt" })).text("I could not.");
+            Script::new().call("terminal", json!({ "command": "sh -c 'touch made.txt'" })).text("I could not.");
         let server = ModelServer::start(script);
         let ran = run(&home, &server, &["--json", "--mode", mode, "make it"]).expect(0);
         assert!(!home.work().join("made.txt").exists());

@@ -1,6 +1,7 @@
 //! What runs, what asks and why, as a table.
 
 use super::*;
+use octo_shell::{CommandRules, PathRules, PolicyRules};
 use octo_tools::Order;
 
 fn ground(mode: Mode, folder: &Path) -> Ground {
@@ -11,6 +12,8 @@ fn ground(mode: Mode, folder: &Path) -> Ground {
         readable: vec![PathBuf::from("/octo-home/logs")],
         writable: vec![PathBuf::from("/octo-home/scratch/s")],
         rules: Vec::new(),
+        home: PathBuf::from("/octo-home"),
+        policy: Arc::default(),
     }
 }
 
@@ -29,10 +32,12 @@ fn reads(path: &str) -> Effects {
 
 /// `None` runs, `Some` names the reason for asking.
 fn reason(ground: &Ground, effects: &Effects) -> Option<AskReason> {
-    match decide(ground, effects) {
+    match decide(ground, effects).decision {
         Decision::Run(_) => None,
         Decision::Ask { reason, .. } => Some(reason),
-        Decision::Feedback => panic!("no question of the model's own"),
+        Decision::Feedback | Decision::Deny { .. } => {
+            panic!("no question of the model's own, and no refusal")
+        }
     }
 }
 
@@ -46,8 +51,10 @@ fn work() -> (tempfile::TempDir, PathBuf) {
 fn autonomous_asks_for_nothing() {
     let (_keep, folder) = work();
     let ground = ground(Mode::Autonomous, &folder);
-    for effects in [command("rm -rf /"), writes("/etc/passwd"), reads("/root/.ssh/id_rsa")] {
-        assert_eq!(decide(&ground, &effects), Decision::Run(Basis::Person));
+    for effects in
+        [command("rm -rf x"), command("sudo ls"), writes("/etc/passwd"), reads("/root/.ssh/id_rsa")]
+    {
+        assert_eq!(decide(&ground, &effects).decision, Decision::Run(Basis::Person));
     }
 }
 
@@ -56,7 +63,7 @@ fn the_models_own_question_is_put_in_every_mode() {
     let (_keep, folder) = work();
     let effects = Effects { asks_person: AsksPerson::Yes, ..Effects::none() };
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
-        assert_eq!(decide(&ground(mode, &folder), &effects), Decision::Feedback);
+        assert_eq!(decide(&ground(mode, &folder), &effects).decision, Decision::Feedback);
     }
 }
 
@@ -86,7 +93,7 @@ fn ask_risky_table() {
         Effects { order: Order::Parallel, ..Effects::none() },
     ];
     for effects in &runs {
-        assert_eq!(decide(&ground, effects), Decision::Run(Basis::Policy), "{effects:?}");
+        assert_eq!(decide(&ground, effects).decision, Decision::Run(Basis::Policy), "{effects:?}");
     }
     let outside = |path: &str| AskReason::WritesOutside { path: path.into() };
     let asks: Vec<(Effects, AskReason)> = vec![
@@ -106,8 +113,7 @@ fn ask_risky_table() {
     for (effects, expected) in &asks {
         assert_eq!(reason(&ground, effects).as_ref(), Some(expected), "{effects:?}");
     }
-    for line in ["rm a", "cargo test", "echo $(rm a)", "echo \"`rm a`\"", "cat a > b", "ls; rm a", "FOO=1 ls"]
-    {
+    for line in ["cargo test", "echo $(make a)", "echo \"`make a`\"", "ls; make a", "FOO=1 ls"] {
         assert!(
             matches!(reason(&ground, &command(line)), Some(AskReason::Command { .. } | AskReason::Unparsed)),
             "{line}"
@@ -136,18 +142,19 @@ fn a_rule_allows_what_it_says_and_nothing_else() {
         writes("/etc/motd"),
         reads("/usr/share/doc/bash/README"),
     ] {
-        assert_eq!(decide(&ground, &effects), Decision::Run(Basis::Person), "{effects:?}");
+        assert_eq!(decide(&ground, &effects).decision, Decision::Run(Basis::Person), "{effects:?}");
     }
     for effects in [
         command("cargo testify"),
-        command("cargo test && rm -rf x"),
-        command("cargo test $(rm x)"),
-        command("cargo test > out"),
+        command("cargo test && rm -rf /etc/x"),
+        command("cargo test $(make x)"),
+        command("cargo test > /etc/out"),
+        command("cargo test > .git/config"),
         command("make all && ./run && rm x"),
         writes("/etc/motd2"),
         reads("/usr/share/docs"),
     ] {
-        assert!(matches!(decide(&ground, &effects), Decision::Ask { .. }), "{effects:?}");
+        assert!(matches!(decide(&ground, &effects).decision, Decision::Ask { .. }), "{effects:?}");
     }
     // Elsewhere, or with variables of its own, a command is not the one that was allowed.
     let elsewhere =
@@ -159,7 +166,7 @@ fn a_rule_allows_what_it_says_and_nothing_else() {
     };
     for effect in [elsewhere, with_env] {
         let effects = Effects { command: Some(effect), ..Effects::none() };
-        assert!(matches!(decide(&ground, &effects), Decision::Ask { .. }), "{effects:?}");
+        assert!(matches!(decide(&ground, &effects).decision, Decision::Ask { .. }), "{effects:?}");
     }
 }
 
@@ -182,7 +189,7 @@ fn the_world_is_read_unasked_and_near_places_ask() {
     let fetches = |reach| Effects { sites: vec![site(reach)], order: Order::Parallel, ..Effects::none() };
     for mode in [Mode::Ask, Mode::AskRisky] {
         let mut ground = ground(mode, &folder);
-        assert_eq!(decide(&ground, &fetches(Reach::World)), Decision::Run(Basis::Policy));
+        assert_eq!(decide(&ground, &fetches(Reach::World)).decision, Decision::Run(Basis::Policy));
         assert!(granted_sites(&ground, &fetches(Reach::World), &Decision::Run(Basis::Policy)).is_empty());
         let rule = Rule::Host { host: "localhost:3000".into() };
         for reach in [Reach::Private, Reach::Metadata] {
@@ -190,7 +197,7 @@ fn the_world_is_read_unasked_and_near_places_ask() {
                 reason: AskReason::PrivateAddress { host: "localhost:3000".into() },
                 rule: Some(rule.clone()),
             };
-            assert_eq!(decide(&ground, &fetches(reach)), asks);
+            assert_eq!(decide(&ground, &fetches(reach)).decision, asks);
             let granted = granted_sites(&ground, &fetches(reach), &asks);
             assert_eq!(granted, [(site(reach), Granted::ByName)], "a yes is for the place that was named");
         }
@@ -198,12 +205,12 @@ fn the_world_is_read_unasked_and_near_places_ask() {
         ground.rules = vec![Rule::Host { host: "localhost:3001".into() }, Rule::Read { path: "/".into() }];
         assert!(reason(&ground, &fetches(Reach::Private)).is_some());
         ground.rules.push(rule);
-        assert_eq!(decide(&ground, &fetches(Reach::Private)), Decision::Run(Basis::Person));
+        assert_eq!(decide(&ground, &fetches(Reach::Private)).decision, Decision::Run(Basis::Person));
         let granted = granted_sites(&ground, &fetches(Reach::Private), &Decision::Run(Basis::Person));
         assert_eq!(granted, [(site(Reach::Private), Granted::ByName)]);
     }
     let autonomous = ground(Mode::Autonomous, &folder);
-    let decision = decide(&autonomous, &fetches(Reach::Metadata));
+    let decision = decide(&autonomous, &fetches(Reach::Metadata)).decision;
     assert_eq!(decision, Decision::Run(Basis::Person));
     let granted = granted_sites(&autonomous, &fetches(Reach::Metadata), &decision);
     assert_eq!(granted, [(site(Reach::Metadata), Granted::ByMode)], "which does not open a cloud's services");
@@ -212,4 +219,157 @@ fn the_world_is_read_unasked_and_near_places_ask() {
         forbids_by_now(&now, &fetches(Reach::Private)),
         "a stricter mode stops what an earlier one let through"
     );
+}
+
+fn refusal(ground: &Ground, effects: &Effects) -> Option<Refusal> {
+    match decide(ground, effects).decision {
+        Decision::Deny { refusal, .. } => Some(refusal),
+        _ => None,
+    }
+}
+
+#[test]
+fn what_is_refused_is_refused_in_every_mode_and_by_every_rule() {
+    let (_keep, folder) = work();
+    for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
+        let mut ground = ground(mode, &folder);
+        ground.rules = vec![
+            Rule::Line { line: "rm -rf /".into() },
+            Rule::Write { path: "/octo-home/policy.toml".into() },
+            Rule::Read { path: "/octo-home".into() },
+        ];
+        let kill = format!("kill {}", std::process::id());
+        for (effects, expected) in [
+            (command("rm -rf /"), Refusal::Wipes),
+            (command("dd if=x of=/dev/sda"), Refusal::Device),
+            (command(":(){ :|:& };:"), Refusal::ForkBomb),
+            (command("pkill octo"), Refusal::EndsOcto),
+            (command(&kill), Refusal::EndsOcto),
+            (command("cat /octo-home/octo.db"), Refusal::OctoOwn),
+            (writes("/octo-home/policy.toml"), Refusal::OctoOwn),
+            (reads("/octo-home/octo.db"), Refusal::OctoOwn),
+        ] {
+            assert_eq!(refusal(&ground, &effects), Some(expected), "{mode:?} {effects:?}");
+        }
+    }
+}
+
+#[test]
+fn changes_inside_the_folder_run_and_others_ask() {
+    let (_keep, folder) = work();
+    std::fs::write(folder.join("a"), "a").unwrap();
+    let ground = ground(Mode::AskRisky, &folder);
+    for line in [
+        "rm a",
+        "mkdir -p x/y && touch x/y/z",
+        "cat a > b",
+        "sed -i s/a/b/ a",
+        "for f in a b; do cp a \"$f.bak\"; done",
+    ] {
+        assert_eq!(decide(&ground, &command(line)).decision, Decision::Run(Basis::Policy), "{line}");
+    }
+    for line in [
+        "touch /etc/x",
+        "cp a /etc/x",
+        "cat a > ../b",
+        "rm -rf ../x",
+        "echo x > .env",
+        "echo x > .git/config",
+        "cd /tmp && touch x",
+    ] {
+        assert!(matches!(decide(&ground, &command(line)).decision, Decision::Ask { .. }), "{line}");
+    }
+    let whole = format!("rm -rf {}", folder.display());
+    assert_eq!(
+        reason(&ground, &command(&whole)),
+        Some(AskReason::Risky { risk: Risk::Deletes, part: None, instead: None })
+    );
+    let strict = Ground { policy: Arc::new(Policy::strict()), ..ground };
+    assert_eq!(decide(&strict, &command("cat a")).decision, Decision::Run(Basis::Policy));
+    for effects in [command("rm a"), command("cat a > b"), writes(folder.join("a").to_str().unwrap())] {
+        assert!(matches!(decide(&strict, &effects).decision, Decision::Ask { .. }), "{effects:?}");
+    }
+}
+
+#[test]
+fn a_removal_past_the_trash_is_rewritten_in_every_mode() {
+    let (_keep, folder) = work();
+    for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
+        let decided = decide(&ground(mode, &folder), &command("/bin/rm a"));
+        assert_eq!(decided.rewritten.as_deref(), Some("rm a"), "{mode:?}");
+    }
+}
+
+#[test]
+fn the_persons_own_policy_denies_asks_and_allows() {
+    let (_keep, folder) = work();
+    let rules = PolicyRules {
+        commands: CommandRules {
+            allow: vec!["just lint".into(), "docker ps".into()],
+            ask: vec!["git commit".into()],
+            deny: vec!["docker".into(), "npm * --global".into()],
+        },
+        paths: PathRules {
+            secret: vec!["*.token".into()],
+            deny: vec![folder.join("private").display().to_string()],
+        },
+    };
+    let policy = Arc::new(Policy::new(rules, None));
+    for mode in [Mode::AskRisky, Mode::Autonomous] {
+        let ground = Ground { policy: policy.clone(), ..ground(mode, &folder) };
+        for line in [
+            "docker ps",
+            "sudo docker run x",
+            "ls; /usr/bin/docker ps",
+            "bash -c 'docker ps'",
+            "npm install --global x",
+            "cat private/x",
+        ] {
+            assert_eq!(refusal(&ground, &command(line)), Some(Refusal::Ruled), "{line}");
+        }
+        assert_eq!(
+            refusal(&ground, &writes(folder.join("private/x").to_str().unwrap())),
+            Some(Refusal::Ruled)
+        );
+    }
+    let ground = Ground { policy, ..ground(Mode::AskRisky, &folder) };
+    assert_eq!(decide(&ground, &command("just lint --all")).decision, Decision::Run(Basis::Person));
+    for line in [
+        "just lint; make",
+        "just lint $(make)",
+        "just lint > /etc/x",
+        "X=1 just lint",
+        "just",
+        "/tmp/just lint",
+    ] {
+        assert!(matches!(decide(&ground, &command(line)).decision, Decision::Ask { .. }), "{line}");
+    }
+    let ruled = AskReason::Risky { risk: Risk::Ruled, part: None, instead: None };
+    assert_eq!(reason(&ground, &command("git commit -m x")), Some(ruled));
+    let secret = folder.join("a.token").display().to_string();
+    assert_eq!(reason(&ground, &reads(&secret)), Some(AskReason::Secret { path: secret.clone() }));
+}
+
+#[test]
+fn everything_but_a_plain_leave_to_run_is_logged_with_its_reason() {
+    let (_keep, folder) = work();
+    let ground = ground(Mode::AskRisky, &folder);
+    let inside = folder.join(".env").display().to_string();
+    for (effects, expected) in [
+        (command("rm -rf /"), Some(("deny", "wipes"))),
+        (command("git push"), Some(("ask", "pushes"))),
+        (command("make"), Some(("ask", "command"))),
+        (command("echo ${x@P}"), Some(("ask", "unparsed"))),
+        (command("/bin/rm x"), Some(("rewrite", "trash"))),
+        (writes(&inside), Some(("ask", "secret"))),
+        (command("rm x"), None),
+        (command("ls"), None),
+    ] {
+        let entry = decide(&ground, &effects).logged(&effects, SessionId::new(), 1);
+        let entry = entry.map(|entry| serde_json::to_value(entry).unwrap());
+        let seen = entry
+            .as_ref()
+            .map(|entry| (entry["verdict"].as_str().unwrap(), entry["reason"].as_str().unwrap()));
+        assert_eq!(seen, expected, "{effects:?}");
+    }
 }

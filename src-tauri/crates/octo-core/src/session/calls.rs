@@ -8,7 +8,7 @@ use super::{
     turns::Step,
 };
 use crate::{
-    permission::{self, Basis, Decision, Ground},
+    permission::{self, Basis, Decided, Decision, Ground},
     turn::{Input, Order, Settle, Verdict},
 };
 use octo_protocol::{
@@ -46,6 +46,8 @@ pub(crate) struct Ready {
     prepared: Box<dyn PreparedCall>,
     effects: Effects,
     decision: Decision,
+    /// The command line to run in place of the one that was given.
+    rewritten: Option<String>,
     preview: ToolView,
     /// The mode it was decided in.
     mode: Mode,
@@ -120,6 +122,8 @@ impl Session {
             readable: self.files_readable(),
             writable: vec![self.scratch.clone()],
             rules: self.rules.clone(),
+            home: self.shared.home(),
+            policy: self.shared.policy(),
         }
     }
 
@@ -152,6 +156,7 @@ impl Session {
             http: Http::new(self.shared.models.reach()),
             search: self.shared.search.clone(),
             shell_folder: None,
+            rewritten: None,
             todos: self.todos.clone(),
             tasks,
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
@@ -207,6 +212,13 @@ impl Session {
                 open.end(result, 0, now(), &mut step);
                 Verdict::Failed
             }
+            Ok(Ready { tool, decision: Decision::Deny { refusal, subject, part }, .. }) => {
+                open.view.tool = tool.to_owned();
+                open.view.view = Some(ToolView::Refused { subject, part, refusal });
+                let result = result_of(&open.call, CallStatus::Denied, texts::refused(refusal).to_owned());
+                open.end(result, 0, now(), &mut step);
+                Verdict::Failed
+            }
             Ok(ready) => {
                 open.view.tool = ready.tool.to_owned();
                 open.view.view = Some(ready.preview.clone());
@@ -216,7 +228,7 @@ impl Session {
                 };
                 let verdict = match ready.decision {
                     Decision::Run(_) => Verdict::Run(order),
-                    Decision::Ask { .. } | Decision::Feedback => Verdict::Ask(order),
+                    Decision::Ask { .. } | Decision::Feedback | Decision::Deny { .. } => Verdict::Ask(order),
                 };
                 open.ready = Some(ready);
                 verdict
@@ -240,7 +252,7 @@ impl Session {
                 options: options.clone(),
             },
             // `ready` lets no other question through.
-            (Decision::Feedback | Decision::Run(_), _) => return,
+            (Decision::Feedback | Decision::Run(_) | Decision::Deny { .. }, _) => return,
         };
         open.view.state = CallState::Asking;
         let question = Question { id: QuestionId::new(), call, tool: ready.tool.to_owned(), ask, at: now() };
@@ -278,6 +290,8 @@ impl Session {
             Decision::Run(Basis::Policy) => Vetted::Policy,
             // Everything else ran because the person said so: by an answer, a rule or the mode.
             Decision::Run(Basis::Person) | Decision::Ask { .. } | Decision::Feedback => Vetted::Person,
+            // It ended when it was decided on.
+            Decision::Deny { .. } => return,
         };
         let task = running.task.clone();
         let summary = self.summary_of(turn);
@@ -287,6 +301,7 @@ impl Session {
         context.http =
             context.http.granting(permission::granted_sites(&ground, &ready.effects, &ready.decision));
         context.shell_folder = Some(ready.shell_folder.clone());
+        context.rewritten.clone_from(&ready.rewritten);
         tokio::spawn(async move {
             let (began, tool) = (Instant::now(), ready.tool);
             // A task of its own, so that a fault in a tool ends the call and not the session.
@@ -432,7 +447,23 @@ pub(super) async fn ready(
 ) -> Result<Ready, ToolError> {
     let ReadCall { name: tool, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
     let effects = prepared.effects(&ground.folder).looked_up(&context.http).await;
-    let decision = permission::decide_beside(ground, &effects).await;
+    let decided = permission::decide_beside(ground, &effects).await;
+    if let Some(entry) = decided.logged(&effects, context.session, now()) {
+        let log = octo_shell::DecisionLog::new(&ground.home.join("logs"));
+        // Beside the call: a log that cannot be written stops nothing.
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = log.write(&entry) {
+                tracing::warn!(%error, "a decision could not be logged");
+            }
+        });
+    }
+    let Decided { decision, rewritten } = decided;
+    // Refused, it is not looked at either: what its preview would read may be what it is refused for.
+    if matches!(decision, Decision::Deny { .. }) {
+        let (mode, shell_folder) = (ground.mode, ground.shell_folder.clone());
+        let preview = plain("");
+        return Ok(Ready { tool, prepared, effects, decision, rewritten, preview, mode, shell_folder });
+    }
     let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
     let preview = match (prepared.preview(&looking).await, &decision) {
         (Ok(preview), _) => preview,
@@ -446,7 +477,7 @@ pub(super) async fn ready(
         )));
     }
     let (mode, shell_folder) = (ground.mode, ground.shell_folder.clone());
-    Ok(Ready { tool, prepared, effects, decision, preview, mode, shell_folder })
+    Ok(Ready { tool, prepared, effects, decision, rewritten, preview, mode, shell_folder })
 }
 
 impl Ready {
@@ -501,6 +532,7 @@ fn is_about_closed_ground(reason: &AskReason) -> bool {
         | AskReason::Protected { .. }
         | AskReason::Command { .. }
         | AskReason::Unparsed
+        | AskReason::Risky { .. }
         | AskReason::PrivateAddress { .. } => false,
     }
 }

@@ -167,7 +167,9 @@ impl Session {
             // A task of its own: a fault in reading a call must not leave its question unanswerable.
             let looking = tokio::spawn(async move {
                 match effects {
-                    Some(effects) => Ok(Seen::Decision(permission::decide_beside(&ground, &effects).await)),
+                    Some(effects) => {
+                        Ok(Seen::Decision(permission::decide_beside(&ground, &effects).await.decision))
+                    }
                     None => {
                         let ready = calls::ready(&toolset, &call, &ground, &context).await;
                         ready.map(|ready| Seen::Ready(Box::new(ready))).map_err(|error| error.text)
@@ -204,6 +206,13 @@ impl Session {
             Err(text) => Err(text),
         };
         match (purpose, decision) {
+            // By now it is refused, whatever the person says.
+            (_, Ok(Decision::Deny { refusal, .. })) => {
+                let text = texts::refused(refusal).to_owned();
+                let mut step = self.close(&question, Answer::No { reason: None });
+                self.end_asked(question.call, CallStatus::Denied, text, None, &mut step);
+                self.feed_with(Input::Ended { call: question.call }, step).await
+            }
             (Purpose::Allow { answer, rule }, Ok(_)) => self.allow_ready(&question, answer, rule).await,
             (Purpose::Allow { answer, .. }, Err(text)) => {
                 let mut step = self.close(&question, answer);
@@ -252,6 +261,8 @@ fn is_what_was_asked(question: &Question, ready: &calls::Ready) -> bool {
         }
         // Allowed by itself by now: the person's yes covers it all the more.
         (Ask::Permission { preview, .. }, Decision::Run(_)) => preview == ready.preview(),
+        // Refused by now: let through here, it is ended as such.
+        (Ask::Permission { .. }, Decision::Deny { .. }) => true,
         (Ask::Permission { .. }, Decision::Feedback) | (Ask::Feedback { .. }, _) => false,
     }
 }

@@ -2,7 +2,7 @@
 //! into sessions once said, so they never hold anything dynamic.
 
 use crate::turn::Settle;
-use octo_protocol::CallStatus;
+use octo_protocol::{CallStatus, Refusal};
 
 /// Status and words of a call that gets its result without having run to its end.
 pub(super) fn settled(how: Settle) -> (CallStatus, &'static str) {
@@ -48,6 +48,30 @@ pub(super) const CHANGED: &str =
 /// The result of a call that an earlier mode let through and the present one does not.
 pub(super) const MODE_CHANGED: &str =
     "Not run: the person changed the mode before this call began. Make the call again; they will be asked.";
+
+/// The result of a call that is refused whatever the mode and the rules.
+pub(super) fn refused(why: Refusal) -> &'static str {
+    match why {
+        Refusal::Wipes => {
+            "Refused, nothing was done: this would wipe a system folder or a home. It cannot be allowed in any mode. Name the exact files inside the session's folder instead."
+        }
+        Refusal::Device => {
+            "Refused, nothing was done: this would write to a disk beneath its file system. It cannot be allowed in any mode. Work on a file instead, or ask the person to do it themselves."
+        }
+        Refusal::ForkBomb => {
+            "Refused, nothing was done: this would start itself over and over until the machine stands still. It cannot be allowed in any mode. Write it with a bound."
+        }
+        Refusal::EndsOcto => {
+            "Refused, nothing was done: this would end the application you run in. It cannot be allowed in any mode. End only processes you started, by their id or handle; to restart Octo, ask the person."
+        }
+        Refusal::OctoOwn => {
+            "Refused, nothing was done: this would touch the application's own keys, database or policy. It cannot be allowed in any mode. Do without, or ask the person to look themselves."
+        }
+        Refusal::Ruled => {
+            "Refused, nothing was done: the person's own policy says this never runs. Do not try it in another form; find another way or ask the person."
+        }
+    }
+}
 
 /// The result of a declined call.
 pub(super) fn declined(reason: Option<&str>) -> String {

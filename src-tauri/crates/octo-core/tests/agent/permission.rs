@@ -48,31 +48,35 @@ fn run(line: &str) -> (&'static str, serde_json::Value) {
 #[tokio::test]
 async fn always_holds_for_the_pattern_in_this_folder_and_outlives_the_session() {
     let script = Script::new()
-        .calls([run("mkdir one")])
-        .calls([run("mkdir two")])
+        .calls([run("vue-tsc one")])
+        .calls([run("vue-tsc two")])
         .text("first")
-        .calls([run("mkdir three && rmdir one")])
+        .calls([run("vue-tsc three && sh -c 'touch three'")])
         .text("second");
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::AskRisky, "make both").await;
     let question = rig.question().await;
     let Ask::Permission { rule: Some(rule), .. } = &question.ask else { panic!("a rule: {question:?}") };
-    assert!(matches!(rule, octo_protocol::Rule::Command { words } if words == &["mkdir"]), "{rule:?}");
+    assert!(matches!(rule, octo_protocol::Rule::Command { words } if words == &["vue-tsc"]), "{rule:?}");
     rig.answer(session, &question, Answer::Always).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    assert!(rig.home.work().join("two").exists(), "the second one was not asked about");
+    assert_eq!(
+        statuses(&rig.snapshot(session).await),
+        [CallStatus::Done; 2],
+        "the second one was not asked about"
+    );
     rig.restart().await;
     let other = rig.start(Mode::AskRisky, "again, and more").await;
     let question = rig.question().await;
     rig.answer(other, &question, Answer::No { reason: None }).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    assert!(rig.home.work().join("one").exists(), "what the rule does not cover asks");
+    assert!(!rig.home.work().join("three").exists(), "what the rule does not cover asks");
     rig.assert_sound();
 }
 
 #[tokio::test]
 async fn a_line_no_pattern_stands_for_is_allowed_for_the_session_only() {
-    let line = run("for f in a b; do touch $f; done");
+    let line = run("sh -c 'touch a b'");
     let script =
         Script::new().calls([line.clone()]).calls([line.clone()]).text("twice").calls([line]).text("no");
     let mut rig = Rig::new(script).await;
@@ -183,9 +187,9 @@ async fn what_the_shell_carries_over_cannot_be_written_unasked() {
 async fn always_in_a_folder_reaches_its_other_open_sessions() {
     let script = Script::new()
         .text("first is open")
-        .calls([run("mkdir one")])
+        .calls([run("vue-tsc one")])
         .text("made")
-        .calls([run("mkdir two")])
+        .calls([run("vue-tsc two")])
         .text("made");
     let mut rig = Rig::new(script).await;
     let first = rig.start(Mode::AskRisky, "hello").await;
@@ -196,14 +200,14 @@ async fn always_in_a_folder_reaches_its_other_open_sessions() {
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.send(first, "make two").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    assert!(rig.home.work().join("two").exists());
+    assert_eq!(statuses(&rig.snapshot(first).await), [CallStatus::Done], "nobody was asked");
     rig.assert_sound();
 }
 
 #[tokio::test]
 async fn a_command_runs_where_it_was_shown_to_run() {
     let go = run("mkdir -p sub && cd sub && printf 'Go? ' && timeout --foreground 4 cat");
-    let script = Script::new().calls([go]).calls([run("touch here")]).text("done");
+    let script = Script::new().calls([go]).calls([run("sh -c 'touch here'")]).text("done");
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::AskRisky, "go").await;
     let first = rig.question().await;
@@ -220,5 +224,20 @@ async fn a_command_runs_where_it_was_shown_to_run() {
     rig.answer(session, &second, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(rig.home.work().join("here").exists() && !rig.home.work().join("sub/here").exists());
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn what_is_refused_is_refused_in_every_mode_and_said_on_a_card_and_to_the_model() {
+    let script = Script::new().calls([run("rm -rf /"), run("echo still here")]).text("I see");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Autonomous, "wipe it").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!(statuses(&snapshot), [CallStatus::Denied, CallStatus::Done]);
+    let results = rig.server.requests()[1].results();
+    assert!(results[0].text.starts_with("Refused, nothing was done"), "{}", results[0].text);
+    let shown = format!("{snapshot:?}");
+    assert!(shown.contains("Refused { subject: \"rm -rf /\""), "{shown}");
     rig.assert_sound();
 }

@@ -27,6 +27,9 @@ const WITH_FILE: &[&str] = &["-anewer", "-cnewer", "-newer", "-samefile"];
 pub(super) fn reads(arguments: &[Word]) -> Option<Reads> {
     let mut reads = Reads::new();
     let mut words = arguments.iter().peekable();
+    if arguments.iter().any(|word| word.form == Form::Split) {
+        return None;
+    }
     while let Some(word) = words.next_if(|word| !begins_expression(&word.text)) {
         reads.push(word.text.clone());
     }
@@ -46,7 +49,7 @@ pub(super) fn reads(arguments: &[Word]) -> Option<Reads> {
             }
             return None;
         }
-        let value = words.next()?;
+        let value = words.next().filter(|value| value.form != Form::Split)?;
         if takes_file || value.form == Form::Pattern {
             reads.push(value.text.clone());
         }

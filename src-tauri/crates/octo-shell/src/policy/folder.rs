@@ -100,7 +100,7 @@ fn chooses_versions(folder: &Path) -> bool {
 }
 
 /// The names a pattern matches, and possibly more: `?` and brackets are read as `*`. None beyond the bound.
-fn matching(pattern: &str, folder: &Path, names: &mut Reads) -> Option<()> {
+pub(super) fn matching(pattern: &str, folder: &Path, names: &mut Reads) -> Option<()> {
     let mut found = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
         if !part.contains(['*', '?', '[']) {
@@ -132,7 +132,7 @@ fn matching(pattern: &str, folder: &Path, names: &mut Reads) -> Option<()> {
 }
 
 /// Whether a name could match a pattern. A bracket makes the rest of the pattern match anything.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, open_end) = match pattern.split_once('[') {
         Some((before, _)) => (before, true),
         None => (pattern, false),
@@ -153,7 +153,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 /// The folder of the repository `folder` lies in, if any. None from outside means a bare repository or a folder
 /// that cannot be looked at: git would take what it finds there for settings.
 #[expect(clippy::option_option, reason = "no repository and an unusable one are different answers")]
-fn repository(folder: &Path) -> Option<Option<PathBuf>> {
+pub(super) fn repository(folder: &Path) -> Option<Option<PathBuf>> {
     let real = octo_workspace::real(folder).ok()?;
     for above in real.ancestors() {
         if above.join(".git").symlink_metadata().is_ok() {
@@ -167,7 +167,7 @@ fn repository(folder: &Path) -> Option<Option<PathBuf>> {
 }
 
 /// Whether nothing in a repository's own settings could start a program, and it has no submodules.
-fn is_harmless(repository: &Path) -> bool {
+pub(super) fn is_harmless(repository: &Path) -> bool {
     let Some(settings) = git(repository, &["config", "--list", "--null", "--name-only", "--show-scope"])
     else {
         return false;
@@ -219,7 +219,7 @@ fn is_harmless_setting(name: &str) -> bool {
 }
 
 /// What git answers in a repository, in the environment commands nobody was asked about run in.
-fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
+pub(super) fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
     let path = environment::searched(std::env::var_os("PATH")?.to_str()?, repository);
     let program = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.is_file())?;
     let mut command = Command::new(program);

@@ -92,6 +92,9 @@ fn judge(tool: &Tool, words: &[&Word]) -> Option<Reads> {
     let options = Options::read(tool, words)?;
     let operands: Vec<&str> = options.operands.iter().map(|word| word.text.as_str()).collect();
     let patterns = options.operands.iter().any(|word| word.form == Form::Pattern);
+    if options.values.iter().any(|(_, value)| value.contains(super::places::UNKNOWN)) {
+        return None;
+    }
     let formats_are_harmless = options
         .values
         .iter()

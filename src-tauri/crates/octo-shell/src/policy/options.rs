@@ -20,6 +20,8 @@ pub(super) fn reads(tool: &Tool, arguments: &[Word]) -> Option<Reads> {
         Operands::Find => super::find::reads(arguments),
         Operands::Git => super::git::reads(arguments),
         Operands::Format => format(arguments),
+        Operands::Program => super::filters::reads(tool, arguments),
+        Operands::Test => super::filters::test(tool.name, arguments),
         Operands::Text if matches!(tool.name, "echo" | "true" | "false") => Some(patterns(arguments)),
         _ => Options::read(tool, &arguments.iter().collect::<Vec<_>>())?.reads(tool),
     }
@@ -41,7 +43,7 @@ pub(super) struct Options<'a> {
     /// Values of options, by option.
     pub values: Vec<(&'a str, &'a str)>,
     /// Values that are words of their own and patterns.
-    patterns: Reads,
+    pub patterns: Reads,
     /// Whether an option came after an operand.
     late: bool,
 }
@@ -60,8 +62,16 @@ impl<'a> Options<'a> {
         let mut words = arguments.iter().copied();
         while let Some(word) = words.next() {
             let text = word.text.as_str();
-            if text == "--" {
-                options.operands.extend(words.by_ref());
+            if matches!(word.form, Form::Unknown | Form::Split) {
+                // It could be an option.
+                return None;
+            } else if text == "--" {
+                for word in words.by_ref() {
+                    if word.form == Form::Split {
+                        return None;
+                    }
+                    options.operands.push(word);
+                }
             } else if let Some(long) = text.strip_prefix("--") {
                 options.late |= !options.operands.is_empty();
                 options.long(tool, long, &mut words)?;
@@ -84,7 +94,7 @@ impl<'a> Options<'a> {
         self.given.push(name);
         match (row.chars().last(), value) {
             (Some('=' | '@'), None) => {
-                let word = words.next()?;
+                let word = words.next().filter(|word| word.form != Form::Split)?;
                 self.value(name, &word.text, if row.ends_with('@') { Value::File } else { Value::Text });
                 self.pattern(word);
             }
@@ -120,7 +130,7 @@ impl<'a> Options<'a> {
             self.given.push(name);
             if let Some(kind) = kind {
                 if rest.is_empty() {
-                    let word = words.next()?;
+                    let word = words.next().filter(|word| word.form != Form::Split)?;
                     self.value(name, &word.text, kind);
                     self.pattern(word);
                 } else {
@@ -200,7 +210,7 @@ enum Value {
 /// The format of `printf` and its arguments. Only conversions that print; `%n` assigns.
 fn format(arguments: &[Word]) -> Option<Reads> {
     let (format, rest) = arguments.split_first()?;
-    if format.form == Form::Pattern || format.text.starts_with('-') {
+    if format.form != Form::Literal || format.text.starts_with('-') {
         return None;
     }
     let mut parts = format.text.split('%').skip(1).peekable();

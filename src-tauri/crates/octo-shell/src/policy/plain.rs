@@ -16,7 +16,7 @@ pub(super) struct Line {
 }
 
 /// A simple command.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Simple {
     /// How it is joined to the one before.
     pub join: Join,
@@ -29,7 +29,7 @@ pub(super) struct Simple {
 }
 
 /// A harmless redirection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Redirect {
     /// Its target; a file that is read, `/dev/null`, or the number of a descriptor.
     pub target: Word,
@@ -60,7 +60,7 @@ pub(super) enum Join {
 }
 
 /// A word: what the command receives, if it is no pattern.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Word {
     /// Its value, quotes taken away.
     pub text: String,
@@ -77,6 +77,10 @@ pub(super) enum Form {
     Literal,
     /// It holds an unquoted `*`, `?` or `[`.
     Pattern,
+    /// It is one word whose value is not known (`"$x"`); its text is [`super::places::UNKNOWN`] there.
+    Unknown,
+    /// It may be any number of words (`$x`).
+    Split,
 }
 
 /// Why a line is not plain.
@@ -92,7 +96,7 @@ pub(super) fn read(line: &str) -> Result<Line, NotPlain> {
 }
 
 /// Characters that show as something else than they are, or as nothing.
-fn is_treacherous(c: char) -> bool {
+pub(super) fn is_treacherous(c: char) -> bool {
     (c.is_control() && !matches!(c, '\t' | '\n'))
         || (!c.is_ascii() && c.is_whitespace())
         || matches!(c,

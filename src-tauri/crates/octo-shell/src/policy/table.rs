@@ -47,6 +47,10 @@ pub(super) enum Operands {
     Only(&'static [&'static str]),
     /// See [`super::git`].
     Git,
+    /// See [`super::filters`]: a program in a small language, then paths.
+    Program,
+    /// See [`super::filters::test`].
+    Test,
 }
 
 use Operands::*;
@@ -75,6 +79,8 @@ const VERSION_LONG: &[&str] = &["--version"];
 /// The table.
 #[rustfmt::skip]
 pub(super) const TOOLS: &[Tool] = &[
+    tool("b2sum", "bt", &["binary", "text", "tag"], Paths),
+    tool("base64", "di", &["decode", "ignore-garbage", "wrap="], Paths).values("w"),
     tool("basename", "az", &["multiple", "zero", "suffix="], Text).values("s"),
     tool(
         "cat",
@@ -85,6 +91,8 @@ pub(super) const TOOLS: &[Tool] = &[
     // `-P` and `-L` change what `..` means for the commands after it.
     tool("cd", "", &[], Folder),
     tool("cmp", "bls", &["print-bytes", "silent", "quiet", "verbose", "bytes=", "ignore-initial="], Paths).values("in"),
+    tool("cksum", "", &[], Paths),
+    tool("column", "tenxRJ", &["table", "separator=", "output-separator=", "columns=", "fillrows"], Paths).values("sco"),
     tool("comm", "123z", &["nocheck-order", "total", "zero-terminated"], Paths),
     tool(
         "cut",
@@ -131,6 +139,7 @@ pub(super) const TOOLS: &[Tool] = &[
     .values("dtB"),
     tool("echo", "", &[], Text),
     tool("egrep", GREP.flags, GREP.long, PatternThenPaths).values(GREP.values).files(GREP.files),
+    tool("expand", "i", &["initial", "tabs="], Paths).values("t"),
     tool("false", "", &[], Text),
     tool("fgrep", GREP.flags, GREP.long, PatternThenPaths).values(GREP.values).files(GREP.files),
     // `-C` compiles, `-m` and `-f` take files, `-z` may start a decompressor.
@@ -141,8 +150,11 @@ pub(super) const TOOLS: &[Tool] = &[
         Paths,
     ),
     tool("find", "", &[], Find),
+    tool("fold", "bs", &["bytes", "spaces", "width="], Paths).values("w"),
+    tool("free", "bkmghtw", &["human", "mega", "giga", "total", "wide"], None),
     tool("git", "", &[], Git),
     GREP,
+    tool("groups", "", &[], None),
     tool("head", "#qvz", &["quiet", "silent", "verbose", "zero-terminated", "lines=", "bytes="], Paths).values("nc"),
     // An operand would set the name.
     tool("hostname", "fsidI", &["fqdn", "short"], None),
@@ -163,6 +175,8 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("md5sum", "bt", &["binary", "text", "tag"], Paths),
     tool("nl", "p", &["body-numbering=", "number-format=", "number-separator=", "number-width="], Paths).values("bfhisvnwd"),
     tool("nproc", "", &["all", "ignore="], None),
+    tool("od", "bcdfilosxv", &["address-radix=", "format=", "skip-bytes=", "read-bytes=", "output-duplicates"], Paths)
+        .values("AjNtw"),
     tool("paste", "sz", &["delimiters=", "serial"], Paths).values("d"),
     // `-v` assigns a variable, and so does `%n`.
     tool("printf", "", &[], Format),
@@ -176,6 +190,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     // `--pre`, `--hostname-bin` and `-z` start programs, `-L` follows links out of the folder, `--ignore-file`
     // is left out with the rest of what is rare.
+    tool("rev", "0", &["zero"], Paths),
     tool(
         "rg",
         "acFhHiIlnNoPpqSsUuvwx0.",
@@ -196,7 +211,10 @@ pub(super) const TOOLS: &[Tool] = &[
     .files("f"),
     tool("seq", "w", &["equal-width", "format=", "separator="], Text).values("fs"),
     tool("sha1sum", "bt", &["binary", "text", "tag"], Paths),
+    tool("sha224sum", "bt", &["binary", "text", "tag"], Paths),
     tool("sha256sum", "bt", &["binary", "text", "tag"], Paths),
+    tool("sha384sum", "bt", &["binary", "text", "tag"], Paths),
+    tool("sha512sum", "bt", &["binary", "text", "tag"], Paths),
     // `-o` writes, `--compress-program` starts a program, `-T` says where to write, `--files0-from` takes names
     // from a file.
     tool(
@@ -212,6 +230,7 @@ pub(super) const TOOLS: &[Tool] = &[
     .values("kt"),
     tool("stat", "fLt", &["dereference", "file-system", "terse", "format=", "printf="], Paths).values("c"),
     tool("tac", "br", &["before", "regex", "separator="], Paths).values("s"),
+    tool("strings", "afow", &["all", "bytes=", "radix=", "print-file-name"], Paths).values("ntes"),
     // Following a file never ends, so it is left to the person.
     tool("tail", "#qvz", &["quiet", "silent", "verbose", "zero-terminated", "lines=", "bytes="], Paths).values("nc"),
     tool("tr", "cCdst", &["complement", "delete", "squeeze-repeats", "truncate-set1"], Text),
@@ -234,10 +253,21 @@ pub(super) const TOOLS: &[Tool] = &[
         AtMost(1),
     )
     .values("fsw"),
+    tool("unexpand", "a", &["all", "first-only", "tabs="], Paths).values("t"),
     tool("uptime", "ps", &["pretty", "since"], None),
     tool("wc", "clLmw", &["bytes", "chars", "lines", "max-line-length", "words", "total="], Paths),
     tool("which", "a", &["all"], Text),
     tool("whoami", "", &[], None),
+    // The second operand is written.
+    tool("xxd", "abeEipu", &[], AtMost(1)).values("cglso"),
+    // `-f` takes a program from a file. Their languages can start programs and write: only the part that cannot.
+    tool("awk", "", &[], Program).values("Fv"),
+    tool("gawk", "", &[], Program).values("Fv"),
+    tool("mawk", "", &[], Program).values("Fv"),
+    tool("jq", "acCeMnrRsSj", &["arg=", "compact-output", "exit-status", "join-output", "monochrome-output", "null-input", "raw-input", "raw-output", "slurp", "sort-keys", "tab", "indent="], Program),
+    tool("sed", "nErsuz", &["quiet", "silent", "regexp-extended", "separate", "null-data", "expression=", "posix"], Program).values("e"),
+    tool("[", "", &[], Test),
+    tool("test", "", &[], Test),
     // Questions for a version. `cargo` and `rustc` may be rustup's, which asks the folder what to start: see
     // [`super::folder`].
     tool("bash", "", &[], Only(VERSION_LONG)),

@@ -4,12 +4,15 @@
 //! unquoted here-document, for one. As a second opinion on lines [`super::plain`] accepts it must see the same
 //! commands, words, redirections and operators at the same places.
 
-use super::plain;
+use super::{
+    plain,
+    script::{Parsed, RedirectKind, Word},
+};
 use std::ops::Range;
 use tree_sitter::{Node, Parser};
 
 /// Lines longer than this are not parsed, and ask: parsing time grows with them, and nobody reads them.
-const MAX_LINE: usize = 64 * 1024;
+pub(super) const MAX_LINE: usize = 64 * 1024;
 
 /// What the grammar saw.
 #[derive(Debug, Default)]
@@ -64,7 +67,16 @@ impl Outline {
                 // The grammar hangs some redirections inside the command.
                 let words = node
                     .children(&mut cursor)
-                    .filter(|child| child.kind() != "file_redirect")
+                    .filter(|child| {
+                        !matches!(
+                            child.kind(),
+                            "file_redirect"
+                                | "heredoc_redirect"
+                                | "herestring_redirect"
+                                | "variable_assignment"
+                                | "<<<"
+                        )
+                    })
                     .map(|child| child.byte_range())
                     .collect();
                 self.commands.push((node.byte_range(), words));
@@ -117,6 +129,38 @@ impl Outline {
             && self.commands.len() == line.commands.len()
             && self.commands.iter().zip(words).all(|((_, seen), words)| seen.iter().cloned().eq(words))
             && self.targets.iter().eq(targets)
+    }
+
+    /// Whether the grammar saw the same simple commands, with the same words, and the same redirections, in a line
+    /// of any form: nothing that runs is seen by one reader alone. Declarations and tests are no commands to the
+    /// grammar; they run nothing by themselves, and what stands in their expansions is compared.
+    pub(super) fn agrees_on_commands(&self, parsed: &Parsed) -> bool {
+        const NO_COMMANDS: &[&str] =
+            &["declare", "export", "local", "readonly", "typeset", "unset", "unsetenv", "[", "[["];
+        let mut ours: Vec<Vec<Range<usize>>> = parsed
+            .simples()
+            .into_iter()
+            .filter(|simple| {
+                let name = simple.words.first().and_then(Word::literal);
+                !simple.words.is_empty() && !name.is_some_and(|name| NO_COMMANDS.contains(&name.as_str()))
+            })
+            .map(|simple| simple.words.iter().map(|word| word.span.clone()).collect())
+            .collect();
+        let mut theirs: Vec<Vec<Range<usize>>> =
+            self.commands.iter().map(|(_, words)| words.clone()).filter(|words| !words.is_empty()).collect();
+        let mut targets: Vec<Range<usize>> = parsed
+            .redirects()
+            .into_iter()
+            .filter(|redirect| !matches!(redirect.kind, RedirectKind::Document(_) | RedirectKind::Text))
+            .map(|redirect| redirect.target.span.clone())
+            .collect();
+        let by_place = |words: &Vec<Range<usize>>| words.first().map(|word| (word.start, word.end));
+        ours.sort_by_key(by_place);
+        theirs.sort_by_key(by_place);
+        targets.sort_by_key(|span| (span.start, span.end));
+        let mut seen = self.targets.clone();
+        seen.sort_by_key(|span| (span.start, span.end));
+        ours == theirs && targets == seen
     }
 
     /// Where the simple commands stand.

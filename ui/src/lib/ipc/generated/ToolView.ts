@@ -3,10 +3,8 @@ import type { BlobHash } from "./BlobHash";
 import type { CommandView } from "./CommandView";
 import type { DiffView } from "./DiffView";
 import type { FileMatches } from "./FileMatches";
-import type { SearchProviderKind } from "./SearchProviderKind";
+import type { Refusal } from "./Refusal";
 import type { Todo } from "./Todo";
-import type { WebPageView } from "./WebPageView";
-import type { WebResult } from "./WebResult";
 
 /**
  * What a card shows. The model reads [`crate::ToolResult::text`] instead.
@@ -103,19 +101,19 @@ options: Array<string>,
 /**
  * What the person answered, once they did.
  */
-answer: string | null, } | { "type": "web_results", 
+answer: string | null, } | { "type": "refused", 
 /**
- * What was looked for.
+ * What it would have been: a command line, a path.
  */
-query: string, 
+subject: string, 
 /**
- * Who answered; none before anyone did.
+ * The part it was refused for, where one part can be named.
  */
-provider: SearchProviderKind | null, 
+part: string | null, 
 /**
- * What was found, best first.
+ * Why.
  */
-results: Array<WebResult>, } | { "type": "web_page" } & WebPageView | { "type": "plain", 
+refusal: Refusal, } | { "type": "plain", 
 /**
  * The text, capped.
  */

@@ -30,7 +30,7 @@ const LINES: &[&str] = &[
     // Names that only look known.
     "LS", "Cat x", "./ls", "/tmp/ls", "/bin/ls", "ls*", "l?", "[l]s", "\"ls \"", "'ls x'", "ls\\ x", "\\", "-ls", "--", "",
     // What runs other programs, or anything.
-    "env", "env ls", "printenv", "xargs", "awk '{print}' x", "sed -n 1p x", "sed -i s/a/b/ x", "curl http://x", "wget x", "python3 x.py",
+    "env", "env ls", "printenv", "xargs", "awk '{print > x}' x", "sed -n '1w x' x", "sed -i s/a/b/ x", "curl http://x", "wget x", "python3 x.py",
     "python -c x", "perl -e x", "ruby -e x", "node x.js", "node -e x", "bash x", "bash -c ls", "sh -c ls", "eval ls", "exec ls",
     "source x", ". x", "command ls", "builtin ls", "sudo ls", "doas ls", "su -c ls", "nohup ls", "setsid ls", "timeout 1 ls", "nice ls",
     "watch ls", "less x", "more x", "man ls", "vim x", "vi -c ':!rm' x", "ed x", "emacs x", "ssh x", "scp a b", "rsync -e x a b",
@@ -39,8 +39,8 @@ const LINES: &[&str] = &[
     "enable -f x y", "hash -p /tmp/x ls", "read x", "mapfile -C x", "ulimit -c 0", "umask 0", "exit 1", "wait", "jobs", "fg", "history -w x",
     "rm x", "rm -rf /", "mv a b", "cp a b", "ln -s a b", "mkdir x", "touch x", "chmod +x x", "chown a b", "dd if=a of=b", "tee x",
     "install a b", "truncate -s 0 x", "split x", "csplit x 1", "shred x", "mkfifo x", "sponge x", "crontab x", "at now", "systemctl stop x",
-    "jq . x", "yq -i . x", "xxd -r x y", "base64 x", "gzip x", "column x", "script x", "strace ls", "gdb x", "openssl enc -in x", "nc x 1",
-    "busybox ls", "ps aux", "free", "sleep 1",
+    "jq -f x y", "yq -i . x", "xxd -r x y", "base64 --decod x", "gzip x", "column --bogus x", "script x", "strace ls", "gdb x", "openssl enc -in x", "nc x 1",
+    "busybox ls", "ps aux", "free x", "sleep 1",
     // Options of known commands that write, run or set.
     "find . -exec rm {} +", "find . -exec rm \\{\\} \\;", "find . -execdir x \\;", "find . -ok rm x", "find . -okdir x", "find . -delete",
     "find . -fprint x", "find . -fprintf x y", "find . -fprint0 x", "find . -fls x", "find -L . -name x", "find . -follow", "find -files0-from x",

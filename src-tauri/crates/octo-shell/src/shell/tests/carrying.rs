@@ -159,7 +159,10 @@ async fn a_hostile_repository_starts_nothing() {
         "git branch -v",
         "git ls-files -m",
     ] {
-        assert!(matches!(crate::judge(command, &[]), crate::Judgement::ReadOnly { .. }), "{command}");
+        assert!(
+            matches!(crate::policy::judge(command, &[]), crate::policy::Judgement::ReadOnly { .. }),
+            "{command}"
+        );
         let mut run = place.command(command);
         run.carried = Carried::FolderOnly;
         let report = place.shell.run(run).await.unwrap();

@@ -1,0 +1,285 @@
+//! Filters with a language of their own: the part of `sed`, `awk` and `jq` that only prints, and `test`.
+//!
+//! All three can read other files, and two of them write files and start programs. What is known here is a small
+//! part: a program with anything else in it asks.
+
+use super::{
+    options::{Options, Reads},
+    places::UNKNOWN,
+    plain::{Form, Word},
+    table::Tool,
+};
+
+/// What a filter would read; none when its program may do more than print.
+pub(super) fn reads(tool: &Tool, arguments: &[Word]) -> Option<Reads> {
+    let words: Vec<&Word> = arguments.iter().collect();
+    let options = match tool.name {
+        "jq" => jq_options(tool, &words)?,
+        _ => Options::read(tool, &words)?,
+    };
+    program_reads(tool.name, options)
+}
+
+fn program_reads(name: &str, options: Options<'_>) -> Option<Reads> {
+    let mut operands = options.operands.iter();
+    let given: Vec<&str> = match name {
+        "sed" => options
+            .values
+            .iter()
+            .filter(|(option, _)| matches!(*option, "e" | "expression"))
+            .map(|(_, script)| *script)
+            .collect(),
+        _ => Vec::new(),
+    };
+    let programs = if given.is_empty() {
+        let program = operands.next()?;
+        if program.form != Form::Literal {
+            return None;
+        }
+        vec![program.text.as_str()]
+    } else {
+        given
+    };
+    let harmless = programs.iter().all(|program| {
+        !program.contains(UNKNOWN)
+            && match name {
+                "sed" => sed(program),
+                "jq" => jq(program),
+                _ => awk(program),
+            }
+    });
+    let values = options
+        .values
+        .iter()
+        .filter(|(option, _)| name != "sed" && *option == "v")
+        .all(|(_, value)| !value.contains(UNKNOWN) && is_assignment(value));
+    if !harmless || !values || !options.patterns.is_empty() {
+        return None;
+    }
+    Some(operands.map(|word| word.text.clone()).collect())
+}
+
+fn is_assignment(text: &str) -> bool {
+    text.split_once('=')
+        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+}
+
+/// `--arg name value` takes two words.
+fn jq_options<'a>(tool: &Tool, words: &[&'a Word]) -> Option<Options<'a>> {
+    let mut rest: Vec<&'a Word> = Vec::new();
+    let mut words = words.iter().copied();
+    while let Some(word) = words.next() {
+        if matches!(word.text.as_str(), "--arg" | "--argjson") && word.form == Form::Literal {
+            let name = words.next()?;
+            let value = words.next()?;
+            if name.form != Form::Literal || matches!(value.form, Form::Split | Form::Pattern) {
+                return None;
+            }
+        } else {
+            rest.push(word);
+        }
+    }
+    Options::read(tool, &rest)
+}
+
+/// Whether a `sed` program only prints: addresses and `p d q n N D P g G h H x = l`, `s///` and `y///`.
+/// Left out: `w`, `W`, `r`, `R` name files, `e` and the flags `w` and `e` of `s` too, and text of `a`, `i`, `c` and
+/// labels are rare.
+pub(super) fn sed(program: &str) -> bool {
+    let mut rest: Vec<char> = program.chars().rev().collect();
+    loop {
+        while rest.last().is_some_and(|c| matches!(c, ' ' | '\t' | ';' | '\n' | '{' | '}')) {
+            rest.pop();
+        }
+        if rest.is_empty() {
+            return true;
+        }
+        if sed_command(&mut rest).is_none() {
+            return false;
+        }
+    }
+}
+
+fn sed_command(rest: &mut Vec<char>) -> Option<()> {
+    sed_address(rest)?;
+    if rest.last() == Some(&',') {
+        rest.pop();
+        if matches!(rest.last(), Some('+' | '~')) {
+            rest.pop();
+        }
+        sed_address(rest)?;
+    }
+    while rest.last().is_some_and(|c| matches!(c, ' ' | '!')) {
+        rest.pop();
+    }
+    match rest.pop()? {
+        '{' => Some(()),
+        'p' | 'd' | 'q' | 'n' | 'N' | 'D' | 'P' | 'g' | 'G' | 'h' | 'H' | 'x' | '=' => {
+            while rest.last() == Some(&' ') {
+                rest.pop();
+            }
+            matches!(rest.last(), None | Some(';' | '\n' | '}')).then_some(())
+        }
+        command @ ('s' | 'y') => {
+            let delimiter = rest.pop().filter(|c| !c.is_alphanumeric() && !matches!(c, '\\' | '\n' | ' '))?;
+            sed_until(rest, delimiter)?;
+            sed_until(rest, delimiter)?;
+            while let Some(flag) = rest.last() {
+                match flag {
+                    'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' if command == 's' => {
+                        rest.pop();
+                    }
+                    ' ' => {
+                        rest.pop();
+                    }
+                    ';' | '\n' | '}' => break,
+                    _ => return None,
+                }
+            }
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+fn sed_address(rest: &mut Vec<char>) -> Option<()> {
+    match rest.last() {
+        Some('0'..='9') => {
+            while rest.last().is_some_and(|c| c.is_ascii_digit() || *c == '~') {
+                rest.pop();
+            }
+        }
+        Some('$') => {
+            rest.pop();
+        }
+        Some('/') => {
+            rest.pop();
+            sed_until(rest, '/')?;
+            while matches!(rest.last(), Some('I' | 'M')) {
+                rest.pop();
+            }
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+/// Goes behind the next delimiter. Brackets end at different places in different versions: with one of them around
+/// a delimiter the program asks.
+fn sed_until(rest: &mut Vec<char>, delimiter: char) -> Option<()> {
+    let mut brackets = false;
+    loop {
+        match rest.pop()? {
+            c if c == delimiter => return if brackets { None } else { Some(()) },
+            '\\' => {
+                rest.pop()?;
+            }
+            '\n' => return None,
+            '[' => {
+                brackets = true;
+                // A `]` that comes first is one of the characters.
+                if rest.last() == Some(&'^') {
+                    rest.pop();
+                }
+                if rest.last() == Some(&']') {
+                    rest.pop();
+                }
+            }
+            ']' => brackets = false,
+            _ => {}
+        }
+    }
+}
+
+/// Whether an `awk` program only prints. Left out: `>` and `|` write and start programs, `getline` and the
+/// argument list read other files, `system` starts programs, `@` loads and calls by name, the environment is no
+/// matter of a file.
+fn awk(program: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "getline",
+        "system",
+        "ARG",
+        "ENVIRON",
+        "PROCINFO",
+        "SYMTAB",
+        "FUNCTAB",
+        "extension",
+        "close",
+        "fflush",
+    ];
+    !program.contains(['>', '|', '@', '\\', '`']) && !WORDS.iter().any(|word| program.contains(word))
+}
+
+/// Whether a `jq` program looks at nothing but its input.
+fn jq(program: &str) -> bool {
+    let names = program.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
+    !names.into_iter().any(|name| {
+        matches!(
+            name,
+            "env"
+                | "$ENV"
+                | "import"
+                | "include"
+                | "input_filename"
+                | "modulemeta"
+                | "get_search_list"
+                | "$__prog_args"
+                | "debug"
+                | "stderr"
+                | "halt_error"
+        )
+    })
+}
+
+/// What `test` and `[` look at. Operands of numeric operators are arithmetic, and so is `-v`.
+pub(super) fn test(name: &str, arguments: &[Word]) -> Option<Reads> {
+    const FILES: &[&str] =
+        &["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-b", "-c", "-p", "-S", "-O", "-G", "-N"];
+    const NUMBERS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+    const TEXTS: &[&str] = &["=", "==", "!=", "-z", "-n", "!", "-a", "-o", "(", ")"];
+    let arguments = match (name, arguments) {
+        ("[", [all @ .., last]) if last.text == "]" && last.form == Form::Literal => all,
+        ("[", _) => return None,
+        (_, all) => all,
+    };
+    let unknown = |at: usize| arguments.get(at).is_some_and(|word| word.form == Form::Unknown);
+    let middle = arguments.get(1).map_or("", |word| word.text.as_str());
+    // A value in an operator's place could be `-v`, which evaluates what stands behind it.
+    let placed = match arguments.len() {
+        1 => true,
+        2 => !unknown(0),
+        3 => matches!(middle, "=" | "==" | "!=") || NUMBERS.contains(&middle) || !(0..3).any(unknown),
+        many => !(0..many).any(unknown),
+    };
+    if !placed {
+        return None;
+    }
+    let mut reads = Reads::new();
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    for (at, word) in arguments.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| texts.get(at)).copied().unwrap_or_default();
+        let after = texts.get(at + 1).copied().unwrap_or_default();
+        let literal = word.form == Form::Literal;
+        if word.form == Form::Split || word.form == Form::Pattern {
+            return None;
+        }
+        if literal
+            && (FILES.contains(&word.text.as_str())
+                || NUMBERS.contains(&word.text.as_str())
+                || TEXTS.contains(&word.text.as_str()))
+        {
+            continue;
+        }
+        if NUMBERS.contains(&before) || NUMBERS.contains(&after) {
+            let number = word.text.trim_start_matches('-');
+            if !literal || number.is_empty() || !number.chars().all(|c| c.is_ascii_digit()) {
+                return None;
+            }
+        } else if FILES.contains(&before) {
+            reads.push(word.text.clone());
+        } else if literal && word.text.starts_with('-') {
+            return None;
+        }
+    }
+    Some(reads)
+}

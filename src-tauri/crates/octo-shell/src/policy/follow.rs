@@ -1,0 +1,608 @@
+//! Following a line that both readers see in the same way: where each of its commands runs, and what it touches.
+//!
+//! The strict counterpart of [`super::scan`]: everything that is not known ends it. A value that is not known may
+//! stand only where any value is harmless. Variables are followed where nothing is left to chance: a loop over
+//! words, a plain assignment that is always made.
+
+mod values;
+
+use super::{
+    changes::{self, Touch},
+    options::{self, Reads},
+    places::UNKNOWN,
+    plain::{self, Form, Join},
+    rules,
+    script::{
+        Command, Compound, Document, GroundKind, Joint, Parsed, Part, Pipeline, Plain, Redirect,
+        RedirectKind, Script, Simple, Word,
+    },
+    seen_from, table, united,
+};
+use std::{collections::BTreeMap, ops::Range};
+use values::Value;
+
+/// Combinations of values one command is looked at with.
+const MAX_FORMS: usize = 128;
+
+/// Folders a line may be in at one point.
+const MAX_PLACES: usize = 8;
+
+/// Variables that mean nothing to any program when a line sets them.
+const PRIVATE: &[&str] = &[
+    "A", "B", "BASE", "BRANCH", "COUNT", "D", "DEST", "DIR", "DST", "F", "FILE", "FILES", "I", "MSG", "N",
+    "NAME", "NUM", "OUT", "OUTPUT", "PATTERN", "ROOT", "SRC", "X", "Y",
+];
+
+/// Variables that may be set for one command.
+const HARMLESS: &[&str] = &["LC_ALL", "LANG", "LC_COLLATE", "NO_COLOR", "CLICOLOR", "COLUMNS", "TZ", "CI"];
+
+/// What a line would do, in order.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    /// What is touched, as seen from where the line begins.
+    pub touched: Vec<Touch>,
+    /// The commands with their values, for the look at the folder.
+    pub commands: Vec<plain::Simple>,
+    /// Whether a rule of the person's was needed.
+    pub ruled: bool,
+}
+
+/// The command that is not known to be harmless; an empty range when it is the whole line.
+#[derive(Debug)]
+pub(super) struct Stop(pub Range<usize>);
+
+/// What a rule says about a command.
+pub(super) type Covers<'a> = &'a dyn Fn(&plain::Simple) -> bool;
+
+/// Follows a line.
+pub(super) fn follow(parsed: &Parsed, covers: Covers<'_>) -> Result<Followed, Stop> {
+    let mut follower =
+        Follower { documents: &parsed.documents, covers, found: Followed::default(), strict: false };
+    let mut state = State::default();
+    follower.script(&parsed.script, &mut state, Course::Sure)?;
+    if follower.found.ruled {
+        // With a rule the line runs in the person's own environment, where patterns may become options.
+        follower =
+            Follower { documents: &parsed.documents, covers, found: Followed::default(), strict: true };
+        follower.script(&parsed.script, &mut State::default(), Course::Sure)?;
+    }
+    Ok(follower.found)
+}
+
+/// Where a line stands and what its variables hold.
+#[derive(Clone)]
+struct State {
+    /// After a success.
+    success: Vec<String>,
+    /// After a failure.
+    failure: Vec<String>,
+    variables: BTreeMap<String, Vec<Value>>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self { success: vec![".".to_owned()], failure: Vec::new(), variables: BTreeMap::new() }
+    }
+}
+
+impl State {
+    fn here(&self, joint: Joint) -> Vec<String> {
+        match joint {
+            Joint::Sequence => united(&self.success, &self.failure),
+            Joint::And => self.success.clone(),
+            Joint::Or => self.failure.clone(),
+        }
+    }
+
+    fn stands(&mut self, places: Vec<String>) {
+        self.failure.clone_from(&places);
+        self.success = places;
+    }
+}
+
+/// Whether a command surely runs once, or perhaps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Course {
+    Sure,
+    Perhaps,
+}
+
+struct Follower<'a> {
+    documents: &'a [Document],
+    covers: Covers<'a>,
+    found: Followed,
+    /// Whether the line runs in an environment where only literal words mean what they say.
+    strict: bool,
+}
+
+type Step = Result<(), Stop>;
+
+fn whole() -> Stop {
+    Stop(0..0)
+}
+
+impl Follower<'_> {
+    fn script(&mut self, script: &Script, state: &mut State, course: Course) -> Step {
+        for list in &script.lists {
+            // What runs beside the rest runs at no known time.
+            if list.ground == GroundKind::Back {
+                return Err(whole());
+            }
+            for (at, (joint, pipeline)) in list.pipelines.iter().enumerate() {
+                let course = if at == 0 { course } else { Course::Perhaps };
+                self.pipeline(pipeline, *joint, state, course)?;
+                if state.success.len() + state.failure.len() > MAX_PLACES {
+                    return Err(whole());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, joint: Joint, state: &mut State, course: Course) -> Step {
+        let here = state.here(joint);
+        match pipeline.stages.as_slice() {
+            [only] => {
+                let mut inner = state.clone();
+                inner.stands(here.clone());
+                self.command(only, &mut inner, course)?;
+                let arrived = united(&inner.success, &[]);
+                let failed = united(&here, &inner.failure);
+                let (success, failure) = match pipeline.negated {
+                    super::script::Negated::No => (arrived, failed),
+                    super::script::Negated::Yes => (united(&arrived, &failed), united(&arrived, &failed)),
+                };
+                match joint {
+                    Joint::Sequence => {
+                        state.success = success;
+                        state.failure = failure;
+                    }
+                    Joint::And => {
+                        state.failure = united(&state.failure, &failure);
+                        state.success = success;
+                    }
+                    Joint::Or => {
+                        state.success = united(&state.success, &success);
+                        state.failure = failure;
+                    }
+                }
+                state.variables = inner.variables;
+            }
+            stages => {
+                // Each stage is a shell of its own: nothing of it lasts.
+                for stage in stages {
+                    let mut inner = state.clone();
+                    inner.stands(here.clone());
+                    self.command(stage, &mut inner, Course::Perhaps)?;
+                    if united(&inner.success, &inner.failure) != here {
+                        return Err(whole());
+                    }
+                }
+                match joint {
+                    Joint::Sequence => state.stands(here),
+                    Joint::And => state.failure = united(&state.failure, &here),
+                    Joint::Or => state.success = united(&state.success, &here),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, command: &Command, state: &mut State, course: Course) -> Step {
+        match command {
+            Command::Simple(simple) => self
+                .simple(simple, state, course)
+                .map_err(|Stop(span)| Stop(if span.is_empty() { simple.span.clone() } else { span })),
+            Command::Compound { what, redirects } => {
+                let here = united(&state.success, &state.failure);
+                self.redirects(redirects, state, &here)?;
+                self.compound(what, state, course)
+            }
+            Command::Function { .. } => Err(whole()),
+        }
+    }
+
+    fn compound(&mut self, what: &Compound, state: &mut State, course: Course) -> Step {
+        match what {
+            Compound::Subshell(script) => {
+                let mut inner = state.clone();
+                self.script(script, &mut inner, course)
+            }
+            Compound::Group(script) => self.script(script, state, course),
+            Compound::If(scripts) => {
+                self.forget(&scripts.iter().collect::<Vec<_>>(), state);
+                scripts.iter().try_for_each(|script| self.branch(script, state))
+            }
+            Compound::While { condition, body } => {
+                self.forget(&[condition, body], state);
+                self.branch(condition, state)?;
+                self.branch(body, state)
+            }
+            Compound::For { name, words, body } => {
+                if !is_private(name) {
+                    return Err(whole());
+                }
+                self.forget(&[body], state);
+                let mut values = Vec::new();
+                for word in words {
+                    self.inner(word, state)?;
+                    values.extend(self.loop_values(word, state));
+                }
+                // A value that is not known makes the variable one.
+                if values.len() <= MAX_FORMS && values.iter().all(Option::is_some) {
+                    state.variables.insert(name.clone(), values.into_iter().flatten().collect());
+                } else {
+                    state.variables.insert(name.clone(), vec![Value::Any]);
+                }
+                self.branch(body, state)?;
+                state.variables.remove(name);
+                Ok(())
+            }
+            Compound::Case { word, arms } => {
+                self.inner(word, state)?;
+                self.forget(&arms.iter().map(|(_, script)| script).collect::<Vec<_>>(), state);
+                for (patterns, script) in arms {
+                    for pattern in patterns {
+                        self.inner(pattern, state)?;
+                    }
+                    self.branch(script, state)?;
+                }
+                Ok(())
+            }
+            Compound::Test(words) => self.test(words, state),
+            Compound::Arithmetic(_) => Err(whole()),
+        }
+    }
+
+    /// A part that may run or not, or several times: it must leave the line where it stands.
+    fn branch(&mut self, script: &Script, state: &State) -> Step {
+        let here = united(&state.success, &state.failure);
+        let mut inner = state.clone();
+        inner.stands(here.clone());
+        self.script(script, &mut inner, Course::Perhaps)?;
+        if inner.success.iter().chain(&inner.failure).all(|place| here.contains(place)) {
+            Ok(())
+        } else {
+            Err(whole())
+        }
+    }
+
+    /// Variables that are set in parts that may not run are not known afterwards, nor when they run again.
+    fn forget(&self, scripts: &[&Script], state: &mut State) {
+        for script in scripts {
+            script.each(&mut |command| match command {
+                Command::Simple(simple) => {
+                    for assignment in &simple.assignments {
+                        state.variables.insert(assignment.name.clone(), vec![Value::Any]);
+                    }
+                }
+                Command::Compound { what: Compound::For { name, .. }, .. } => {
+                    state.variables.insert(name.clone(), vec![Value::Any]);
+                }
+                Command::Compound { .. } | Command::Function { .. } => {}
+            });
+        }
+    }
+
+    /// The commands in a word's expansions: shells of their own.
+    fn inner(&mut self, word: &Word, state: &State) -> Step {
+        for part in &word.parts {
+            match part {
+                Part::Command(script, _) => {
+                    let mut inner = state.clone();
+                    let here = united(&state.success, &state.failure);
+                    inner.stands(here);
+                    self.script(script, &mut inner, Course::Perhaps)?;
+                }
+                Part::Process(_) => return Err(whole()),
+                Part::Opaque(..) => return Err(whole()),
+                // What the environment holds may be a key.
+                Part::Variable(name, _) | Part::Derived(name, _) if !is_shown(name, state) => {
+                    return Err(whole());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn test(&mut self, words: &[Word], state: &State) -> Step {
+        const FILES: &[&str] = &["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h"];
+        const NUMBERS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+        let here = united(&state.success, &state.failure);
+        let texts: Vec<Option<String>> = words.iter().map(Word::literal).collect();
+        let numeric = texts.iter().flatten().any(|text| NUMBERS.contains(&text.as_str()));
+        for (at, word) in words.iter().enumerate() {
+            self.inner(word, state)?;
+            let number = word.parts.iter().all(|part| matches!(part, Part::Number));
+            let text = texts.get(at).cloned().flatten();
+            if let Some(text) = &text
+                && text.starts_with('-')
+                && !FILES.contains(&text.as_str())
+                && !NUMBERS.contains(&text.as_str())
+                && !matches!(text.as_str(), "-z" | "-n")
+            {
+                return Err(whole());
+            }
+            let digits = |text: &str| NUMBERS.contains(&text) || text.chars().all(|c| c.is_ascii_digit());
+            if numeric && !number && !text.as_deref().is_some_and(digits) {
+                return Err(whole());
+            }
+            let before = at.checked_sub(1).and_then(|at| texts.get(at)).cloned().flatten();
+            if before.is_some_and(|before| FILES.contains(&before.as_str())) {
+                for word in self.one(word, state)? {
+                    self.read(&here, &word.text)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of a word that must be one word.
+    fn one(&self, word: &Word, state: &State) -> Result<Vec<plain::Word>, Stop> {
+        let forms = self.values(word, state);
+        let mut words = Vec::new();
+        for form in forms {
+            match <[plain::Word; 1]>::try_from(form) {
+                Ok([word]) if !matches!(word.form, Form::Unknown | Form::Split) => words.push(word),
+                _ => return Err(whole()),
+            }
+        }
+        if words.is_empty() { Err(whole()) } else { Ok(words) }
+    }
+
+    fn read(&mut self, here: &[String], text: &str) -> Step {
+        self.touch(here, Touch::Read(text.to_owned()))
+    }
+
+    /// Notes a touch, seen from where the line begins.
+    fn touch(&mut self, here: &[String], touch: Touch) -> Step {
+        let text = match &touch {
+            Touch::Read(text)
+            | Touch::Write(text)
+            | Touch::Remove(text)
+            | Touch::Place(text)
+            | Touch::Whole(text)
+            | Touch::Merge(text)
+            | Touch::Repository(text, _) => text.clone(),
+        };
+        if text.contains(UNKNOWN) || text.is_empty() {
+            return Err(whole());
+        }
+        // A home is a place of its own; so is a word that only looks like one, to be on the safe side.
+        let seen =
+            if text.starts_with('~') { vec![text] } else { seen_from(here, &[text]).ok_or_else(whole)? };
+        self.found.touched.extend(seen.into_iter().map(|text| match &touch {
+            Touch::Read(_) => Touch::Read(text),
+            Touch::Write(_) => Touch::Write(text),
+            Touch::Remove(_) => Touch::Remove(text),
+            Touch::Place(_) => Touch::Place(text),
+            Touch::Whole(_) => Touch::Whole(text),
+            Touch::Merge(_) => Touch::Merge(text),
+            Touch::Repository(_, hooks) => Touch::Repository(text, *hooks),
+        }));
+        Ok(())
+    }
+
+    fn redirects(&mut self, redirects: &[Redirect], state: &State, here: &[String]) -> Step {
+        for redirect in redirects {
+            self.inner(&redirect.target, state)?;
+            match redirect.kind {
+                RedirectKind::Read | RedirectKind::Write => {
+                    for word in self.one(&redirect.target, state)? {
+                        if word.form != Form::Literal {
+                            return Err(whole());
+                        }
+                        if matches!(
+                            word.text.as_str(),
+                            "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin"
+                        ) {
+                            continue;
+                        }
+                        let touch =
+                            if redirect.kind == RedirectKind::Read { Touch::Read } else { Touch::Write };
+                        self.touch(here, touch(word.text))?;
+                    }
+                }
+                RedirectKind::Document(index) => {
+                    let parts = self.documents.get(index).map(|document| document.parts.as_slice());
+                    let harmless = |part: &Part| match part {
+                        Part::Text(..) | Part::Number => true,
+                        Part::Variable(name, _) | Part::Derived(name, _) => is_shown(name, state),
+                        _ => false,
+                    };
+                    if !parts.unwrap_or_default().iter().all(harmless) {
+                        return Err(whole());
+                    }
+                }
+                RedirectKind::Duplicate | RedirectKind::Text => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn simple(&mut self, simple: &Simple, state: &mut State, course: Course) -> Step {
+        let here = united(&state.success, &state.failure);
+        for assignment in &simple.assignments {
+            self.inner(&assignment.value, state)?;
+        }
+        for word in &simple.words {
+            self.inner(word, state)?;
+        }
+        self.redirects(&simple.redirects, state, &here)?;
+        if simple.words.is_empty() {
+            return self.assign(simple, state, course);
+        }
+        for assignment in &simple.assignments {
+            let value = assignment.value.literal();
+            let harmless = value.is_some_and(|value| {
+                !value.starts_with(['/', ':', '.'])
+                    && value.chars().all(|c| c.is_ascii_alphanumeric() || "._-/+".contains(c))
+            });
+            if assignment.plain == Plain::No || !HARMLESS.contains(&assignment.name.as_str()) || !harmless {
+                return Err(whole());
+            }
+        }
+        let forms = self.forms(&simple.words, state).ok_or_else(whole)?;
+        let mut arrived = Vec::new();
+        for words in forms {
+            if self.strict && words.iter().any(|word| word.form == Form::Pattern) {
+                return Err(whole());
+            }
+            let command = plain::Simple {
+                join: Join::Sequence,
+                words,
+                redirects: Vec::new(),
+                span: simple.span.clone(),
+            };
+            arrived = united(&arrived, &self.run(command, &here, simple)?);
+        }
+        if arrived != here {
+            state.failure = here;
+            state.success = arrived;
+        }
+        Ok(())
+    }
+
+    /// A line's own variables.
+    fn assign(&self, simple: &Simple, state: &mut State, course: Course) -> Step {
+        for assignment in &simple.assignments {
+            if assignment.plain == Plain::No || !is_private(&assignment.name) {
+                return Err(whole());
+            }
+            let known = match (course, self.assigned(&assignment.value, state)) {
+                (Course::Sure, Some(value)) => vec![value],
+                _ => vec![Value::Any],
+            };
+            state.variables.insert(assignment.name.clone(), known);
+        }
+        Ok(())
+    }
+
+    /// One command with its values; where the line stands afterwards if it succeeds.
+    fn run(
+        &mut self,
+        command: plain::Simple,
+        here: &[String],
+        written: &Simple,
+    ) -> Result<Vec<String>, Stop> {
+        let mut words = command.words.as_slice();
+        // Programs that do nothing but start another one.
+        loop {
+            let Some(name) = words.first().filter(|name| name.form == Form::Literal) else {
+                return Err(whole());
+            };
+            let next = |at: usize| {
+                words.get(at).filter(|word| word.form == Form::Literal).map(|word| word.text.as_str())
+            };
+            let skip = match (name.text.as_str(), next(1)) {
+                ("command", Some(word)) if !word.starts_with('-') => 1,
+                ("command", Some("-v" | "-V")) => {
+                    return if words.iter().all(|word| word.form == Form::Literal) {
+                        Ok(here.to_vec())
+                    } else {
+                        Err(whole())
+                    };
+                }
+                ("time", Some(word)) if !word.starts_with('-') => 1,
+                ("nice", Some(word)) if !word.starts_with('-') => 1,
+                ("timeout", Some(word)) if word.starts_with(|c: char| c.is_ascii_digit()) => 2,
+                _ => break,
+            };
+            words = words.get(skip..).unwrap_or_default();
+        }
+        let (name, arguments) = words.split_first().ok_or_else(whole)?;
+        let command = plain::Simple { words: words.to_vec(), ..command.clone() };
+        if let Some(()) = control(&name.text, arguments) {
+            return Ok(here.to_vec());
+        }
+        let mut arrived = here.to_vec();
+        let reads = table::find(&name.text).and_then(|tool| options::reads(tool, arguments));
+        if let Some(reads) = reads {
+            if name.text == "cd" {
+                let folder: Reads = reads.last().cloned().into_iter().collect();
+                arrived = match folder.first() {
+                    Some(home) if home.starts_with('~') => folder,
+                    Some(text) if !text.contains(UNKNOWN) => seen_from(here, &folder).ok_or_else(whole)?,
+                    _ => return Err(whole()),
+                };
+            }
+            for read in reads {
+                self.read(here, &read)?;
+            }
+        } else if let Some(touched) = changes::touches(&name.text, arguments) {
+            for touch in touched {
+                self.touch(here, touch)?;
+            }
+        } else if written.assignments.is_empty()
+            && command.words.iter().all(|word| word.form == Form::Literal)
+            && (self.covers)(&command)
+        {
+            self.found.ruled = true;
+        } else {
+            return Err(whole());
+        }
+        self.found.commands.push(command);
+        Ok(arrived)
+    }
+}
+
+/// Whether a variable's value is the line's own, or one of those that are no secret.
+fn is_shown(name: &str, state: &State) -> bool {
+    const PUBLIC: &[&str] = &[
+        "BASH_VERSION",
+        "EUID",
+        "HOME",
+        "HOSTNAME",
+        "LANG",
+        "LINENO",
+        "LOGNAME",
+        "OLDPWD",
+        "OSTYPE",
+        "PATH",
+        "PPID",
+        "PWD",
+        "RANDOM",
+        "SECONDS",
+        "SHELL",
+        "TERM",
+        "TMPDIR",
+        "UID",
+        "USER",
+    ];
+    state.variables.contains_key(name) || PUBLIC.contains(&name)
+}
+
+/// Whether a line may use a variable of this name as its own.
+fn is_private(name: &str) -> bool {
+    PRIVATE.contains(&name)
+        || (name.chars().any(|c| c.is_ascii_lowercase())
+            && !name.to_ascii_lowercase().contains("proxy")
+            && !matches!(name, "auto_resume" | "histchars")
+            && !name.starts_with("npm_"))
+}
+
+/// Commands of the shell itself that only steer the line.
+fn control(name: &str, arguments: &[plain::Word]) -> Option<()> {
+    let texts: Vec<&str> = arguments
+        .iter()
+        .map(|word| (word.form == Form::Literal).then_some(word.text.as_str()))
+        .collect::<Option<_>>()?;
+    let number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let known = match (name, texts.as_slice()) {
+        (":", _) => true,
+        ("exit" | "return" | "break" | "continue", []) => true,
+        ("exit" | "return" | "break" | "continue", [text]) => number(text),
+        ("sleep", [text]) => number(text.trim_end_matches('s').replacen('.', "", 1).as_str()),
+        ("set", ["-e" | "-u" | "-eu" | "-x" | "-ex" | "-eux" | "+e" | "+x" | "+u"]) => true,
+        ("set", ["-o" | "-eo" | "-euo" | "-euxo" | "-exo" | "-uo", "pipefail"]) => true,
+        ("wait", []) => true,
+        _ => false,
+    };
+    known.then_some(())
+}
+
+/// Whether a rule made of words covers a command.
+pub(super) fn covered_by(rules: &[Vec<String>], command: &plain::Simple) -> bool {
+    rules::cover(rules, command)
+}

@@ -1,0 +1,151 @@
+//! The log of decisions: every one that is not a plain leave to run, one JSON object a line, for a person who wants
+//! to know later what was refused, asked or rewritten, and why.
+
+use octo_protocol::{Millis, SessionId};
+use serde::Serialize;
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+/// A file is put aside when it has grown beyond this many bytes.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// How many files there are, the one written included.
+const KEPT: usize = 4;
+
+/// The most of a line that is kept, in characters.
+const MAX_LINE: usize = 2_000;
+
+/// What was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoggedVerdict {
+    /// The person is asked.
+    Ask,
+    /// It does not run.
+    Deny,
+    /// Another line runs in its place.
+    Rewrite,
+}
+
+/// One decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DecisionEntry {
+    /// When, in milliseconds since 1970.
+    pub at: Millis,
+    /// In which session.
+    pub session: SessionId,
+    /// What was decided.
+    pub verdict: LoggedVerdict,
+    /// Why: the name of a reason of [`octo_protocol::AskReason`], [`octo_protocol::Risk`] or
+    /// [`octo_protocol::Refusal`].
+    pub reason: String,
+    /// The line or the path, what looks like a secret in it left out.
+    line: String,
+    /// What runs in its place.
+    rewritten: Option<String>,
+}
+
+impl DecisionEntry {
+    /// An entry for a line or path, and for what runs in its place.
+    pub fn new(
+        at: Millis,
+        session: SessionId,
+        verdict: LoggedVerdict,
+        reason: String,
+        (line, rewritten): (&str, Option<&str>),
+    ) -> Self {
+        Self { at, session, verdict, reason, line: redacted(line), rewritten: rewritten.map(redacted) }
+    }
+}
+
+/// A line without what looks like a secret: values of variables and options named like one, parts of addresses,
+/// long tokens.
+fn redacted(line: &str) -> String {
+    const NAMES: &[&str] =
+        &["key", "token", "secret", "passw", "pwd", "auth", "credential", "bearer", "cookie", "private"];
+    let mut clean = String::new();
+    let mut next_is_value = false;
+    for piece in line
+        .split_inclusive(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '|' | '&' | '(' | ')'))
+    {
+        let text = piece.trim_end_matches(|c: char| {
+            c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '|' | '&' | '(' | ')')
+        });
+        let end = piece.get(text.len()..).unwrap_or_default();
+        let lower = text.to_ascii_lowercase();
+        let named = NAMES.iter().any(|name| lower.contains(name)) || matches!(text, "-u" | "--user");
+        let random = text.chars().count() >= 24
+            && text.chars().any(|c| c.is_ascii_digit())
+            && text.chars().any(|c| c.is_ascii_alphabetic())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-+=.".contains(c));
+        if text.is_empty() {
+            clean.push_str(end);
+            continue;
+        }
+        let shown = match text.split_once(['=', ':']) {
+            Some((name, value)) if named && !value.is_empty() => {
+                format!("{name}{}[redacted]", if text.starts_with(&format!("{name}=")) { '=' } else { ':' })
+            }
+            _ if next_is_value || random => "[redacted]".to_owned(),
+            // `https://user:password@host`
+            _ if text.contains("://") && text.contains('@') => {
+                let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+                let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+                format!("{scheme}://[redacted]@{host}")
+            }
+            _ => text.to_owned(),
+        };
+        // `--token value`, `Authorization: Bearer value`, `password: value`; not a word that is a path or a verb.
+        next_is_value = named
+            && (text.starts_with('-') || text.ends_with([':', '=']) || lower == "bearer")
+            && text.split_once('=').is_none_or(|(_, value)| value.is_empty());
+        clean.push_str(&shown);
+        clean.push_str(end);
+    }
+    let mut chars = clean.chars();
+    let mut short: String = chars.by_ref().take(MAX_LINE).collect();
+    if chars.next().is_some() {
+        short.push('…');
+    }
+    short
+}
+
+/// The log's files: `policy.log`, and `policy.1.log` and so on for older ones, readable by their owner alone.
+#[derive(Clone, Debug)]
+pub struct DecisionLog {
+    folder: PathBuf,
+}
+
+impl DecisionLog {
+    /// The log in a folder of Octo's own.
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    /// Adds an entry. The caller says what becomes of a log that cannot be written.
+    pub fn write(&self, entry: &DecisionEntry) -> io::Result<()> {
+        let folder = octo_workspace::private_folder(&self.folder)?;
+        let file = folder.join("policy.log");
+        if fs::symlink_metadata(&file).is_ok_and(|meta| meta.len() > MAX_BYTES) {
+            let name = |number: usize| folder.join(format!("policy.{number}.log"));
+            for number in (1..KEPT - 1).rev() {
+                // What is not there yet cannot be put aside.
+                let _missing = fs::rename(name(number), name(number + 1));
+            }
+            fs::rename(&file, name(1))?;
+        }
+        let mut options = fs::OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut line = serde_json::to_vec(entry)?;
+        line.push(b'\n');
+        options.open(file)?.write_all(&line)
+    }
+}
+
+#[cfg(test)]
+mod tests;

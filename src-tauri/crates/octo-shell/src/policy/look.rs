@@ -1,0 +1,150 @@
+//! The look at the folder for lines that change something: what their words do not tell.
+
+use super::{
+    changes::{Hooks, Touch},
+    folder,
+    follow::Followed,
+    options::Reads,
+    plain,
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Entries looked at for a repository inside a folder that is copied or moved whole.
+const MAX_ENTRIES: usize = 20_000;
+
+/// What a line would touch, as paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Every word that may name a path it reads, as seen from where the line runs.
+    pub reads: Vec<String>,
+    /// What it would make or overwrite.
+    pub writes: Vec<String>,
+    /// What it would take away; a plain `rm` puts it into the trash.
+    pub removes: Vec<String>,
+    /// Folders of repositories it would write to, real.
+    pub repositories: Vec<PathBuf>,
+}
+
+/// What a line that was followed would touch in `place`; none when the folder makes it ask.
+pub(super) fn look(followed: &Followed, place: &Path) -> Option<Known> {
+    let mut known = Known::default();
+    let mut placed: Vec<PathBuf> = Vec::new();
+    for touch in &followed.touched {
+        let (text, list) = match touch {
+            Touch::Read(text) => (text, &mut known.reads),
+            Touch::Write(text) => (text, &mut known.writes),
+            Touch::Remove(text) => (text, &mut known.removes),
+            Touch::Place(text) => {
+                placed.push(octo_workspace::resolve(text, place).ok()?);
+                continue;
+            }
+            Touch::Whole(text) => {
+                let mut names = Reads::new();
+                expand(text, place, &mut names)?;
+                let mut budget = MAX_ENTRIES;
+                for name in names {
+                    holds_no_repository(&octo_workspace::resolve(&name, place).ok()?, &mut budget)?;
+                }
+                continue;
+            }
+            Touch::Merge(text) => {
+                if octo_workspace::resolve(text, place).ok()?.is_dir() {
+                    return None;
+                }
+                continue;
+            }
+            Touch::Repository(text, hooks) => {
+                known.repositories.extend(repository(&octo_workspace::resolve(text, place).ok()?, *hooks)?);
+                continue;
+            }
+        };
+        let from = list.len();
+        expand(text, place, list)?;
+        // What lies below something that was just put there is not what lies there now.
+        for name in list.iter().skip(from).filter(|_| !placed.is_empty()) {
+            let path = octo_workspace::resolve(name, place).ok()?;
+            if placed.iter().any(|placed| path.starts_with(placed)) && !is_same_command(touch, followed, text)
+            {
+                return None;
+            }
+        }
+    }
+    let line = plain::Line { commands: followed.commands.clone(), operators: Vec::new() };
+    known.reads = folder::look(&line, std::mem::take(&mut known.reads), place)?;
+    for list in [&mut known.reads, &mut known.writes, &mut known.removes] {
+        list.sort();
+        list.dedup();
+    }
+    Some(known)
+}
+
+/// Whether a touch belongs to the command that put something there: it comes before its own placing.
+fn is_same_command(touch: &Touch, followed: &Followed, text: &str) -> bool {
+    let at = followed.touched.iter().position(|other| other == touch);
+    let placed =
+        followed.touched.iter().position(|other| matches!(other, Touch::Place(place) if place == text));
+    matches!((at, placed), (Some(at), Some(placed)) if at < placed)
+}
+
+/// A pattern's names besides itself.
+fn expand(text: &str, place: &Path, names: &mut Reads) -> Option<()> {
+    if text.contains(['*', '?', '[']) {
+        folder::matching(text, place, names)?;
+    }
+    names.push(text.to_owned());
+    Some(())
+}
+
+/// None when a folder holds a repository, whose hooks and settings would come along, or too much to know.
+fn holds_no_repository(path: &Path, budget: &mut usize) -> Option<()> {
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            *budget = budget.checked_sub(1)?;
+            if entry.file_name().eq_ignore_ascii_case(".git") {
+                return None;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(entry.path());
+            }
+        }
+    }
+    Some(())
+}
+
+/// The repository a folder lies in. None when writing to it could start a program of its own, when it has hooks the
+/// person would expect to run, or when it lies elsewhere.
+#[expect(clippy::option_option, reason = "no repository and an unusable one are different answers")]
+fn repository(place: &Path, hooks: Hooks) -> Option<Option<PathBuf>> {
+    let Some(root) = folder::repository(place)? else { return Some(None) };
+    let inner = root.join(".git");
+    if !inner.symlink_metadata().ok()?.is_dir()
+        || inner.join("commondir").exists()
+        || !folder::is_harmless(&root)
+    {
+        return None;
+    }
+    if hooks == Hooks::Run {
+        let entries = fs::read_dir(inner.join("hooks")).into_iter().flatten().flatten();
+        if entries.into_iter().any(|entry| !entry.file_name().to_string_lossy().ends_with(".sample")) {
+            return None;
+        }
+        let settings = folder::git(&root, &["config", "--list", "--null", "--show-scope"])?;
+        let mut fields = settings.split('\0');
+        while let (Some(scope), Some(setting)) = (fields.next(), fields.next()) {
+            let (name, value) = setting.split_once('\n').unwrap_or((setting, "true"));
+            let on = !matches!(value, "false" | "no" | "off" | "0" | "");
+            // The overrides this very question is asked with are no settings of anybody's.
+            if scope != "command"
+                && (name == "core.hookspath" || (on && matches!(name, "commit.gpgsign" | "tag.gpgsign")))
+            {
+                return None;
+            }
+        }
+    }
+    Some(Some(root))
+}

@@ -1,0 +1,166 @@
+//! Paths as text: where a word of a command would lie, and whether that is a place nobody may wipe.
+//!
+//! Nothing here looks at the disk: the words of a line must be enough to refuse it.
+
+use std::path::{Component, Path, PathBuf};
+
+/// What stands for a part of a word that is not known.
+pub(super) const UNKNOWN: char = '\0';
+
+/// Where a line would run, for what is judged by its words.
+#[derive(Clone, Debug)]
+pub struct Around {
+    /// The folder the line runs in, absolute.
+    pub folder: PathBuf,
+    /// The person's home, absolute.
+    pub home: Option<PathBuf>,
+    /// Octo's own home, absolute.
+    pub octo_home: PathBuf,
+    /// Ids of Octo's own processes.
+    pub processes: Vec<u32>,
+}
+
+/// Folders of a system that are never wiped: what lies at the root, and a few below it.
+const SYSTEM: &[&str] = &[
+    "/Applications",
+    "/Library",
+    "/System",
+    "/Users",
+    "/Volumes",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/media",
+    "/mnt",
+    "/nix",
+    "/opt",
+    "/private",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/snap",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/usr/bin",
+    "/usr/include",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/local",
+    "/usr/local/bin",
+    "/usr/local/lib",
+    "/usr/sbin",
+    "/usr/share",
+    "/var",
+    "/var/lib",
+    "/var/log",
+    "/var/spool",
+];
+
+/// Files of Octo's own home no command may touch, by the start of their names.
+const OWN: &[&str] = &["octo.db", "policy.toml"];
+
+impl Around {
+    /// The path a word names when the line stands in `base`; none when part of it is not known.
+    pub(super) fn locate(&self, text: &str, base: &str) -> Option<PathBuf> {
+        if text.contains(UNKNOWN) || text.is_empty() {
+            return None;
+        }
+        let base = match base {
+            "." => self.folder.clone(),
+            other => self.folder.join(other),
+        };
+        let mut plain = PathBuf::new();
+        for part in base.join(text).components() {
+            match part {
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    plain.pop();
+                }
+                other => plain.push(other),
+            }
+        }
+        Some(plain)
+    }
+
+    /// Whether removing, moving or re-owning this whole path would wipe a system, a home or Octo's own.
+    pub(super) fn is_root(&self, path: &Path) -> bool {
+        // `/etc/*` is all of `/etc`.
+        let wild = |path: &Path| {
+            path.file_name().is_some_and(|name| {
+                let name = name.to_string_lossy();
+                name.contains(['*', '?']) && name.chars().all(|c| "*?.[]!^".contains(c))
+            })
+        };
+        let mut whole = path.to_owned();
+        while wild(&whole) && whole.pop() {}
+        let text = whole.to_string_lossy();
+        let deep = whole.components().count();
+        if deep <= 1 {
+            return true;
+        }
+        let pattern = text.contains(['*', '?', '[']);
+        let is = |other: &str| {
+            if pattern {
+                let same = other.split('/').count() == text.split('/').count();
+                same && text.split('/').zip(other.split('/')).all(|(a, b)| super::folder::matches(a, b))
+            } else {
+                // File systems that ignore case are common.
+                text.eq_ignore_ascii_case(other)
+            }
+        };
+        let homes = [self.home.as_deref(), Some(self.octo_home.as_path())];
+        let above_home = homes
+            .into_iter()
+            .flatten()
+            .flat_map(Path::ancestors)
+            .any(|above| above.components().count() > 1 && is(&above.to_string_lossy()));
+        let another_home = deep == 3
+            && ["/home", "/Users"].iter().any(|homes| text.starts_with(&format!("{homes}/")))
+            && !self.folder.starts_with(&whole);
+        SYSTEM.iter().any(|system| is(system)) || above_home || another_home
+    }
+
+    /// Whether a path is one of the files of Octo's own no command may touch.
+    pub(super) fn is_own(&self, path: &Path) -> bool {
+        let default = self.home.as_ref().map(|home| home.join(".octo"));
+        let home = [Some(&self.octo_home), default.as_ref()].into_iter().flatten();
+        home.filter_map(|home| path.strip_prefix(home).ok()).any(|rest| {
+            let mut parts = rest.components();
+            let (Some(Component::Normal(name)), None) = (parts.next(), parts.next()) else { return false };
+            let name = name.to_string_lossy();
+            OWN.iter().any(|own| name.starts_with(own))
+                || (name.contains(['*', '?', '['])
+                    && OWN.iter().any(|own| super::folder::matches(&name, own)))
+        })
+    }
+
+    /// Whether a text holds the path of such a file somewhere inside: `file:/…/octo.db?mode=ro`.
+    pub(super) fn mentions_own(&self, text: &str) -> bool {
+        let home = self.octo_home.to_string_lossy();
+        OWN.iter()
+            .any(|own| text.contains(&format!(".octo/{own}")) || text.contains(&format!("{home}/{own}")))
+    }
+}
+
+/// Whether a path is a disk, memory or another device whose content a write would destroy.
+pub(super) fn is_device(text: &str) -> bool {
+    const DEVICES: &[&str] = &[
+        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper", "dm-", "md", "loop", "sr",
+        "nbd", "zram", "mem", "kmem", "port", "mtd", "ram", "block", "bcache", "drbd", "zd",
+    ];
+    let plain = text.replace("/./", "/").replace("//", "/");
+    let Some(name) = plain.strip_prefix("/dev/") else { return plain.contains("PhysicalDrive") };
+    DEVICES.iter().any(|device| {
+        name.starts_with(device)
+            || (name.contains(['*', '?', '['])
+                && super::folder::matches(name.split('/').next().unwrap_or(name), &format!("{device}a")))
+    })
+}

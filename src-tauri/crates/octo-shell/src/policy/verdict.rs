@@ -1,0 +1,195 @@
+//! What is to be done with a line: refuse it, ask, or let it run, and in which words.
+
+use super::{
+    Judgement, Permitted, allowed_at, bash, deny,
+    file::Policy,
+    follow::{self, Stop},
+    judge, judge_at,
+    look::{self, Known},
+    places::Around,
+    rewrite, risk, rules,
+    scan::{self, Scan},
+    script::Parsed,
+    shortened, tree,
+};
+use octo_protocol::{Refusal, Risk};
+
+/// What the policy says about a line. A refusal is stricter than a question, a question than leave to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assessment {
+    /// What is to be done.
+    pub verdict: Verdict,
+    /// The line to run instead of the one that was given, whatever is done about it: removals that would pass the
+    /// trash by go through it.
+    pub rewritten: Option<String>,
+}
+
+/// What is to be done with a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every command in it is known, and only touches these. Whether it may is for the paths to say.
+    Known(Known),
+    /// At least one of its commands is covered by a rule of the person's, and the others are known.
+    Ruled(Known),
+    /// The person is asked.
+    Ask {
+        /// Why.
+        why: Doubtful,
+        /// The part of the line it is about, where one can be named.
+        part: Option<String>,
+        /// What an "always" rule would hold; none where no such rule is safe.
+        rule: Option<Vec<String>>,
+    },
+    /// It does not run.
+    Deny {
+        /// Why.
+        why: Refusal,
+        /// The part of the line it is about, where one can be named.
+        part: Option<String>,
+    },
+}
+
+/// Why a line asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubtful {
+    /// It is not known to be harmless.
+    Unknown,
+    /// It cannot be read with certainty.
+    Unparsed,
+    /// It does something that always asks.
+    Risky {
+        /// What.
+        risk: Risk,
+        /// A safer line to run instead.
+        instead: Option<String>,
+    },
+}
+
+/// What a line is judged by, apart from its words.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'a> {
+    /// Where it would run.
+    pub around: &'a Around,
+    /// The person's own policy.
+    pub policy: &'a Policy,
+    /// Words of the rules the person gave by answering "always".
+    pub rules: &'a [Vec<String>],
+}
+
+/// What the words of a line are enough to say.
+struct Words {
+    parsed: Option<Parsed>,
+    scan: Scan,
+}
+
+impl Words {
+    fn read(line: &str, around: &Around) -> Self {
+        let parsed = bash::parse(line).ok();
+        let mut scan = match &parsed {
+            Some(parsed) => scan::scan(parsed, around),
+            None => scan::crude(line, around),
+        };
+        // What was not followed to its end is at least looked at roughly.
+        if scan.cut && parsed.is_some() {
+            scan.calls.extend(scan::crude(line, around).calls);
+        }
+        Self { parsed, scan }
+    }
+}
+
+/// What is to be done with a line, with a look at the folder it would run in ([`Around::folder`]). May start `git`;
+/// takes milliseconds. `env` are the extra variables it would run with: with any, a name may mean another command.
+pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Assessment {
+    let Standing { around, policy, .. } = standing;
+    let words = Words::read(line, around);
+    let part = |span: Option<std::ops::Range<usize>>| {
+        span.and_then(|span| line.get(span)).filter(|part| *part != line.trim()).map(shortened)
+    };
+    if let Some(refused) = deny::refused(&words.scan, around) {
+        return Assessment {
+            verdict: Verdict::Deny { why: refused.why, part: part(refused.span) },
+            rewritten: None,
+        };
+    }
+    if let Some(call) = policy.denied(&words.scan.calls) {
+        let verdict = Verdict::Deny { why: Refusal::Ruled, part: part(call.span.clone()) };
+        return Assessment { verdict, rewritten: None };
+    }
+    let rewritten =
+        words.parsed.as_ref().and_then(|parsed| rewrite::rewrite(line, parsed, &words.scan.calls));
+    let runs = rewritten.as_deref().unwrap_or(line);
+    let verdict = if let Some(call) = policy.asked(&words.scan.calls) {
+        let why = Doubtful::Risky { risk: Risk::Ruled, instead: None };
+        Verdict::Ask { why, part: part(call.span.clone()), rule: None }
+    } else {
+        harmless(runs, env, standing).unwrap_or_else(|stop| question(runs, env, &words, stop.as_ref()))
+    };
+    Assessment { verdict, rewritten }
+}
+
+/// What a line touches, if everything in it is known.
+fn harmless(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Result<Verdict, Option<Stop>> {
+    let Standing { around, policy, rules } = standing;
+    if !env.is_empty() {
+        return Err(None);
+    }
+    // Lines without any construct take the short way: a third and stricter reader must see the same in them.
+    if let Judgement::ReadOnly { reads } = judge_at(line, env, &around.folder) {
+        return Ok(Verdict::Known(Known { reads, ..Known::default() }));
+    }
+    if !policy.is_strict()
+        && let Permitted::Yes { reads } = allowed_at(line, rules, &around.folder)
+    {
+        return Ok(Verdict::Ruled(Known { reads, ..Known::default() }));
+    }
+    let parsed = bash::parse(line).map_err(|_| None)?;
+    let outline = tree::outline(line).ok_or(None)?;
+    if !parsed.doubts.is_empty() || !outline.agrees_on_commands(&parsed) {
+        return Err(None);
+    }
+    let covers = |command: &super::plain::Simple| {
+        !policy.is_strict() && (follow::covered_by(rules, command) || policy.allows(command))
+    };
+    let followed = follow::follow(&parsed, &covers).map_err(Some)?;
+    let known = look::look(&followed, &around.folder).ok_or(None)?;
+    Ok(if followed.ruled { Verdict::Ruled(known) } else { Verdict::Known(known) })
+}
+
+/// In which words a line asks.
+fn question(line: &str, env: &[(String, String)], words: &Words, stop: Option<&Stop>) -> Verdict {
+    let calls = &words.scan.calls;
+    if let Some((risk, span)) = calls.iter().find_map(|call| Some((risk::of(call)?, call.span.clone()))) {
+        let instead = (risk == Risk::RunsDownload).then(|| risk::download_only(calls)).flatten();
+        let part = span.and_then(|span| line.get(span)).filter(|part| *part != line.trim()).map(shortened);
+        let (_, rule) = plain_question(line, env);
+        return Verdict::Ask { why: Doubtful::Risky { risk, instead }, part, rule };
+    }
+    let unread = words.parsed.as_ref().is_none_or(|parsed| !parsed.doubts.is_empty());
+    let (part, rule) = plain_question(line, env);
+    let stopped =
+        stop.filter(|stop| !stop.0.is_empty()).and_then(|stop| line.get(stop.0.clone())).map(shortened);
+    let rule = rule.or_else(|| stop.and_then(|stop| stopped_rule(line, stop)));
+    Verdict::Ask {
+        why: if unread { Doubtful::Unparsed } else { Doubtful::Unknown },
+        part: stopped.or(part),
+        rule,
+    }
+}
+
+fn plain_question(line: &str, env: &[(String, String)]) -> (Option<String>, Option<Vec<String>>) {
+    match judge(line, env) {
+        Judgement::Ask { part, rule } => (part, rule),
+        Judgement::ReadOnly { .. } | Judgement::Unparsed => (None, None),
+    }
+}
+
+/// The rule for the one command a line with constructs stopped at, if with it the line would go on.
+fn stopped_rule(line: &str, stop: &Stop) -> Option<Vec<String>> {
+    let part = line.get(stop.0.clone())?;
+    let simple = super::plain::read(part).ok()?;
+    let [command] = simple.commands.as_slice() else { return None };
+    let rule = rules::words(command)?;
+    let parsed = bash::parse(line).ok().filter(|parsed| parsed.doubts.is_empty())?;
+    let covers = |command: &super::plain::Simple| follow::covered_by(std::slice::from_ref(&rule), command);
+    follow::follow(&parsed, &covers).is_ok().then_some(rule)
+}
