@@ -19,7 +19,8 @@
 mod file;
 mod run;
 
-pub(crate) use file::{Hook, HookFile, Moment};
+use file::HookFile;
+pub(crate) use file::Moment;
 pub(crate) use run::{Heard, Hooks};
 
 #[cfg(test)]

@@ -61,6 +61,44 @@ pub(crate) struct Decided {
     pub decision: Decision,
     /// The command line to run in place of the one that was given.
     pub rewritten: Option<String>,
+    /// What is known of a command.
+    pub nature: Nature,
+}
+
+/// What is known of a command, whatever is decided about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Nature {
+    /// Whether it is known to change nothing.
+    pub only_reads: bool,
+    /// What it does that always asks.
+    pub risk: Option<Risk>,
+    /// What it is known to read, resolved.
+    pub reads: Vec<PathBuf>,
+    /// What it is known to change, resolved.
+    pub writes: Vec<PathBuf>,
+}
+
+impl Nature {
+    fn of(verdict: &Verdict, cwd: &Path) -> Self {
+        let resolved = |words: &[String]| -> Vec<PathBuf> {
+            words.iter().filter_map(|word| octo_workspace::resolve(word, cwd).ok()).collect()
+        };
+        match verdict {
+            Verdict::Known(known) | Verdict::Ruled(known) => Self {
+                only_reads: matches!(verdict, Verdict::Known(_))
+                    && known.writes.is_empty()
+                    && known.removes.is_empty()
+                    && known.repositories.is_empty(),
+                risk: None,
+                reads: resolved(&known.reads),
+                writes: resolved(&[known.writes.as_slice(), known.removes.as_slice()].concat()),
+            },
+            Verdict::Ask { why: Doubtful::Risky { risk, .. }, .. } => {
+                Self { risk: Some(*risk), ..Self::default() }
+            }
+            Verdict::Ask { .. } | Verdict::Deny { .. } => Self::default(),
+        }
+    }
 }
 
 /// What is to be done with a call.
@@ -133,7 +171,7 @@ impl Decided {
 
 /// Decides on a call.
 pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
-    let plain = |decision| Decided { decision, rewritten: None };
+    let plain = |decision| Decided { decision, rewritten: None, nature: Nature::default() };
     if effects.asks_person == AsksPerson::Yes {
         return plain(Decision::Feedback);
     }
@@ -160,7 +198,8 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
         match self::site(ground, site) {
             Decision::Run(Basis::Policy) => {}
             Decision::Run(Basis::Person) => basis = Basis::Person,
-            asks => return asks,
+            asks if ground.mode != Mode::Autonomous => return plain(asks),
+            _ => {}
         }
     }
     match &effects.command {
@@ -184,7 +223,11 @@ pub(crate) async fn decide_beside(ground: &Ground, effects: &Effects) -> Decided
         Ok(Ok(decision)) => decision,
         Ok(Err(_)) | Err(_) => {
             tracing::warn!("a command could not be decided on in time");
-            Decided { decision: Decision::Ask { reason: AskReason::Unparsed, rule: None }, rewritten: None }
+            Decided {
+                decision: Decision::Ask { reason: AskReason::Unparsed, rule: None },
+                rewritten: None,
+                nature: Nature::default(),
+            }
         }
     }
 }
@@ -279,7 +322,7 @@ pub(crate) fn granted_sites(ground: &Ground, effects: &Effects, decision: &Decis
 }
 
 fn command(ground: &Ground, effect: &CommandEffect) -> Decided {
-    let plain = |decision| Decided { decision, rewritten: None };
+    let plain = |decision| Decided { decision, rewritten: None, nature: Nature::default() };
     let (line, cwd, env) = match effect {
         CommandEffect::Start { line, cwd, env } => {
             (line, cwd.as_deref().unwrap_or(&ground.shell_folder), env.as_slice())
@@ -306,11 +349,12 @@ fn command(ground: &Ground, effect: &CommandEffect) -> Decided {
     let around = ground.around(cwd);
     let standing = Standing { around: &around, policy: &ground.policy, rules: &words };
     let assessment = octo_shell::assess(line, env, standing);
+    let nature = Nature::of(&assessment.verdict, cwd);
     let decision = match assessment.verdict {
         Verdict::Deny { why, part } => Decision::Deny { refusal: why, subject: line.clone(), part },
         verdict => allowed(ground, line, cwd, ruled, verdict),
     };
-    Decided { decision, rewritten: assessment.rewritten }
+    Decided { decision, rewritten: assessment.rewritten, nature }
 }
 
 /// What is done with a line that is not refused.

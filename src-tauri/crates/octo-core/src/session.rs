@@ -10,6 +10,7 @@ mod budget;
 mod calls;
 mod compacting;
 mod fallback;
+mod hooked;
 mod idle;
 mod inbox;
 mod journey;

@@ -1,6 +1,6 @@
 //! What all sessions share.
 
-use crate::{Config, models::Models, searching::Searching, troubles::Troubles};
+use crate::{Config, hooks::Hooks, models::Models, searching::Searching, troubles::Troubles};
 use octo_documents::Reader;
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};
 use octo_shell::{LoginEnvironment, Policy};
@@ -65,6 +65,17 @@ impl Shared {
     /// Where a session's long results are kept whole.
     pub fn outputs(&self, session: SessionId) -> PathBuf {
         self.config.home.join("outputs").join(session.to_string())
+    }
+
+    /// The person's hooks, for a session in this folder.
+    pub fn hooks(&self, folder: PathBuf) -> Hooks {
+        Hooks {
+            file: self.config.home.join("hooks.toml"),
+            folder,
+            tools: self.toolset.names().collect(),
+            login: self.login.clone(),
+            secret_variables: self.config.secret_variables.clone(),
+        }
     }
 
     /// Octo's own folders that any session may read: archives, logs, skills, memories and scripts.

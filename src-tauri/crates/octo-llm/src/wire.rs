@@ -102,6 +102,7 @@ pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
         NoticeKind::Todos => "todos",
         NoticeKind::Truncation => "truncation",
         NoticeKind::Stopped => "stopped",
+        NoticeKind::Hook => "hook",
         NoticeKind::Interrupted => "interrupted",
         NoticeKind::Loop => "loop",
         NoticeKind::Compaction => "compaction",

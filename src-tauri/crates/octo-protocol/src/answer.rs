@@ -142,6 +142,8 @@ pub enum Refusal {
     OctoOwn,
     /// The person's own `policy.toml` says no.
     Ruled,
+    /// One of the person's hooks says no, or failed.
+    Hook,
 }
 
 /// A standing permission, bound to a folder when stored.

@@ -173,6 +173,8 @@ pub enum NoticeKind {
     Truncation,
     /// The person stopped the work.
     Stopped,
+    /// Words of a hook of the person's own.
+    Hook,
     /// The application ended during the work.
     Interrupted,
     /// The same call was made again and again.

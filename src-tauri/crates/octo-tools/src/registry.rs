@@ -69,6 +69,11 @@ pub struct ReadCall {
 }
 
 impl Toolset {
+    /// The names of the tools, in their order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.tools.iter().map(|tool| tool.name())
+    }
+
     /// All tools there are.
     pub fn standard() -> Self {
         let tools: Vec<Arc<dyn DynTool>> = vec![

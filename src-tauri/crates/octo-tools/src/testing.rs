@@ -1,8 +1,8 @@
 //! What the tests of the tools stand on: a session's folder and calls as a model makes them.
 
 use crate::{
-    Effects, Engine, Engines, Granted, Http, Search, Site, Tasks, TodoList, ToolContext, ToolError, ToolOutput,
-    Toolset,
+    Effects, Engine, Engines, Granted, Http, Search, Site, Tasks, TodoList, ToolContext, ToolError,
+    ToolOutput, Toolset,
 };
 use futures::future::BoxFuture;
 use octo_protocol::{CallId, SessionId, ToolView, TurnId};

@@ -2,10 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use octo_documents::Reader;
-use octo_protocol::{CallId, SessionId};
+use octo_protocol::{CallId, SessionId, TurnId};
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
-use octo_tools::{Engine, Engines, Http, SHIPPED_SCRIPTS, Search, TodoList, ToolContext, Toolset, Vetted};
-use octo_workspace::{Blobs, Files, Outputs, Scope, Scripts};
+use octo_store::Store;
+use octo_tools::{
+    Engine, Engines, Http, SHIPPED_SCRIPTS, Search, Tasks, TodoList, ToolContext, Toolset, Vetted,
+};
+use octo_workspace::{Blobs, Files, Limits, Outputs, Scope, Scripts, TimeMachine};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -39,12 +42,14 @@ impl Desk {
         fs::create_dir(&folder).unwrap();
         let readable = vec![base.join("outputs"), base.join("shell/logs")];
         let session = SessionId::new();
+        let (store, blobs) = (Store::open(&base.join("home")).unwrap(), Blobs::new(base.join("blobs")));
+        let machine = TimeMachine::new(store, blobs.clone(), &base.join("home"), Limits::default());
         let context = ToolContext {
             session,
             call: CallId::new(),
             cwd: folder.clone(),
             files: Files::new(Scope { folder, readable, writable: vec![] }),
-            blobs: Blobs::new(base.join("blobs")),
+            blobs,
             outputs: Outputs::new(base.join("outputs")),
             documents: Reader::new(env!("CARGO_BIN_EXE_octo-read-document"), &[]),
             scripts: Scripts::new(base.join("scripts")),
@@ -55,9 +60,13 @@ impl Desk {
                 scratch: base.join("shell"),
                 login: LoginEnvironment::fixed([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
                 secret_variables: vec![],
+                news: Arc::new(|_| {}),
+                ceiling: octo_shell::CEILING,
             }),
             shell_folder: None,
             todos: TodoList::default(),
+            tasks: Tasks::new(machine, session, TurnId::new()),
+            rewritten: None,
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             vetted: Vetted::Policy,

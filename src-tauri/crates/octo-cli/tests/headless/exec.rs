@@ -128,8 +128,9 @@ fn last_continues_the_folders_newest_session() {
 fn nobody_is_there_to_give_permission_and_the_model_is_told() {
     for mode in ["ask", "ask-risky"] {
         let home = TempHome::new();
-        let script =
-            Script::new().call("terminal", json!({ "command": "sh -c 'touch made.txt'" })).text("I could not.");
+        let script = Script::new()
+            .call("terminal", json!({ "command": "sh -c 'touch made.txt'" }))
+            .text("I could not.");
         let server = ModelServer::start(script);
         let ran = run(&home, &server, &["--json", "--mode", mode, "make it"]).expect(0);
         assert!(!home.work().join("made.txt").exists());

@@ -2,6 +2,7 @@
 
 use super::{Octo, SNAPSHOT_MESSAGES, json};
 use crate::{
+    hooks::Moment,
     naming,
     prompt::{self, Surroundings},
     session::{Ask, now},
@@ -9,8 +10,8 @@ use crate::{
     slash::{self, Parsed},
 };
 use octo_protocol::{
-    ApiError, Block, Done, Effort, ErrorCode, Event, Message, MessageId, Meta, Mode, ModelId, Origin,
-    Profile, Role, SessionHits, SessionId, SessionInfo, SessionList, SessionRequest, SessionSnapshot,
+    ApiError, Block, Done, Effort, ErrorCode, Event, Message, MessageId, Meta, Mode, ModelId, NoticeKind,
+    Origin, Profile, Role, SessionHits, SessionId, SessionInfo, SessionList, SessionRequest, SessionSnapshot,
     SessionStatus, Source, Topic, TroubleStage, TurnId, TurnView, Usage,
 };
 use octo_store::NewSession;
@@ -212,7 +213,10 @@ impl Octo {
             usage: Usage::default(),
             undone: false,
         };
-        let mut all = vec![Surroundings::now(vendor, folder).notice()];
+        let mut all = vec![Surroundings::now(vendor, folder.clone()).notice()];
+        let facts = serde_json::Map::from_iter([("session".to_owned(), info.id.to_string().into())]);
+        let heard = self.shared.hooks(PathBuf::from(folder)).hear(Moment::SessionStart, None, facts).await;
+        all.extend(heard.context.map(|text| Block::Notice { kind: NoticeKind::Hook, text }));
         all.extend(blocks);
         let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None };
         let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };

@@ -8,18 +8,20 @@ use super::{
     turns::Step,
 };
 use crate::{
-    permission::{self, Basis, Decided, Decision, Ground},
+    hooks::{Heard, Hooks, Moment},
+    permission::{self, Basis, Decided, Decision, Ground, Nature},
     turn::{Input, Order, Settle, Verdict},
 };
 use octo_protocol::{
     Ask, AskReason, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Mode, Question,
-    QuestionId, StreamKind, Todo, ToolCall, ToolResult, ToolView, TurnId,
+    QuestionId, Refusal, StreamKind, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
 use octo_tools::{
     Effects, Http, Outcome, PreparedCall, ReadCall, Tasks, TodoList, ToolContext, ToolError, ToolOutput,
     Toolset, Vetted,
 };
 use octo_workspace::{Outputs, RunningCommand, Scripts};
+use serde_json::{Map, Value};
 use std::{
     path::PathBuf,
     sync::{Arc, PoisonError},
@@ -48,7 +50,10 @@ pub(crate) struct Ready {
     decision: Decision,
     /// The command line to run in place of the one that was given.
     rewritten: Option<String>,
+    nature: Nature,
     preview: ToolView,
+    /// What hooks before it have for the model.
+    told: Option<String>,
     /// The mode it was decided in.
     mode: Mode,
     /// Where the session's commands stood then: a command runs where it was shown to run.
@@ -167,7 +172,7 @@ impl Session {
 
     /// Reads a call's arguments, decides on it and makes its preview, beside the actor.
     pub(super) fn prepare(&mut self, id: CallId) {
-        let mut ground = self.ground();
+        let (mut ground, hooks) = (self.ground(), self.hooks());
         let toolset = self.shared.toolset.clone();
         let (shared, folder, scope) = (self.shared.clone(), self.info.folder.clone(), self.session_scope());
         let report = self.reporter();
@@ -184,7 +189,7 @@ impl Session {
                 if let Ok(rules) = shared.rules(folder, scope).await {
                     ground.rules = rules;
                 }
-                ready(&toolset, &call, &ground, &context).await
+                ready(&toolset, &call, &ground, &hooks, &context).await
             });
             let outcome = read.await.unwrap_or_else(|error| {
                 tracing::error!(call = %id, %error, "reading a call broke");
@@ -214,8 +219,12 @@ impl Session {
             }
             Ok(Ready { tool, decision: Decision::Deny { refusal, subject, part }, .. }) => {
                 open.view.tool = tool.to_owned();
+                let mut words = texts::refused(refusal).to_owned();
+                if let (Refusal::Hook, Some(part)) = (refusal, &part) {
+                    words = format!("{words} It said: {part}");
+                }
                 open.view.view = Some(ToolView::Refused { subject, part, refusal });
-                let result = result_of(&open.call, CallStatus::Denied, texts::refused(refusal).to_owned());
+                let result = result_of(&open.call, CallStatus::Denied, words);
                 open.end(result, 0, now(), &mut step);
                 Verdict::Failed
             }
@@ -285,7 +294,7 @@ impl Session {
         let turn = running.view.id;
         let Some(open) = running.call(id) else { return };
         let (Some(cancel), Some(ready)) = (open.cancel.clone(), open.ready.take()) else { return };
-        let message = open.message;
+        let (message, open_call) = (open.message, open.call.clone());
         let vetted = match ready.decision {
             Decision::Run(Basis::Policy) => Vetted::Policy,
             // Everything else ran because the person said so: by an answer, a rule or the mode.
@@ -302,6 +311,7 @@ impl Session {
             context.http.granting(permission::granted_sites(&ground, &ready.effects, &ready.decision));
         context.shell_folder = Some(ready.shell_folder.clone());
         context.rewritten.clone_from(&ready.rewritten);
+        let (call, hooks) = (open_call, self.hooks());
         tokio::spawn(async move {
             let (began, tool) = (Instant::now(), ready.tool);
             // A task of its own, so that a fault in a tool ends the call and not the session.
@@ -314,10 +324,16 @@ impl Session {
                 if ready.was_shown() && !ready.is_still_shown(&looking).await {
                     return (Err(ToolError::new(texts::CHANGED)), None);
                 }
-                match task.before(&ready.effects, summary).await {
-                    Ok(watched) => (ready.prepared.run(context).await, watched),
-                    Err(error) => (Err(error), None),
-                }
+                let watched = match task.before(&ready.effects, &ready.nature, summary).await {
+                    Ok(watched) => watched,
+                    Err(error) => return (Err(error), None),
+                };
+                let outcome = ready.prepared.run(context).await;
+                let mut about = facts(tool, &call);
+                about.insert("failed".to_owned(), outcome.is_err().into());
+                let heard = hooks.hear(Moment::AfterTool, Some(tool), about).await;
+                let told = [ready.told, heard.context].into_iter().flatten().collect::<Vec<_>>().join("\n");
+                (with_words_of_hooks(outcome, &told), watched)
             });
             let (outcome, watched) = run.await.unwrap_or_else(|error| {
                 tracing::error!(call = %id, tool, %error, "a tool broke");
@@ -438,11 +454,22 @@ impl Session {
     }
 }
 
-/// Reads a call and decides on it.
+/// What a hook is told of a call.
+fn facts(tool: &str, call: &ToolCall) -> Map<String, Value> {
+    let arguments = serde_json::from_str(&call.arguments).unwrap_or_else(|_| call.arguments.as_str().into());
+    Map::from_iter([
+        ("tool".to_owned(), tool.into()),
+        ("call".to_owned(), call.id.to_string().into()),
+        ("arguments".to_owned(), arguments),
+    ])
+}
+
+/// Reads a call, decides on it and lets the person's hooks have their say.
 pub(super) async fn ready(
     toolset: &Toolset,
     call: &ToolCall,
     ground: &Ground,
+    hooks: &Hooks,
     context: &ToolContext,
 ) -> Result<Ready, ToolError> {
     let ReadCall { name: tool, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
@@ -457,12 +484,23 @@ pub(super) async fn ready(
             }
         });
     }
-    let Decided { decision, rewritten } = decided;
+    let Decided { decision, rewritten, nature } = decided;
     // Refused, it is not looked at either: what its preview would read may be what it is refused for.
     if matches!(decision, Decision::Deny { .. }) {
         let (mode, shell_folder) = (ground.mode, ground.shell_folder.clone());
-        let preview = plain("");
-        return Ok(Ready { tool, prepared, effects, decision, rewritten, preview, mode, shell_folder });
+        let (preview, told) = (plain(""), None);
+        return Ok(Ready {
+            tool,
+            prepared,
+            effects,
+            decision,
+            rewritten,
+            nature,
+            preview,
+            told,
+            mode,
+            shell_folder,
+        });
     }
     let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
     let preview = match (prepared.preview(&looking).await, &decision) {
@@ -476,8 +514,25 @@ pub(super) async fn ready(
             "{tool} asks the person but has no question; nothing was asked."
         )));
     }
+    let Heard { deny, context: told } = hooks.hear(Moment::BeforeTool, Some(tool), facts(tool, call)).await;
+    let decision = match deny {
+        Some(why) => Decision::Deny { refusal: Refusal::Hook, subject: tool.to_owned(), part: Some(why) },
+        None => decision,
+    };
     let (mode, shell_folder) = (ground.mode, ground.shell_folder.clone());
-    Ok(Ready { tool, prepared, effects, decision, rewritten, preview, mode, shell_folder })
+    Ok(Ready { tool, prepared, effects, decision, rewritten, nature, preview, told, mode, shell_folder })
+}
+
+/// A result with what hooks added to it.
+fn with_words_of_hooks(outcome: Result<ToolOutput, ToolError>, told: &str) -> Result<ToolOutput, ToolError> {
+    if told.is_empty() {
+        return outcome;
+    }
+    let with = |text: String| format!("{}\n\n[A hook of the person's adds: {told}]", text.trim_end());
+    match outcome {
+        Ok(output) => Ok(ToolOutput { text: with(output.text.clone()), ..output }),
+        Err(error) => Err(ToolError::new(with(error.text))),
+    }
 }
 
 impl Ready {

@@ -156,6 +156,7 @@ impl Session {
 
     /// Decides again on a call that waits, which is read again first if it is not ready: after a restart.
     fn look_again(&self, question: Question, purpose: Purpose) {
+        let hooks = self.hooks();
         let (ground, toolset, report) = (self.ground(), self.shared.toolset.clone(), self.reporter());
         let Some(running) = &self.running else { return };
         let turn = running.view.id;
@@ -171,7 +172,7 @@ impl Session {
                         Ok(Seen::Decision(permission::decide_beside(&ground, &effects).await.decision))
                     }
                     None => {
-                        let ready = calls::ready(&toolset, &call, &ground, &context).await;
+                        let ready = calls::ready(&toolset, &call, &ground, &hooks, &context).await;
                         ready.map(|ready| Seen::Ready(Box::new(ready))).map_err(|error| error.text)
                     }
                 }

@@ -5,8 +5,8 @@
 //! waits for it.
 
 use super::state::{Change, Session};
+use crate::permission::Nature;
 use octo_protocol::{ApiError, CommandState, Event, Origin, SessionId, ToolView, TurnId};
-use octo_shell::Judgement;
 use octo_tools::{CommandEffect, Effects, Tasks, ToolError, ToolOutput};
 use octo_workspace::{RunningCommand, TaskId, TimeError, TimeMachine};
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
@@ -66,6 +66,7 @@ impl TurnTask {
     pub(super) async fn before(
         &self,
         effects: &Effects,
+        nature: &Nature,
         summary: String,
     ) -> Result<Option<RunningCommand>, ToolError> {
         let failed = |error: ApiError| {
@@ -74,9 +75,7 @@ impl TurnTask {
             ))
         };
         let starts = match &effects.command {
-            Some(CommandEffect::Start { line, env, .. }) => {
-                !matches!(octo_shell::judge(line, env), Judgement::ReadOnly { .. })
-            }
+            Some(CommandEffect::Start { .. }) => !nature.only_reads,
             Some(CommandEffect::Input { .. } | CommandEffect::Control) | None => false,
         };
         if !starts && effects.writes.is_empty() {

@@ -58,6 +58,9 @@ pub(super) fn refused(why: Refusal) -> &'static str {
         Refusal::Device => {
             "Refused, nothing was done: this would write to a disk beneath its file system. It cannot be allowed in any mode. Work on a file instead, or ask the person to do it themselves."
         }
+        Refusal::Hook => {
+            "Refused, nothing was done: a check the person set up before this tool said no. Do not try to get around it; ask the person if it is needed."
+        }
         Refusal::ForkBomb => {
             "Refused, nothing was done: this would start itself over and over until the machine stands still. It cannot be allowed in any mode. Write it with a bound."
         }

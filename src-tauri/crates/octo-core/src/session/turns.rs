@@ -254,13 +254,15 @@ impl Session {
         };
         self.info.updated_at = at;
         self.info.usage += running.view.usage;
-        let (finished, ended) = (end == TurnEnd::Finished, running.view.id);
+        let (finished, id) = (end == TurnEnd::Finished, running.view.id);
         let turn = TurnView { ended_at: Some(at), end: Some(end), ..running.view };
+        let ended = turn.clone();
         step.changes.push(Change::Event(Event::TurnEnded { turn }));
         self.task_ends(running.task);
+        step.jobs.push(Box::new(move |session| session.hear_hooks_at_end(ended)));
         step.jobs.push(Box::new(Session::begin_pause));
         if finished && self.queue.is_empty() {
-            step.jobs.push(Box::new(move |session| session.reporter()(Report::Finished(ended))));
+            step.jobs.push(Box::new(move |session| session.reporter()(Report::Finished(id))));
         }
         self.push_head(&mut step.changes);
     }

@@ -8,4 +8,4 @@ import type { SettingsSnapshot } from "./SettingsSnapshot";
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type AppReplies = { get_settings: SettingsSnapshot, change_settings: SettingsSnapshot, save_search_provider: SettingsSnapshot, remove_search_provider: SettingsSnapshot, order_search_providers: SettingsSnapshot, get_about: About, list_commands: Commands, put_blob: BlobRef, attach_files: Attached, };
+export type AppReplies = { get_settings: SettingsSnapshot, change_settings: SettingsSnapshot, trust_certificates: SettingsSnapshot, save_search_provider: SettingsSnapshot, remove_search_provider: SettingsSnapshot, order_search_providers: SettingsSnapshot, get_about: About, list_commands: Commands, put_blob: BlobRef, attach_files: Attached, };

@@ -24,7 +24,11 @@ path: string, } | { "type": "command",
 /**
  * The part that is not known to only read, where one part can be named.
  */
-part: string | null, } | { "type": "unparsed" } | { "type": "risky", 
+part: string | null, } | { "type": "unparsed" } | { "type": "private_address", 
+/**
+ * The host and port.
+ */
+host: string, } | { "type": "risky", 
 /**
  * What.
  */

@@ -129,7 +129,15 @@ error: ApiError, } | { "type": "context_compacted",
 /**
  * What the conversation takes in the model's window now, estimated, in tokens.
  */
-tokens: number, } | { "type": "command_answered", 
+tokens: number, } | { "type": "tasks_changed" } | { "type": "went_to", 
+/**
+ * The task.
+ */
+task: number, 
+/**
+ * All turns that are undone now: their messages are not for the model any more.
+ */
+undone: Array<TurnId>, } | { "type": "command_answered", 
 /**
  * A key of the word catalogue with its arguments.
  */

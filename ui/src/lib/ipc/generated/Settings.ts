@@ -9,6 +9,7 @@ import type { ProxyChoice } from "./ProxyChoice";
 import type { SearchProviders } from "./SearchProviders";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
+import type { TrustedCertificates } from "./TrustedCertificates";
 
 /**
  * The settings. Every field has a default, so that an older or a newer file can be read.
@@ -62,6 +63,10 @@ recent_folders: Array<string>,
  * The proxy models are reached through, and the web.
  */
 proxy: ProxyChoice, 
+/**
+ * Certificates trusted beside the system's where models are reached.
+ */
+certificates: TrustedCertificates | null, 
 /**
  * Who is asked when the web is searched, in this order.
  */

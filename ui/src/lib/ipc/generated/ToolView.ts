@@ -4,7 +4,10 @@ import type { CommandView } from "./CommandView";
 import type { DiffView } from "./DiffView";
 import type { FileMatches } from "./FileMatches";
 import type { Refusal } from "./Refusal";
+import type { SearchProviderKind } from "./SearchProviderKind";
 import type { Todo } from "./Todo";
+import type { WebPageView } from "./WebPageView";
+import type { WebResult } from "./WebResult";
 
 /**
  * What a card shows. The model reads [`crate::ToolResult::text`] instead.
@@ -101,7 +104,19 @@ options: Array<string>,
 /**
  * What the person answered, once they did.
  */
-answer: string | null, } | { "type": "refused", 
+answer: string | null, } | { "type": "web_results", 
+/**
+ * What was looked for.
+ */
+query: string, 
+/**
+ * Who answered; none before anyone did.
+ */
+provider: SearchProviderKind | null, 
+/**
+ * What was found, best first.
+ */
+results: Array<WebResult>, } | { "type": "web_page" } & WebPageView | { "type": "refused", 
 /**
  * What it would have been: a command line, a path.
  */

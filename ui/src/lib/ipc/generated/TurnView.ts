@@ -26,4 +26,8 @@ end: TurnEnd | null,
 /**
  * What it used so far.
  */
-usage: Usage, };
+usage: Usage, 
+/**
+ * Whether it was undone: the model does not see it, and what it did to files is taken back.
+ */
+undone?: boolean, };

@@ -1,0 +1,32 @@
+//! Where a session lets the person's hooks have their say. Those about tools are heard with the calls.
+
+use super::state::Session;
+use crate::hooks::{Hooks, Moment};
+use octo_protocol::{TurnEnd, TurnView};
+use serde_json::{Map, Value};
+
+impl Session {
+    /// The person's hooks, in this session's folder.
+    pub(super) fn hooks(&self) -> Hooks {
+        self.shared.hooks(self.folder.clone())
+    }
+
+    /// A turn finished or failed. Nothing waits for what hooks do then.
+    pub(super) fn hear_hooks_at_end(&self, turn: TurnView) {
+        let (on, error) = match turn.end {
+            Some(TurnEnd::Finished) => (Moment::Finish, None),
+            Some(TurnEnd::Failed { error }) => (Moment::Error, Some(error.key)),
+            Some(TurnEnd::Stopped) | None => return,
+        };
+        let (hooks, session) = (self.hooks(), self.id());
+        tokio::spawn(async move {
+            let mut facts: Map<String, Value> = Map::new();
+            facts.insert("session".to_owned(), session.to_string().into());
+            facts.insert("turn".to_owned(), turn.id.to_string().into());
+            if let Some(error) = error {
+                facts.insert("error".to_owned(), error.into());
+            }
+            hooks.hear(on, None, facts).await;
+        });
+    }
+}
