@@ -7,6 +7,7 @@ mod hosts;
 mod ledger;
 mod models;
 mod sessions;
+mod trash;
 
 use crate::{
     Config, OpenTurns, Subscription,
@@ -15,6 +16,7 @@ use crate::{
     session::{SessionHandle, resumes_at_start},
     shared::Shared,
     subscription,
+    trash::{HomeTrash, look_after},
     troubles::Troubles,
 };
 use octo_llm::Presets;
@@ -71,7 +73,10 @@ impl Octo {
         for warning in warnings {
             tracing::warn!(%warning, "the presets in the home are not used");
         }
+        let trash = HomeTrash::new(&config.home, store.clone());
+        trash.install(&config.remover)?;
         let shared = Shared {
+            trash,
             blobs: Blobs::new(config.home.join("blobs")),
             models: Models::new(keys, presets, state.models, &state.settings),
             toolset: Toolset::standard(),
@@ -85,6 +90,7 @@ impl Octo {
             config,
         };
         let octo = Self { shared: Arc::new(shared), open: Arc::default() };
+        look_after(&octo.shared).await;
         match octo.shared.config.open_turns {
             OpenTurns::GoOnAtStart => octo.resume().await?,
             OpenTurns::WaitForUse => {}
@@ -113,6 +119,7 @@ impl Octo {
             Request::Sessions(request) => self.sessions(request).await,
             Request::Models(request) => self.models(request).await,
             Request::Ledger(request) => self.ledger(request).await,
+            Request::Trash(request) => self.trash(request).await,
             Request::App(request) => self.app(request).await,
             Request::Host(request) => self.host(request).await,
         }
@@ -180,6 +187,11 @@ impl Octo {
                 let list = self.shared.store.read(|reader| reader.list_snapshot(SNAPSHOT_SESSIONS));
                 let list = list.await.map_err(ApiError::from)?;
                 Ok(Snapshot::Sessions { seq: list.seq, sessions: list.sessions, total: list.total })
+            }
+            Topic::Trash => {
+                let read = self.shared.store.read(|reader| reader.trash_snapshot()).await;
+                let (seq, totals) = read.map_err(ApiError::from)?;
+                Ok(Snapshot::Trash { seq, totals })
             }
             Topic::Settings => {
                 let (seq, snapshot) = self.settings_snapshot().await?;

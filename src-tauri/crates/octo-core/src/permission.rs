@@ -5,7 +5,7 @@
 //! It fails closed: whatever is not known to be harmless asks, and in the two asking modes an unknown is
 //! never a yes.
 
-use octo_protocol::{AskReason, Mode, Rule};
+use octo_protocol::{AskReason, Mode, Rule, TrashTotals};
 use octo_shell::{Judgement, Permitted};
 use octo_tools::{AsksPerson, CommandEffect, Effects};
 use octo_workspace::{is_inside, is_secret};
@@ -61,6 +61,11 @@ pub(crate) enum Basis {
 pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decision {
     if effects.asks_person == AsksPerson::Yes {
         return Decision::Feedback;
+    }
+    // Nothing brings that back, so no mode and no rule covers it. How much it is, is filled in where it is known.
+    if let Some(days) = effects.empties_trash {
+        let reason = AskReason::EmptiesTrash { totals: TrashTotals::default(), days };
+        return Decision::Ask { reason, rule: None };
     }
     if ground.mode == Mode::Autonomous {
         return Decision::Run(Basis::Person);

@@ -1,6 +1,6 @@
 //! What all sessions share.
 
-use crate::{Config, models::Models, troubles::Troubles};
+use crate::{Config, models::Models, trash::HomeTrash, troubles::Troubles};
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store, ToolsetRow};
@@ -18,6 +18,7 @@ pub(crate) struct Shared {
     pub config: Config,
     pub store: Store,
     pub blobs: Blobs,
+    pub trash: HomeTrash,
     pub models: Models,
     pub toolset: Toolset,
     pub login: LoginEnvironment,

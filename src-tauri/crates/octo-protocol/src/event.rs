@@ -3,7 +3,7 @@
 use crate::{
     Answer, ApiError, BilledCall, Block, BudgetStop, CallView, Message, MessageEnd, MessageId, Millis,
     Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot,
-    StreamKind, Suggestion, Todo, Trouble, TurnId, TurnView, Usage,
+    StreamKind, Suggestion, Todo, TrashTotals, Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -27,6 +27,8 @@ pub enum Topic {
     Sessions,
     /// Settings and models.
     Settings,
+    /// The trash.
+    Trash,
 }
 
 impl fmt::Display for Topic {
@@ -35,6 +37,7 @@ impl fmt::Display for Topic {
             Topic::Session { id } => write!(f, "session/{id}"),
             Topic::Sessions => f.write_str("sessions"),
             Topic::Settings => f.write_str("settings"),
+            Topic::Trash => f.write_str("trash"),
         }
     }
 }
@@ -201,6 +204,11 @@ pub enum Event {
         /// Settings and models after the change.
         snapshot: SettingsSnapshot,
     },
+    /// (trash) Something came into the trash or left it.
+    TrashChanged {
+        /// How much is in it now.
+        totals: TrashTotals,
+    },
 }
 
 /// Text that streams: not numbered, not stored; the whole block follows as an event.
@@ -284,5 +292,13 @@ pub enum Snapshot {
         seq: u64,
         /// Settings and models.
         snapshot: SettingsSnapshot,
+    },
+    /// Of the trash.
+    Trash {
+        /// The number of the last event included.
+        #[ts(type = "number")]
+        seq: u64,
+        /// How much is in it.
+        totals: TrashTotals,
     },
 }

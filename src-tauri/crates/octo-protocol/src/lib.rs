@@ -25,6 +25,7 @@ mod request;
 mod session;
 mod settings;
 mod tool;
+mod trash;
 mod usage;
 pub mod words;
 
@@ -43,4 +44,5 @@ pub use request::*;
 pub use session::*;
 pub use settings::*;
 pub use tool::*;
+pub use trash::*;
 pub use usage::*;

@@ -2,10 +2,12 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, Draft, Effort, HostReply, HostRequest,
-    LocalServers, MessageId, Millis, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId, ModelSpeed,
-    PresetList, Profile, QuestionId, QueuedId, RemoteModels, SessionHit, SessionId, SessionInfo,
-    SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost, TranscriptPage, TurnId,
+    Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, Draft, Effort, EmptyReport, HostReply,
+    HostRequest, LocalServers, MessageId, Millis, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId,
+    ModelSpeed, OnConflict, PresetList, Profile, QuestionId, QueuedId, RemoteModels, RestoreReport,
+    SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine,
+    SwitchCost, TranscriptPage, TrashChoice, TrashId, TrashKind, TrashOverview, TrashPage, TrashPreview,
+    TrashTotals, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;
@@ -67,6 +69,8 @@ pub enum Request {
     Models(ModelRequest),
     /// What model calls used and cost.
     Ledger(LedgerRequest),
+    /// The trash.
+    Trash(TrashRequest),
     /// Settings and the application.
     App(AppRequest),
     /// What only a desktop can do.
@@ -335,6 +339,52 @@ domain! {
             #[ts(type = "number")]
             to: Millis,
         } -> SpendingReport;
+    }
+}
+
+domain! {
+    /// Requests about the trash.
+    TrashRequest in Trash, TrashReplies {
+        /// How much there is, and of which projects.
+        GetTrash {} -> TrashOverview;
+        /// A page of what is in the trash, newest first.
+        ListTrash {
+            /// Only things whose name or old folder contains this; empty for all.
+            query: String,
+            /// Only things of this kind.
+            kind: Option<TrashKind>,
+            /// Only things of this project.
+            project: Option<String>,
+            /// How many to skip.
+            offset: u32,
+            /// How many at most (capped at 500).
+            limit: u32,
+        } -> TrashPage;
+        /// Look at one thing.
+        PreviewTrash {
+            /// Which.
+            id: TrashId,
+        } -> TrashPreview;
+        /// Bring things back. Each is restored or not, on its own.
+        RestoreTrash {
+            /// Which.
+            ids: Vec<TrashId>,
+            /// The absolute folder to put files into; none for where they were.
+            to: Option<String>,
+            /// What to do where a name is taken.
+            #[serde(default)]
+            on_conflict: OnConflict,
+        } -> RestoreReport;
+        /// How much would go.
+        CountTrash {
+            /// What.
+            which: TrashChoice,
+        } -> TrashTotals;
+        /// Delete for good. The client has asked the person.
+        EmptyTrash {
+            /// What.
+            which: TrashChoice,
+        } -> EmptyReport;
     }
 }
 

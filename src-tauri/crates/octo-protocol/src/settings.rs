@@ -1,6 +1,6 @@
 //! Settings the person can change.
 
-use crate::{Budgets, Mode, ModelEntry, ModelId, Profile};
+use crate::{Budgets, Mode, ModelEntry, ModelId, Profile, TrashLimits};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -61,6 +61,8 @@ pub struct Settings {
     pub recent_folders: Vec<String>,
     /// The proxy models are reached through.
     pub proxy: ProxyChoice,
+    /// How long and how much the trash keeps.
+    pub trash: TrashLimits,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
 }
@@ -90,6 +92,8 @@ pub struct SettingsPatch {
     pub budgets: Option<Budgets>,
     /// See [`Settings::proxy`].
     pub proxy: Option<ProxyChoice>,
+    /// See [`Settings::trash`].
+    pub trash: Option<TrashLimits>,
     /// See [`Settings::welcomed`].
     pub welcomed: Option<bool>,
 }

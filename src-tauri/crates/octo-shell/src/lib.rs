@@ -20,4 +20,4 @@ pub use error::ShellError;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{Judgement, Permitted, allowed_at, allowed_by, judge, judge_at};
 pub use report::{Carried, Input, Live, Report, Run};
-pub use shell::{DEFAULT_WAIT, Shell, ShellConfig};
+pub use shell::{DEFAULT_WAIT, Removals, Shell, ShellConfig};

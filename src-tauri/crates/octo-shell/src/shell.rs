@@ -40,6 +40,21 @@ pub struct ShellConfig {
     pub login: LoginEnvironment,
     /// Variables commands must not see, besides all that begin with `OCTO_`.
     pub secret_variables: Vec<String>,
+    /// What becomes of what the commands remove.
+    pub removals: Removals,
+}
+
+/// What becomes of what commands remove with `rm`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Removals {
+    /// It goes to the trash of this home: `<home>/bin` is first in every command's `PATH` (see
+    /// [`octo_workspace::rm`]).
+    Trash {
+        /// The home.
+        home: PathBuf,
+    },
+    /// The system's `rm` deletes it.
+    System,
 }
 
 /// A session's commands. Clones are one; when the last is dropped, commands that still run are killed.

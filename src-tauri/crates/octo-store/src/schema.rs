@@ -9,6 +9,7 @@ pub(crate) const STEPS: &[M<'static>] = &[
     M::up(include_str!("../migrations/0003_notes_and_drafts.sql")),
     M::up(include_str!("../migrations/0004_ledger.sql")),
     M::up(include_str!("../migrations/0005_pauses.sql")),
+    M::up(include_str!("../migrations/0009_trash.sql")),
 ];
 
 /// Marks the file as ours in its header: "Octo".

@@ -12,6 +12,7 @@ pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod transcript;
+pub(crate) mod trash;
 pub(crate) mod turns;
 
 use crate::{Reader, StoreError};

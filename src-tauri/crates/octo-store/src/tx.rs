@@ -63,6 +63,7 @@ impl Reader<'_> {
             Topic::Session { id } => self.key(*id),
             Topic::Sessions => Ok(key::LIST_TOPIC),
             Topic::Settings => Ok(key::SETTINGS_TOPIC),
+            Topic::Trash => Ok(key::TRASH_TOPIC),
         }
     }
 

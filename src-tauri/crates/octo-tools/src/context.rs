@@ -1,5 +1,6 @@
 //! What a running tool is handed: capabilities, never the application.
 
+use crate::Trashcan;
 use octo_protocol::{CallId, SessionId, Todo};
 use octo_shell::Shell;
 use octo_workspace::{Blobs, Files};
@@ -27,6 +28,8 @@ pub struct ToolContext {
     /// Where a command without a folder of its own runs, once that was decided; none for where the session's
     /// commands stand.
     pub shell_folder: Option<PathBuf>,
+    /// What was deleted and can be brought back.
+    pub trash: Arc<dyn Trashcan>,
     /// The session's plan.
     pub todos: TodoList,
     /// Takes output of a running command as it comes; text is cleaned, SGR colours kept.

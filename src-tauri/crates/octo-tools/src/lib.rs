@@ -18,9 +18,12 @@ mod terminal;
 mod testing;
 mod todo_manager;
 mod tool;
+mod trash_manager;
+mod trashcan;
 mod write;
 
 pub use context::*;
 pub use effects::*;
 pub use registry::{ReadCall, ToolDefinition, Toolset};
 pub use tool::*;
+pub use trashcan::*;

@@ -4,7 +4,7 @@ use crate::{
     DynTool, Effects, PreparedCall, ToolContext, ToolError, ToolOutput, arguments, edit::EditTool,
     file_reader::FileReaderTool, glob::GlobTool, grep::GrepTool,
     request_user_feedback::RequestUserFeedbackTool, terminal::TerminalTool, todo_manager::TodoManagerTool,
-    write::WriteTool,
+    trash_manager::TrashManagerTool, write::WriteTool,
 };
 use futures::future::BoxFuture;
 use octo_protocol::ToolView;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::{path::Path, sync::Arc};
 
 /// Goes up when a name, a description, a schema or the order changes: sessions are frozen with a version.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Names models know from elsewhere. A name is looked up here after it was tried as it is.
 const ALIASES: &[(&str, &[&str])] = &[
@@ -72,6 +72,7 @@ impl Toolset {
             Arc::new(GrepTool),
             Arc::new(TodoManagerTool),
             Arc::new(RequestUserFeedbackTool),
+            Arc::new(TrashManagerTool),
         ];
         let definitions = tools
             .iter()

@@ -4,6 +4,7 @@
 //! * [`Files`] is the capability to read and write: the only way Octo changes a person's file.
 //! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] keeps content under its hash,
 //!   [`Archives`] what left a model's view.
+//! * [`Trash`] keeps what was deleted; [`rm`] is the `rm` of a session's commands, which moves things there.
 
 mod archives;
 mod blobs;
@@ -11,8 +12,10 @@ mod diff;
 mod files;
 mod paths;
 mod private;
+pub mod rm;
 mod search;
 mod secrets;
+mod trash;
 
 pub use archives::Archives;
 pub use blobs::{BlobError, Blobs, media_type};
@@ -28,3 +31,7 @@ pub use search::{
     glob_base, grep,
 };
 pub use secrets::is_secret;
+pub use trash::{
+    Arrival, COPY_BYTES, COPY_FILES, IfTaken, Look, Measure, Present, PutBack, Refusal, Removal, Slip, Sweep,
+    Trash, TrashError, path_bytes, path_of,
+};

@@ -198,7 +198,8 @@ impl<'a, W: Write> Follower<'a, W> {
             | Event::ContextCompacted { .. }
             | Event::SessionListed { .. }
             | Event::SessionRemoved { .. }
-            | Event::SettingsChanged { .. } => Ok(Sign::Wait),
+            | Event::SettingsChanged { .. }
+            | Event::TrashChanged { .. } => Ok(Sign::Wait),
         }
     }
 

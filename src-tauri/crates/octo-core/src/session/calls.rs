@@ -17,6 +17,7 @@ use octo_protocol::{
 use octo_tools::{
     Effects, Outcome, PreparedCall, ReadCall, TodoList, ToolContext, ToolError, ToolOutput, Toolset, Vetted,
 };
+use octo_workspace::Sweep;
 use std::{
     path::PathBuf,
     sync::{Arc, PoisonError},
@@ -141,6 +142,7 @@ impl Session {
             blobs: self.shared.blobs.clone(),
             shell_folder: None,
             todos: self.todos.clone(),
+            trash: Arc::new(self.shared.trash.clone()),
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,
             cancel,
@@ -253,7 +255,7 @@ impl Session {
     }
 
     fn spawn_call(&mut self, id: CallId) {
-        let report = self.reporter();
+        let (report, shared) = (self.reporter(), self.shared.clone());
         let Some(running) = &mut self.running else { return };
         let turn = running.view.id;
         let Some(open) = running.call(id) else { return };
@@ -270,6 +272,7 @@ impl Session {
         context.shell_folder = Some(ready.shell_folder.clone());
         tokio::spawn(async move {
             let (began, tool) = (Instant::now(), ready.tool);
+            let may_remove = ready.effects.command.is_some();
             // A task of its own, so that a fault in a tool ends the call and not the session.
             let stopped = cancel.clone();
             let run = tokio::spawn(async move {
@@ -291,6 +294,10 @@ impl Session {
                     ))
                 }
             };
+            if may_remove {
+                // What the command removed is in the list by the time the call has ended.
+                shared.trash.look(Sweep::New).await;
+            }
             let how = if cancel.is_cancelled() { EndedHow::Stopped } else { EndedHow::ByItself };
             let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             report(Report::CallEnded(EndedReport { turn, call: id, outcome, how, duration_ms }));
@@ -406,7 +413,13 @@ pub(super) async fn ready(
 ) -> Result<Ready, ToolError> {
     let ReadCall { name: tool, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
     let effects = prepared.effects(&ground.folder);
-    let decision = permission::decide_beside(ground, &effects).await;
+    let decision = match permission::decide_beside(ground, &effects).await {
+        Decision::Ask { reason: AskReason::EmptiesTrash { days, .. }, rule } => {
+            let totals = context.trash.count(days).await?;
+            Decision::Ask { reason: AskReason::EmptiesTrash { totals, days }, rule }
+        }
+        decision => decision,
+    };
     let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
     let preview = match (prepared.preview(&looking).await, &decision) {
         (Ok(preview), _) => preview,
@@ -471,9 +484,11 @@ fn items(todos: &TodoList) -> Vec<Todo> {
 fn is_about_closed_ground(reason: &AskReason) -> bool {
     match reason {
         AskReason::ReadsOutside { .. } | AskReason::WritesOutside { .. } | AskReason::Secret { .. } => true,
-        AskReason::Mode | AskReason::Protected { .. } | AskReason::Command { .. } | AskReason::Unparsed => {
-            false
-        }
+        AskReason::Mode
+        | AskReason::Protected { .. }
+        | AskReason::Command { .. }
+        | AskReason::Unparsed
+        | AskReason::EmptiesTrash { .. } => false,
     }
 }
 

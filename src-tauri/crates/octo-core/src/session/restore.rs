@@ -310,6 +310,7 @@ fn shell_of(shared: &Shared, session: SessionId, place: &Path) -> Shell {
         scratch: place.to_owned(),
         login: shared.login.clone(),
         secret_variables: shared.config.secret_variables.clone(),
+        removals: shared.trash.removals(&shared.config.remover),
     })
 }
 

@@ -45,6 +45,7 @@ impl Place {
             scratch: root.join("scratch"),
             login: login(root),
             secret_variables: vec!["MY_KEY".to_owned()],
+            removals: crate::Removals::System,
         })
     }
 

@@ -103,7 +103,10 @@ impl Fold {
             // Says only how the turn will end.
             Event::TurnStopping { .. } | Event::CompactionStarted | Event::CompactionFailed { .. } => {}
             Event::CommandAnswered { note } => self.notes.push((self.seq, note.clone())),
-            Event::SessionListed { .. } | Event::SessionRemoved { .. } | Event::SettingsChanged { .. } => {
+            Event::SessionListed { .. }
+            | Event::SessionRemoved { .. }
+            | Event::SettingsChanged { .. }
+            | Event::TrashChanged { .. } => {
                 panic!("not of a session")
             }
         }
