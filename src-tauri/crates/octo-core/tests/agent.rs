@@ -17,5 +17,6 @@ mod agent {
     mod restart;
     mod rig;
     mod stop;
+    mod trash;
     mod turns;
 }

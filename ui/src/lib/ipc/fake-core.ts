@@ -3,6 +3,7 @@ import { apply as applyList, type ListState } from "$lib/state/list";
 import { type SessionState, apply as applySession } from "$lib/state/session";
 import { nothing } from "$lib/state/spending";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
+import { FakeTrash } from "./fake-trash";
 import { factsOf, fakePresets, fakeServers } from "./fake-models";
 import type {
   ApiError,
@@ -34,6 +35,7 @@ export class FakeCore {
   readonly #listeners = new Map<string, Set<(batch: Update[]) => void>>();
   readonly #removed = new Map<string, SessionInfo>();
   readonly #seqs = new Map<string, number>();
+  readonly #trash = new FakeTrash((totals) => this.#emit({ type: "trash" }, { type: "trash_changed", totals }));
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   #settings: SettingsSnapshot;
 
@@ -63,6 +65,7 @@ export class FakeCore {
               compact_at: { type: "usual" },
               keep_warm: "on",
               suggestions: "on",
+              trash: { days: 30, bytes: 5 * 1024 ** 3 },
               budgets: { session: null, day: null, task: null },
               recent_folders: [],
               welcomed: false,
@@ -94,6 +97,10 @@ export class FakeCore {
     if (name === "settings") {
       const seq = this.#seqs.get(name) ?? 0;
       return [{ type: "snapshot", snapshot: { topic: "settings", seq, snapshot: this.#settings } }];
+    }
+    if (name === "trash") {
+      const seq = this.#seqs.get(name) ?? 0;
+      return [{ type: "snapshot", snapshot: { topic: "trash", seq, totals: this.#trash.totals } }];
     }
     const state = this.#states.get(name);
     if (state) return [{ type: "snapshot", snapshot: { topic: "session", ...snapshotOf(state) } }];
@@ -140,7 +147,7 @@ export class FakeCore {
       const outcome = applyList(this.#list, { type: "event", envelope });
       if (outcome.type === "applied" && outcome.state) this.#list = outcome.state;
     }
-    if (topic.type === "settings") this.#seqs.set(name, last + 1);
+    if (topic.type === "settings" || topic.type === "trash") this.#seqs.set(name, last + 1);
     this.publish(name, { type: "event", envelope });
   }
 
@@ -181,6 +188,7 @@ export class FakeCore {
       if (request.domain === "sessions") return Promise.resolve(this.#sessions(request.call));
       if (request.domain === "models") return this.#models(request.call);
       if (request.domain === "app") return Promise.resolve(this.#app(request.call));
+      if (request.domain === "trash") return Promise.resolve(this.#trash.answer(request.call));
       if (request.domain === "ledger") return Promise.resolve(this.#ledger(request.call));
       return Promise.resolve(this.#host(request.call));
     } catch (error) {

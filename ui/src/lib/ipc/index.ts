@@ -16,6 +16,8 @@ import type {
   SessionReplies,
   SessionRequest,
   Topic,
+  TrashReplies,
+  TrashRequest,
   Update,
 } from "./types";
 
@@ -38,12 +40,14 @@ interface Requests {
   sessions: SessionRequest;
   models: ModelRequest;
   ledger: LedgerRequest;
+  trash: TrashRequest;
   app: AppRequest;
 }
 interface Replies {
   sessions: SessionReplies;
   models: ModelReplies;
   ledger: LedgerReplies;
+  trash: TrashReplies;
   app: AppReplies;
 }
 type Domain = keyof Requests;

@@ -1,6 +1,6 @@
 //! The command line, read as GNU's `rm` and `unlink` read theirs.
 
-use super::quote::{plain, quoted};
+use super::quote::{as_needed, plain, quoted};
 use std::{
     ffi::{OsStr, OsString},
     fs,
@@ -212,7 +212,7 @@ fn hint(arguments: &[OsString]) -> String {
     });
     match file {
         Some(file) => {
-            format!("\nTry 'rm ./{}' to remove the file {}.", quoted(file), quoted(file))
+            format!("\nTry 'rm ./{}' to remove the file {}.", as_needed(file), quoted(file))
         }
         None => String::new(),
     }

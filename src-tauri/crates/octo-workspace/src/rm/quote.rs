@@ -62,3 +62,9 @@ fn escape(byte: u8) -> String {
 pub(super) fn plain(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
+
+/// The name as a shell reads it: in quotes only where it must be.
+pub(super) fn as_needed(name: &OsStr) -> String {
+    let harmless = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./+,@%:=".contains(byte);
+    if name.as_encoded_bytes().iter().all(harmless) { plain(name) } else { quoted(name) }
+}

@@ -17,6 +17,7 @@ import type { SessionInfo } from "./SessionInfo";
 import type { SettingsSnapshot } from "./SettingsSnapshot";
 import type { Suggestion } from "./Suggestion";
 import type { Todo } from "./Todo";
+import type { TrashTotals } from "./TrashTotals";
 import type { TurnId } from "./TurnId";
 import type { TurnView } from "./TurnView";
 import type { Usage } from "./Usage";
@@ -140,4 +141,8 @@ id: SessionId, } | { "type": "settings_changed",
 /**
  * Settings and models after the change.
  */
-snapshot: SettingsSnapshot, };
+snapshot: SettingsSnapshot, } | { "type": "trash_changed", 
+/**
+ * How much is in it now.
+ */
+totals: TrashTotals, };

@@ -8,6 +8,7 @@ import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
+import type { TrashLimits } from "./TrashLimits";
 
 /**
  * The settings. Every field has a default, so that an older or a newer file can be read.
@@ -61,6 +62,10 @@ recent_folders: Array<string>,
  * The proxy models are reached through.
  */
 proxy: ProxyChoice, 
+/**
+ * How long and how much the trash keeps.
+ */
+trash: TrashLimits, 
 /**
  * Whether the first-run screen was completed or skipped.
  */
