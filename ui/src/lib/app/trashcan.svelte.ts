@@ -18,6 +18,11 @@ import { toasts } from "./toasts.svelte";
 /** How many lines a page has. */
 const PAGE = 200;
 
+/** Looked up and thrown away: nothing reacts to it. */
+function idsOf(entries: readonly TrashEntry[]): ReadonlyMap<string, true> {
+  return new Map(entries.map((entry) => [entry.id, true] as const));
+}
+
 /** Kinds that can be asked for. */
 export type KindChoice = "all" | TrashKind;
 
@@ -83,7 +88,7 @@ export class Trashcan {
       this.found = found;
       this.totals = overview.totals;
       this.projects = overview.projects;
-      const known = new Set(entries.map((entry) => entry.id));
+      const known = idsOf(entries);
       for (const id of this.chosen) if (!known.has(id)) this.chosen.delete(id);
       if (this.current !== null && !known.has(this.current)) this.current = null;
       this.opened = true;
@@ -106,7 +111,7 @@ export class Trashcan {
     try {
       const page = await this.#page(this.entries.length, PAGE);
       if (turn !== this.#loading) return;
-      const known = new Set(this.entries.map((entry) => entry.id));
+      const known = idsOf(this.entries);
       this.entries = [...this.entries, ...page.entries.filter((entry) => !known.has(entry.id))];
       this.found = page.found;
     } catch (error) {

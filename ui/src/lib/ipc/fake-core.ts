@@ -26,6 +26,8 @@ const failure = (key: string, args: Record<string, string> = {}): ApiError => ({
 let ids = 0;
 const newId = (): string => (++ids).toString(16).padStart(32, "f");
 
+const TRASH = { days: 30, bytes: 5 * 1024 ** 3 };
+
 export class FakeCore {
   /** Pictures that were put in, by hash. */
   readonly pictures = new Map<string, string>();
@@ -65,7 +67,7 @@ export class FakeCore {
               compact_at: { type: "usual" },
               keep_warm: "on",
               suggestions: "on",
-              trash: { days: 30, bytes: 5 * 1024 ** 3 },
+              trash: TRASH,
               budgets: { session: null, day: null, task: null },
               recent_folders: [],
               welcomed: false,
@@ -79,6 +81,8 @@ export class FakeCore {
     this.#settings = {
       ...this.#settings,
       settings: {
+        // Recorded before there was one.
+        ...{ trash: TRASH },
         ...this.#settings.settings,
         ...(language === "en" || language === "zh" ? { language } : {}),
         ...(theme === "light" || theme === "dark" ? { theme } : {}),

@@ -2,7 +2,7 @@
 import type { PresentThing, Restored, TrashChoice, TrashEntry, TrashRequest, TrashTotals } from "./types";
 
 const HOUR = 3_600_000;
-const id = (n: number): string => n.toString(16).padStart(32, "a");
+const id = (n: number): string => n.toString(16).padStart(32, "0");
 
 function entry(n: number, change: Partial<TrashEntry>): TrashEntry {
   return {
