@@ -154,8 +154,13 @@ fn one_by_one(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path
             Err(error) => missing(run, options, &named, &error),
         }
     }
-    if is_empty(path) && asks(run, options, operand, path, meta, Step::Remove) {
+    if !asks(run, options, operand, path, meta, Step::Remove) {
+        return;
+    }
+    if is_empty(path) {
         take(run, options, operand, path, meta);
+    } else {
+        run.complain(&format!("cannot remove {}: Directory not empty", quoted(operand)));
     }
 }
 
