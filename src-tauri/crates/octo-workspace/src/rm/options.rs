@@ -247,6 +247,6 @@ pub(super) fn unlink(arguments: &[OsString]) -> Result<Asked, String> {
             let options = Options { interactive: Interactive::Never, unlink: true, ..Options::default() };
             Ok(Asked::Remove(options, vec![path.clone()]))
         }
-        [_, extra, ..] => Err(format!("extra operand {}", quoted(extra))),
+        [_, extra, ..] => Err(format!("extra operand ‘{}’", plain(extra))),
     }
 }
