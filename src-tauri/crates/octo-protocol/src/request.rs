@@ -4,7 +4,7 @@
 use crate::{
     Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, Draft, Effort, EmptyReport, HostReply,
     HostRequest, LocalServers, MessageId, Millis, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId,
-    ModelSpeed, OnConflict, PresetList, Profile, QuestionId, QueuedId, RemoteModels, RestoreReport,
+    ModelSpeed, OnConflict, PresetList, Profile, QuestionId, QueuedId, RemoteModels, TrashRestored,
     SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine,
     SwitchCost, TranscriptPage, TrashChoice, TrashId, TrashKind, TrashOverview, TrashPage, TrashPreview,
     TrashTotals, TurnId,
@@ -374,7 +374,7 @@ domain! {
             /// What to do where a name is taken.
             #[serde(default)]
             on_conflict: OnConflict,
-        } -> RestoreReport;
+        } -> TrashRestored;
         /// How much would go.
         CountTrash {
             /// What.

@@ -189,7 +189,7 @@ pub enum Restored {
 /// What came of restoring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
-pub struct RestoreReport {
+pub struct TrashRestored {
     /// One for each thing, in the order they were named.
     pub outcomes: Vec<Restored>,
 }

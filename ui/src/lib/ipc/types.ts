@@ -72,7 +72,7 @@ export type * from "./generated/RemoteModels";
 export type * from "./generated/RemovedBy";
 export type * from "./generated/Request";
 export type * from "./generated/Restored";
-export type * from "./generated/RestoreReport";
+export type * from "./generated/TrashRestored";
 export type * from "./generated/Retry";
 export type * from "./generated/Rule";
 export type * from "./generated/SessionHit";

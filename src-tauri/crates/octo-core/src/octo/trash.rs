@@ -3,7 +3,7 @@
 use super::{Octo, json};
 use crate::trash::picked;
 use octo_protocol::{
-    ApiError, Millis, RestoreReport, Restored, TrashEntry, TrashId, TrashKind, TrashLook, TrashOverview,
+    ApiError, Millis, TrashRestored, Restored, TrashEntry, TrashId, TrashKind, TrashLook, TrashOverview,
     TrashPage, TrashPreview, TrashRequest,
 };
 use octo_store::TrashFilter;
@@ -46,7 +46,7 @@ impl Octo {
                 for id in call.ids {
                     outcomes.push(self.restore_one(id, folder.clone(), call.on_conflict).await);
                 }
-                json(RestoreReport { outcomes })
+                json(TrashRestored { outcomes })
             }
             TrashRequest::CountTrash(call) => {
                 trash.look(Sweep::New).await;

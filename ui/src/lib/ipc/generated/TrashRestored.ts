@@ -4,7 +4,7 @@ import type { Restored } from "./Restored";
 /**
  * What came of restoring.
  */
-export type RestoreReport = { 
+export type TrashRestored = { 
 /**
  * One for each thing, in the order they were named.
  */
