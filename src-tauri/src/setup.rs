@@ -108,6 +108,7 @@ fn configuration(home: PathBuf, host: Arc<DesktopHost>) -> Config {
         keys: Keys::System,
         host,
         idle_after: octo_core::IDLE_AFTER,
+        remover: octo_core::Remover::ThisProgram,
         budget: None,
         secret_variables: Vec::new(),
     }

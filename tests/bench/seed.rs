@@ -43,6 +43,7 @@ pub async fn start(home: &TempHome) -> Result<Octo> {
         keys: Keys::Memory,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
+        remover: octo_core::Remover::System,
         budget: None,
         secret_variables: Vec::new(),
     };

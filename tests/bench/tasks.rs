@@ -83,6 +83,7 @@ async fn perform(task: &Task, options: &Options, folder: &Path) -> Result<Done> 
         keys: Keys::Memory,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
+        remover: octo_core::Remover::System,
         budget: Some(options.budget),
         secret_variables: options.model.iter().map(|model| model.key_env.clone()).collect(),
     })

@@ -72,6 +72,16 @@ const scenes = {
       await page.waitForSelector('svg[data-testid="usage-days"]');
     },
   },
+  trash: {
+    fake: "main",
+    looks: ["light", "dark"],
+    async act(page) {
+      await page.getByTestId("open-trash").click();
+      await page.getByTestId("trash-row").first().click();
+      await page.getByTestId("trash-row").nth(1).getByRole("checkbox").click();
+      await page.waitForSelector(".trash-text");
+    },
+  },
   "usage-table": {
     fake: "main",
     side: true,

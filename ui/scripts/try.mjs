@@ -493,6 +493,58 @@ for (let i = 0; i < 30; i++) {
   await page.waitForTimeout(30);
 }
 ok("rows stay few", (await page.locator(".t-row").count()) < 60, await page.locator(".t-row").count());
+await page.close();
+// 8 trash: ten thousand things, search, keys, conflicts, deleting for good
+page = await open("main", "&fast&trash=10000");
+await page.getByTestId("open-trash").click();
+await page.waitForSelector("[data-testid=trash-row]");
+ok(
+  "totals",
+  (await page.locator(".head").innerText()).includes("10,000 things"),
+  await page.locator(".head").innerText(),
+);
+const rows = page.getByTestId("trash-row");
+ok("few rows of many", (await rows.count()) < 60, await rows.count());
+await page.mouse.move(500, 400);
+for (let i = 0; i < 20; i++) {
+  await page.mouse.wheel(0, 3000);
+  await page.waitForTimeout(30);
+}
+ok("still few far down", (await rows.count()) < 60 && (await rows.first().innerText()) !== "", await rows.count());
+await page.getByTestId("trash-search").fill("retry");
+await page.waitForTimeout(400);
+ok("search", (await rows.count()) === 1 && (await rows.first().innerText()).includes("retry_old.rs"));
+await rows.first().focus();
+await page.waitForSelector(".trash-text");
+ok("preview", (await page.locator(".trash-text").innerText()).includes("resume_all"));
+await page.keyboard.press("Enter");
+await page.waitForSelector("[data-testid=trash-dialog][open]");
+ok(
+  "a taken place asks, focus on leaving it",
+  (await page.evaluate(() => document.activeElement?.textContent)) === "Leave them",
+);
+await page.getByTestId("trash-keep-both").click();
+await page.waitForTimeout(300);
+ok("restored", (await rows.count()) === 0);
+await page.getByTestId("trash-search").fill("");
+await page.waitForTimeout(400);
+await rows.first().focus();
+await page.keyboard.press(" ");
+await page.keyboard.press("ArrowDown");
+await page.keyboard.press(" ");
+ok("keys choose", (await page.locator(".trash-acts").innerText()).includes("2 selected"));
+await page.keyboard.press("Delete");
+await page.waitForSelector("[data-testid=trash-dialog][open]");
+ok("asks with a count", (await page.getByTestId("trash-dialog").innerText()).includes("Delete 2 things for good?"));
+await page.keyboard.press("Escape");
+await page.getByTestId("trash-delete").click();
+await page.getByTestId("trash-confirm").click();
+await page.waitForTimeout(300);
+ok("gone", (await page.locator(".head").innerText()).includes("9,997 things"), await page.locator(".head").innerText());
+await page.getByTestId("trash-kind-session").click();
+await page.waitForTimeout(300);
+ok("sessions only", (await rows.count()) <= 1);
+await page.close();
 await browser.close();
 await server.close();
 console.log(`${bad} failures`);

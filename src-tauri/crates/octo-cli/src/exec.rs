@@ -52,6 +52,7 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
         keys: choice.keys(),
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
+        remover: octo_core::Remover::ThisProgram,
         budget: arguments.budget,
         secret_variables: vec![key_variable(&arguments).to_owned()],
     };

@@ -174,6 +174,7 @@ mod tests {
             keys: Keys::Memory,
             host: Arc::new(NoHost),
             idle_after: octo_core::IDLE_AFTER,
+            remover: octo_core::Remover::System,
             budget: None,
             secret_variables: Vec::new(),
         };

@@ -15,11 +15,21 @@ mod signals;
 use args::{Arguments, Command};
 use clap::Parser;
 use exit::Exit;
+use octo_workspace::rm;
 use output::say_error;
 use std::{ffi::OsString, process::ExitCode};
 
 /// The first argument of a child that reads a document; see [`octo_documents::Reader::of_this_program`].
 pub const READ_DOCUMENT: &str = "read-document";
+/// Runs as another program, when the process was started under its name: `rm` and `unlink` of a session's commands
+/// are links to this program (see [`octo_workspace::rm`]). None when it was started as itself. To be asked before
+/// anything else is set up: a script may start thousands.
+pub fn stand_in(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let mut args = args.into_iter();
+    let program = rm::Program::named(&args.next()?)?;
+    let arguments: Vec<OsString> = args.collect();
+    Some(ExitCode::from(rm::run(program, &arguments)))
+}
 
 /// Runs the headless form with the process's arguments; the first is the program's name.
 ///

@@ -69,6 +69,7 @@ async fn start() -> Result<Octo, ApiError> {
         keys: Keys::System,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
+        remover: octo_core::Remover::ThisProgram,
         budget: None,
         secret_variables: vec![KEY_VARIABLE.to_owned()],
     })

@@ -21,6 +21,8 @@ pub struct Config {
     pub idle_after: Duration,
     /// What a turn of this process may cost before it pauses and asks, whatever the settings say.
     pub budget: Option<Cost>,
+    /// What stands in for `rm` in commands.
+    pub remover: Remover,
     /// Environment variables that must not reach commands (a key was read from them).
     pub secret_variables: Vec<String>,
 }
@@ -36,6 +38,17 @@ pub enum OpenTurns {
     /// Each is gone on with when its session is used: a process that was started for one task must not take
     /// up others.
     WaitForUse,
+}
+
+/// What stands in for `rm` in commands; see [`octo_workspace::rm`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remover {
+    /// The running program: its `main` hands over to [`octo_workspace::rm::run`] when it is called by that name.
+    ThisProgram,
+    /// Another program that does.
+    Program(PathBuf),
+    /// The system's: what commands remove is gone. For programs that are none of Octo's, such as most tests.
+    System,
 }
 
 /// Where keys are kept.

@@ -23,9 +23,11 @@ mod shared;
 mod slash;
 mod subscription;
 mod suggestion;
+mod trash;
 mod troubles;
 mod turn;
 
+pub use config::Remover;
 pub use config::*;
 pub use octo::*;
 pub use subscription::Subscription;

@@ -10,6 +10,7 @@ mod models;
 mod searches;
 mod sessions;
 mod time;
+mod trash;
 
 use crate::{
     Config, OpenTurns, Subscription,
@@ -19,6 +20,7 @@ use crate::{
     session::{SessionHandle, resumes_at_start},
     shared::Shared,
     subscription,
+    trash::{HomeTrash, look_after},
     troubles::Troubles,
 };
 use octo_documents::Reader;
@@ -85,7 +87,10 @@ impl Octo {
         }
         let blobs = Blobs::new(config.home.join("blobs"));
         let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());
+        let trash = HomeTrash::new(&config.home, store.clone());
+        trash.install(&config.remover)?;
         let shared = Shared {
+            trash,
             blobs,
             time,
             models: Models::new(keys, presets, state.models, &state.settings),
@@ -106,6 +111,7 @@ impl Octo {
         let shells = octo.shared.config.home.join("shells");
         // Beside the start; nobody waits for it.
         tokio::task::spawn_blocking(move || octo_shell::prune_logs(&shells));
+        look_after(&octo.shared).await;
         match octo.shared.config.open_turns {
             OpenTurns::GoOnAtStart => octo.resume().await?,
             OpenTurns::WaitForUse => {}
@@ -134,6 +140,7 @@ impl Octo {
             Request::Sessions(request) => self.sessions(request).await,
             Request::Models(request) => self.models(request).await,
             Request::Ledger(request) => self.ledger(request).await,
+            Request::Trash(request) => self.trash(request).await,
             Request::App(request) => self.app(request).await,
             Request::Time(request) => self.time(request).await,
             Request::Host(request) => self.host(request).await,
@@ -202,6 +209,11 @@ impl Octo {
                 let list = self.shared.store.read(|reader| reader.list_snapshot(SNAPSHOT_SESSIONS));
                 let list = list.await.map_err(ApiError::from)?;
                 Ok(Snapshot::Sessions { seq: list.seq, sessions: list.sessions, total: list.total })
+            }
+            Topic::Trash => {
+                let read = self.shared.store.read(|reader| reader.trash_snapshot()).await;
+                let (seq, totals) = read.map_err(ApiError::from)?;
+                Ok(Snapshot::Trash { seq, totals })
             }
             Topic::Settings => {
                 let (seq, snapshot) = self.settings_snapshot().await?;

@@ -5,7 +5,7 @@
 //! It fails closed: whatever is not known to be harmless asks, and in the two asking modes an unknown is
 //! never a yes.
 
-use octo_protocol::{AskReason, Millis, Mode, Refusal, Risk, Rule, SessionId};
+use octo_protocol::{AskReason, Millis, Mode, Refusal, Risk, Rule, SessionId, TrashTotals};
 use octo_shell::{
     Around, DecisionEntry, Doubtful, Known, LoggedVerdict, Open, PathVerdict, Policy, Standing, Verdict,
 };
@@ -174,6 +174,11 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
     let plain = |decision| Decided { decision, rewritten: None, nature: Nature::default() };
     if effects.asks_person == AsksPerson::Yes {
         return plain(Decision::Feedback);
+    }
+    // Nothing brings that back, so no mode and no rule covers it. How much it is, is filled in where it is known.
+    if let Some(days) = effects.empties_trash {
+        let reason = AskReason::EmptiesTrash { totals: TrashTotals::default(), days };
+        return plain(Decision::Ask { reason, rule: None });
     }
     let mut basis = Basis::Policy;
     let touched = effects

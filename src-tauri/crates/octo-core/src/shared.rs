@@ -1,6 +1,8 @@
 //! What all sessions share.
 
-use crate::{Config, hooks::Hooks, models::Models, searching::Searching, troubles::Troubles};
+use crate::{
+    Config, hooks::Hooks, models::Models, searching::Searching, trash::HomeTrash, troubles::Troubles,
+};
 use octo_documents::Reader;
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};
 use octo_shell::{LoginEnvironment, Policy};
@@ -20,6 +22,7 @@ pub(crate) struct Shared {
     pub store: Store,
     pub blobs: Blobs,
     pub time: TimeMachine,
+    pub trash: HomeTrash,
     pub models: Models,
     pub toolset: Toolset,
     /// Who is asked when the web is searched, and the capability to ask them.

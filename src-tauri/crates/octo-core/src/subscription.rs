@@ -77,7 +77,9 @@ impl Forwarder {
         let snapshot = self.octo.snapshot(&self.topic).await?;
         self.seq = match &snapshot {
             Snapshot::Session(session) => session.seq,
-            Snapshot::Sessions { seq, .. } | Snapshot::Settings { seq, .. } => *seq,
+            Snapshot::Sessions { seq, .. } | Snapshot::Settings { seq, .. } | Snapshot::Trash { seq, .. } => {
+                *seq
+            }
             Snapshot::Ledger {} => 0,
         };
         Ok(Update::Snapshot { snapshot })
@@ -199,7 +201,7 @@ impl Forwarder {
         match self.topic {
             Topic::Session { id } => id == session,
             Topic::Sessions => true,
-            Topic::Settings | Topic::Ledger => false,
+            Topic::Settings | Topic::Ledger | Topic::Trash => false,
         }
     }
 

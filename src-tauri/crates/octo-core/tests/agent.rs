@@ -21,5 +21,6 @@ mod agent {
     mod restart;
     mod rig;
     mod stop;
+    mod trash;
     mod turns;
 }

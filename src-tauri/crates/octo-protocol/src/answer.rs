@@ -1,6 +1,6 @@
 //! Questions that wait for the person, and what the person says.
 
-use crate::{CallId, Millis, QuestionId, ToolView};
+use crate::{CallId, Millis, QuestionId, ToolView, TrashTotals};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -80,6 +80,13 @@ pub enum AskReason {
     },
     /// The command cannot be read with certainty.
     Unparsed,
+    /// Things in the trash would be deleted for good. Asked in every mode.
+    EmptiesTrash {
+        /// How much.
+        totals: TrashTotals,
+        /// How old the things are at least, in days.
+        days: u32,
+    },
     /// An address of this machine or of the private network is fetched.
     PrivateAddress {
         /// The host and port.

@@ -3,7 +3,8 @@
 use crate::{
     Answer, ApiError, BackgroundCommand, BilledCall, Block, BudgetStop, CallView, Message, MessageEnd,
     MessageId, Millis, Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot,
-    SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo, Trouble, TurnId, TurnView, Usage,
+    SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo, TrashTotals, Trouble, TurnId, TurnView,
+    Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -29,6 +30,8 @@ pub enum Topic {
     Settings,
     /// What is spent, in all sessions. It has no events of its own: each billed call is told as it is stored.
     Ledger,
+    /// The trash.
+    Trash,
 }
 
 impl fmt::Display for Topic {
@@ -38,6 +41,7 @@ impl fmt::Display for Topic {
             Topic::Sessions => f.write_str("sessions"),
             Topic::Settings => f.write_str("settings"),
             Topic::Ledger => f.write_str("ledger"),
+            Topic::Trash => f.write_str("trash"),
         }
     }
 }
@@ -218,6 +222,11 @@ pub enum Event {
         /// Settings and models after the change.
         snapshot: SettingsSnapshot,
     },
+    /// (trash) Something came into the trash or left it.
+    TrashChanged {
+        /// How much is in it now.
+        totals: TrashTotals,
+    },
 }
 
 /// Text that streams: not numbered, not stored; the whole block follows as an event.
@@ -311,5 +320,13 @@ pub enum Snapshot {
         seq: u64,
         /// Settings and models.
         snapshot: SettingsSnapshot,
+    },
+    /// Of the trash.
+    Trash {
+        /// The number of the last event included.
+        #[ts(type = "number")]
+        seq: u64,
+        /// How much is in it.
+        totals: TrashTotals,
     },
 }

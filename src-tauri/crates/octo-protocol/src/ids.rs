@@ -102,6 +102,10 @@ id!(
     /// One tool call. Our own id: vendors' ids are kept beside it and may repeat.
     CallId
 );
+id!(
+    /// A thing in the trash.
+    TrashId
+);
 
 /// The content hash (BLAKE3, 64 hex digits) under which a blob is kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]

@@ -27,6 +27,7 @@ mod session;
 mod settings;
 mod time;
 mod tool;
+mod trash;
 mod usage;
 pub mod words;
 
@@ -47,4 +48,5 @@ pub use session::*;
 pub use settings::*;
 pub use time::*;
 pub use tool::*;
+pub use trash::*;
 pub use usage::*;

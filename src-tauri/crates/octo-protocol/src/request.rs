@@ -3,12 +3,13 @@
 
 use crate::{
     AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource,
-    CompanionRole, CompareWith, Draft, Effort, FileComparison, FileSelection, HostReply, HostRequest,
-    LocalServers, MessageId, Millis, MissLine, MissedCall, Mode, ModelCheck, ModelDraft, ModelEntry, ModelId,
-    ModelSpeed, PresetList, Profile, QuestionId, QueuedId, RemoteModels, RestorePreview, RestoreReport,
-    RestoreScope, SearchProviderDraft, SearchProviderKind, SessionHit, SessionId, SessionInfo,
-    SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost, TaskChanges, TaskNumber,
-    TaskTree, TaskView, TimeCollected, TimeSpace, TranscriptPage, TurnId,
+    CompanionRole, CompareWith, Draft, Effort, EmptyReport, FileComparison, FileSelection, HostReply,
+    HostRequest, LocalServers, MessageId, Millis, MissLine, MissedCall, Mode, ModelCheck, ModelDraft,
+    ModelEntry, ModelId, ModelSpeed, OnConflict, PresetList, Profile, QuestionId, QueuedId, RemoteModels,
+    RestorePreview, RestoreReport, RestoreScope, SearchProviderDraft, SearchProviderKind, SessionHit,
+    SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost,
+    TaskChanges, TaskNumber, TaskTree, TaskView, TimeCollected, TimeSpace, TranscriptPage, TrashChoice,
+    TrashId, TrashKind, TrashOverview, TrashPage, TrashPreview, TrashRestored, TrashTotals, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;
@@ -74,6 +75,8 @@ pub enum Request {
     App(AppRequest),
     /// The time machine.
     Time(TimeRequest),
+    /// The trash.
+    Trash(TrashRequest),
     /// What only a desktop can do.
     Host(HostRequest),
 }
@@ -355,6 +358,52 @@ domain! {
             #[ts(type = "number")]
             to: Millis,
         } -> SpendingReport;
+    }
+}
+
+domain! {
+    /// Requests about the trash.
+    TrashRequest in Trash, TrashReplies {
+        /// How much there is, and of which projects.
+        GetTrash {} -> TrashOverview;
+        /// A page of what is in the trash, newest first.
+        ListTrash {
+            /// Only things whose name or old folder contains this; empty for all.
+            query: String,
+            /// Only things of this kind.
+            kind: Option<TrashKind>,
+            /// Only things of this project.
+            project: Option<String>,
+            /// How many to skip.
+            offset: u32,
+            /// How many at most (capped at 500).
+            limit: u32,
+        } -> TrashPage;
+        /// Look at one thing.
+        PreviewTrash {
+            /// Which.
+            id: TrashId,
+        } -> TrashPreview;
+        /// Bring things back. Each is restored or not, on its own.
+        RestoreTrash {
+            /// Which.
+            ids: Vec<TrashId>,
+            /// The absolute folder to put files into; none for where they were.
+            to: Option<String>,
+            /// What to do where a name is taken.
+            #[serde(default)]
+            on_conflict: OnConflict,
+        } -> TrashRestored;
+        /// How much would go.
+        CountTrash {
+            /// What.
+            which: TrashChoice,
+        } -> TrashTotals;
+        /// Delete for good. The client has asked the person.
+        EmptyTrash {
+            /// What.
+            which: TrashChoice,
+        } -> EmptyReport;
     }
 }
 

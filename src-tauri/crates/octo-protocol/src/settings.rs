@@ -1,6 +1,6 @@
 //! Settings the person can change.
 
-use crate::{Budgets, Mode, ModelEntry, ModelId, Profile, SearchProviders};
+use crate::{Budgets, Mode, ModelEntry, ModelId, Profile, SearchProviders, TrashLimits};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -65,6 +65,8 @@ pub struct Settings {
     pub certificates: Option<Box<TrustedCertificates>>,
     /// Who is asked when the web is searched, in this order.
     pub search: SearchProviders,
+    /// How long and how much the trash keeps.
+    pub trash: TrashLimits,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
 }
@@ -94,6 +96,8 @@ pub struct SettingsPatch {
     pub budgets: Option<Budgets>,
     /// See [`Settings::proxy`].
     pub proxy: Option<ProxyChoice>,
+    /// See [`Settings::trash`].
+    pub trash: Option<TrashLimits>,
     /// See [`Settings::welcomed`].
     pub welcomed: Option<bool>,
 }

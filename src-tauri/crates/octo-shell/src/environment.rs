@@ -206,6 +206,20 @@ pub(crate) fn git_overrides() -> Variables {
     variables
 }
 
+/// Makes `folder` the first in which commands are looked for, and names it once.
+pub(crate) fn put_first(variables: &mut Variables, folder: &Path) {
+    let path = variables.get("PATH").map_or(USUAL_PATH, String::as_str);
+    let others = std::env::split_paths(path).filter(|entry| entry != folder);
+    let all = std::iter::once(folder.to_owned()).chain(others);
+    // Only a folder with a colon in its name cannot be joined, and nothing would find it.
+    if let Ok(joined) = std::env::join_paths(all) {
+        variables.insert("PATH".to_owned(), joined.to_string_lossy().into_owned());
+    }
+}
+
+/// Where commands are looked for when nobody says.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// `path` without entries that are relative or lie inside `folder`: what the session may write must not pose as
 /// a tool.
 pub(crate) fn searched(path: &str, folder: &Path) -> String {
@@ -215,7 +229,7 @@ pub(crate) fn searched(path: &str, folder: &Path) -> String {
         .filter(|entry| octo_workspace::real(entry).is_ok_and(|entry| !is_inside(&folder, &entry)))
         .collect();
     let joined = std::env::join_paths(kept).unwrap_or_default().to_string_lossy().into_owned();
-    if joined.is_empty() { "/usr/local/bin:/usr/bin:/bin".to_owned() } else { joined }
+    if joined.is_empty() { USUAL_PATH.to_owned() } else { joined }
 }
 
 #[cfg(test)]

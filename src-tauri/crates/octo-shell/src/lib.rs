@@ -31,4 +31,4 @@ pub use policy::{
     write_path,
 };
 pub use report::{Carried, Input, Listener, Live, News, Pace, Report, Run};
-pub use shell::{CEILING, DEFAULT_WAIT, START_WINDOW, Shell, ShellConfig, prune_logs};
+pub use shell::{CEILING, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs};

@@ -57,6 +57,8 @@ pub struct ShellConfig {
     pub news: Listener,
     /// How long a command may run; usually [`CEILING`].
     pub ceiling: Duration,
+    /// What becomes of what the commands remove.
+    pub removals: Removals,
 }
 
 impl fmt::Debug for ShellConfig {
@@ -72,6 +74,19 @@ pub fn prune_logs(shells: &Path) {
     place::prune_all(shells);
     #[cfg(not(unix))]
     let _ = shells;
+}
+
+/// What becomes of what commands remove with `rm`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Removals {
+    /// It goes to the trash of this home: `<home>/bin` is first in every command's `PATH` (see
+    /// [`octo_workspace::rm`]).
+    Trash {
+        /// The home.
+        home: PathBuf,
+    },
+    /// The system's `rm` deletes it.
+    System,
 }
 
 /// A session's commands. Clones are one; when the last is dropped, commands that still run are killed.

@@ -24,6 +24,8 @@ pub(crate) struct SessionKey(pub i64);
 pub(crate) const LIST_TOPIC: SessionKey = SessionKey(0);
 /// The settings' number as a topic.
 pub(crate) const SETTINGS_TOPIC: SessionKey = SessionKey(-1);
+/// The trash's number as a topic.
+pub(crate) const TRASH_TOPIC: SessionKey = SessionKey(-9);
 
 fn full(what: &str) -> StoreError {
     StoreError::Failed(format!("{what} is beyond what a key can hold"))
@@ -115,7 +117,7 @@ mod tests {
             prop_assert!(key.rows().contains(&part));
             prop_assert!(!SessionKey(session + 1).rows().contains(&part));
             prop_assert!(!SessionKey(session - 1).rows().contains(&part));
-            for topic in [key, LIST_TOPIC, SETTINGS_TOPIC] {
+            for topic in [key, LIST_TOPIC, SETTINGS_TOPIC, TRASH_TOPIC] {
                 let event = topic.event(seq).unwrap();
                 prop_assert_eq!(seq_of(event), seq);
                 prop_assert!(topic.events().contains(&event));

@@ -17,7 +17,9 @@ pub(crate) fn project(
 ) -> Result<(), StoreError> {
     match (topic, domain(event)) {
         (Topic::Session { id }, Domain::Session) => same_session(*id, event)?,
-        (Topic::Sessions, Domain::Sessions) | (Topic::Settings, Domain::Settings) => {}
+        (Topic::Sessions, Domain::Sessions)
+        | (Topic::Settings, Domain::Settings)
+        | (Topic::Trash, Domain::Trash) => {}
         _ => return Err(StoreError::Failed(format!("an event does not belong to {topic}"))),
     }
     match event {
@@ -67,6 +69,8 @@ pub(crate) fn project(
             tx.project_removed(session, at)
         }
         Event::SettingsChanged { snapshot } => tx.project_settings(snapshot),
+        // Made of the rows, which are written before it.
+        Event::TrashChanged { totals: _ } => Ok(()),
     }
 }
 
@@ -75,6 +79,7 @@ enum Domain {
     Session,
     Sessions,
     Settings,
+    Trash,
 }
 
 fn domain(event: &Event) -> Domain {
@@ -108,6 +113,7 @@ fn domain(event: &Event) -> Domain {
         | Event::CommandAnswered { .. } => Domain::Session,
         Event::SessionListed { .. } | Event::SessionRemoved { .. } => Domain::Sessions,
         Event::SettingsChanged { .. } => Domain::Settings,
+        Event::TrashChanged { .. } => Domain::Trash,
     }
 }
 

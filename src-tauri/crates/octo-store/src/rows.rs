@@ -3,7 +3,7 @@
 use octo_protocol::{
     BackgroundCommand, BilledCall, BudgetStop, CallView, Draft, FileImage, Message, MessageId, Millis,
     ModelEntry, Question, Queued, Retry, SessionId, SessionInfo, Settings, TaskKind, TaskNumber, Todo,
-    ToolResult, TurnId, TurnView,
+    ToolResult, TrashEntry, TrashId, TrashKind, TurnId, TurnView,
 };
 
 /// A session to be created.
@@ -219,4 +219,41 @@ pub struct TimeCommand {
     pub number: TaskNumber,
     /// The folder, in the system's own bytes.
     pub folder: Vec<u8>,
+}
+
+/// A thing in the trash.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrashRow {
+    /// It, as clients see it.
+    pub entry: TrashEntry,
+    /// Where it was, as the system's bytes.
+    pub path: Vec<u8>,
+    /// Its permission bits.
+    pub mode: u32,
+    /// Whether it can be made again and may go before its time.
+    pub made_again: bool,
+}
+
+/// Which things of the trash are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrashFilter {
+    /// Only those whose name or old folder contains this.
+    pub query: String,
+    /// Only those of this kind.
+    pub kind: Option<TrashKind>,
+    /// Only those of this project.
+    pub project: Option<String>,
+}
+
+/// How old and large a thing in the trash is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrashAge {
+    /// Which.
+    pub id: TrashId,
+    /// When it was deleted.
+    pub at: octo_protocol::Millis,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Whether it can be made again.
+    pub made_again: bool,
 }

@@ -12,6 +12,7 @@ pub(crate) const STEPS: &[M<'static>] = &[
     M::up(include_str!("../migrations/0006_time_machine.sql")),
     SPENDING,
     M::up(include_str!("../migrations/0008_commands.sql")),
+    M::up(include_str!("../migrations/0009_trash.sql")),
     M::up(include_str!("../migrations/0010_journeys.sql")),
 ];
 

@@ -16,6 +16,7 @@ pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod time;
 pub(crate) mod transcript;
+pub(crate) mod trash;
 pub(crate) mod turns;
 
 use crate::{Reader, StoreError};

@@ -1,6 +1,6 @@
 //! What a running tool is handed: capabilities, never the application.
 
-use crate::{Http, Search, Tasks};
+use crate::{Http, Search, Tasks, Trashcan};
 use octo_documents::Reader;
 use octo_protocol::{CallId, SessionId, Todo};
 use octo_shell::Shell;
@@ -42,6 +42,8 @@ pub struct ToolContext {
     /// The command line to run in place of the one that was given: removals that would pass the trash by go
     /// through it.
     pub rewritten: Option<String>,
+    /// What was deleted and can be brought back.
+    pub trash: Arc<dyn Trashcan>,
     /// The session's plan.
     pub todos: TodoList,
     /// The session's tasks.

@@ -19,6 +19,8 @@ pub struct Effects {
     pub order: Order,
     /// Whether it asks the person something and waits.
     pub asks_person: AsksPerson,
+    /// Set when it deletes things in the trash for good: how old they are at least, in days.
+    pub empties_trash: Option<u32>,
 }
 
 /// A command as permission sees it.
@@ -72,6 +74,7 @@ impl Effects {
             sites: Vec::new(),
             order: Order::Alone,
             asks_person: AsksPerson::No,
+            empties_trash: None,
         }
     }
 

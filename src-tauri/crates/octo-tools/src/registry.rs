@@ -10,6 +10,7 @@ use crate::{
     tasks::{ListTasksTool, RedoTaskTool, UndoTaskTool},
     terminal::TerminalTool,
     todo_manager::TodoManagerTool,
+    trash_manager::TrashManagerTool,
     web_fetch::WebFetchTool,
     web_search::WebSearchTool,
     write::WriteTool,
@@ -90,6 +91,7 @@ impl Toolset {
             Arc::new(UndoTaskTool),
             Arc::new(RedoTaskTool),
             Arc::new(ListTasksTool),
+            Arc::new(TrashManagerTool),
         ];
         let definitions = tools
             .iter()

@@ -2,19 +2,23 @@
 
 use crate::{
     Effects, Engine, Engines, Granted, Http, Search, Site, Tasks, TodoList, ToolContext, ToolError,
-    ToolOutput, Toolset,
+    ToolOutput, Toolset, TrashFile, TrashListing, Trashcan,
 };
 use futures::future::BoxFuture;
-use octo_protocol::{CallId, SessionId, ToolView, TurnId};
+use octo_protocol::{
+    CallId, RemovedBy, SessionId, ToolView, TrashEntry, TrashId, TrashKind, TrashTotals, TurnId,
+};
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
 use octo_store::Store;
-use octo_workspace::{Blobs, Files, Limits, Outputs, Scope, Scripts, TimeMachine};
+use octo_workspace::{
+    Arrival, Blobs, Files, IfTaken, Limits, Outputs, Removal, Scope, Scripts, Slip, Sweep, TimeMachine, Trash,
+};
 use serde_json::Value;
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 use tokio_util::sync::CancellationToken;
@@ -25,6 +29,7 @@ pub(crate) struct Bench {
     pub folder: PathBuf,
     pub out: PathBuf,
     pub context: ToolContext,
+    pub trash: Trash,
     tools: Toolset,
     runtime: tokio::runtime::Runtime,
 }
@@ -40,6 +45,7 @@ impl Bench {
         let session = SessionId::new();
         let (store, blobs) = (Store::open(&base.join("home")).unwrap(), Blobs::new(base.join("blobs")));
         let machine = TimeMachine::new(store, blobs.clone(), &base.join("home"), Limits::default());
+        let trash = Trash::of_home(&base.join("octo"));
         let context = ToolContext {
             session,
             call: CallId::new(),
@@ -57,6 +63,7 @@ impl Bench {
                 secret_variables: vec![],
                 news: Arc::new(|_| {}),
                 ceiling: octo_shell::CEILING,
+                removals: octo_shell::Removals::System,
             }),
             outputs: Outputs::new(base.join("outputs")),
             documents: octo_documents::Reader::of_this_program(),
@@ -65,6 +72,7 @@ impl Bench {
             search: Search::new(Arc::new(Fixed(Vec::new()))),
             shell_folder: None,
             rewritten: None,
+            trash: Arc::new(OnDisk(trash.clone())),
             todos: TodoList::default(),
             tasks: Tasks::new(machine, session, TurnId::new()),
             live: Arc::new(|_| {}),
@@ -72,7 +80,7 @@ impl Bench {
             vetted: crate::Vetted::Person,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        Self { _keep: keep, folder, out, context, tools: Toolset::standard(), runtime }
+        Self { _keep: keep, folder, out, context, trash, tools: Toolset::standard(), runtime }
     }
 
     /// Runs a call, its arguments as the model's text.
@@ -115,9 +123,119 @@ impl Bench {
         path
     }
 
+    /// Removes a file that belongs to another project.
+    pub(crate) fn removed_elsewhere(&self, name: &str) {
+        let path = self.out.join(name);
+        fs::write(&path, "elsewhere").unwrap();
+        let project = Some(self.out.display().to_string());
+        let removal = Removal { who: RemovedBy::Agent, session: None, project, command: None };
+        self.trash.take(&path, &removal).unwrap();
+    }
+
     pub(crate) fn get(&self, name: &str) -> Vec<u8> {
         fs::read(self.folder.join(name)).unwrap()
     }
+}
+
+/// A trash without a store: what its slips say.
+struct OnDisk(Trash);
+
+impl OnDisk {
+    fn all(&self) -> Vec<TrashFile> {
+        let here = |arrival| match arrival {
+            Arrival::Here(slip) => Some(*slip),
+            Arrival::Nothing(_) => None,
+        };
+        let mut slips: Vec<Slip> =
+            self.0.arrivals(Sweep::All).unwrap().into_iter().filter_map(here).collect();
+        slips.reverse();
+        slips.into_iter().map(|slip| self.file_of(slip)).collect()
+    }
+
+    fn file_of(&self, slip: Slip) -> TrashFile {
+        let measure = self.0.measure(slip.id, &slip.path).unwrap();
+        let entry = TrashEntry {
+            id: slip.id,
+            kind: TrashKind::File,
+            form: measure.form,
+            name: slip.name().to_string_lossy().into_owned(),
+            folder: slip.path.parent().unwrap().display().to_string(),
+            size: measure.size,
+            files: measure.files,
+            link: measure.link,
+            at: slip.at,
+            who: slip.removal.who,
+            session: slip.removal.session,
+            turn: None,
+            project: slip.removal.project,
+            command: slip.removal.command,
+        };
+        TrashFile { entry, path: slip.path }
+    }
+
+    fn old(&self, days: u32) -> Vec<TrashFile> {
+        self.all().into_iter().filter(|_| days == 0).collect()
+    }
+}
+
+fn totals(files: &[TrashFile]) -> TrashTotals {
+    TrashTotals { things: files.len() as u64, bytes: files.iter().map(|file| file.entry.size).sum() }
+}
+
+fn ready<T: Send + 'static>(value: T) -> BoxFuture<'static, Result<T, ToolError>> {
+    Box::pin(async { Ok(value) })
+}
+
+impl Trashcan for OnDisk {
+    fn files(&self, project: &Path, limit: u32) -> BoxFuture<'static, Result<TrashListing, ToolError>> {
+        let all = self.all();
+        let totals = totals(&all);
+        let project = Some(project.display().to_string());
+        let (mut files, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|file| file.entry.project == project);
+        let of_project = files.len();
+        files.extend(others);
+        files.truncate(limit as usize);
+        ready(TrashListing { files, of_project, totals })
+    }
+
+    fn at_path(&self, path: &Path) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>> {
+        ready(self.all().into_iter().filter(|file| file.path == path).collect())
+    }
+
+    fn file(&self, id: TrashId) -> BoxFuture<'static, Result<Option<TrashFile>, ToolError>> {
+        ready(self.all().into_iter().find(|file| file.entry.id == id))
+    }
+
+    fn named(&self, name: &str, limit: u32) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>> {
+        let near = self.all().into_iter().filter(|file| file.entry.name.contains(name));
+        ready(near.take(limit as usize).collect())
+    }
+
+    fn restore(&self, id: TrashId, to: &Path) -> BoxFuture<'static, Result<(), ToolError>> {
+        let done = self
+            .0
+            .put_back(id, to, &IfTaken::Refuse)
+            .map(|_| ())
+            .map_err(|error| crate::not_restored(&error));
+        Box::pin(async { done })
+    }
+
+    fn count(&self, days: u32) -> BoxFuture<'static, Result<TrashTotals, ToolError>> {
+        ready(totals(&self.old(days)))
+    }
+
+    fn empty(&self, days: u32) -> BoxFuture<'static, Result<TrashTotals, ToolError>> {
+        let old = self.old(days);
+        for file in &old {
+            self.0.purge(file.entry.id).unwrap();
+        }
+        ready(totals(&old))
+    }
+}
+
+fn words(error: ToolError) -> String {
+    error.text
 }
 
 /// Providers of searches as a test sets them up.

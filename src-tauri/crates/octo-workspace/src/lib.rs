@@ -5,6 +5,7 @@
 //! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] keeps content under its hash,
 //!   [`Archives`] what left a model's view, [`Outputs`] long results of tools.
 //! * [`TimeMachine`] knows what every task did to files, and goes back to the end of any of them.
+//! * [`Trash`] keeps what was deleted; [`rm`] is the `rm` of a session's commands, which moves things there.
 
 mod archives;
 mod blobs;
@@ -13,10 +14,12 @@ mod files;
 mod outputs;
 mod paths;
 mod private;
+pub mod rm;
 mod scripts;
 mod search;
 mod secrets;
 mod time;
+mod trash;
 
 pub use archives::Archives;
 pub use blobs::{BlobError, Blobs, Flush, Kept, Swept, media_type};
@@ -37,4 +40,8 @@ pub use secrets::is_secret;
 pub use time::{
     Limits, Recorded, Recorder, Recovered, RecoveredAs, RestorePlan, RunningCommand, Selection, TaskId,
     TimeError, TimeMachine,
+};
+pub use trash::{
+    Arrival, COPY_BYTES, COPY_FILES, IfTaken, Look, Measure, Present, PutBack, Refusal, Removal, Slip, Sweep,
+    Trash, TrashError, path_bytes, path_of,
 };

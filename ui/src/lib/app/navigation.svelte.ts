@@ -11,6 +11,7 @@ export type Place =
   | { page: "new" }
   | { page: "session"; conversation: Conversation }
   | { page: "usage" }
+  | { page: "trash" }
   | { page: "settings"; section: SettingsPage };
 
 /** Where the last place is kept between runs; only a hint, losing it is harmless. */
@@ -55,6 +56,11 @@ class Navigation {
   usage(): void {
     this.#leave();
     this.place = { page: "usage" };
+  }
+
+  trash(): void {
+    this.#leave();
+    this.place = { page: "trash" };
   }
 
   settings(section: SettingsPage = "models"): void {

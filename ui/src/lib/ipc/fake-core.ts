@@ -3,6 +3,7 @@ import { apply as applyList, type ListState } from "$lib/state/list";
 import { type SessionState, apply as applySession } from "$lib/state/session";
 import { nothing } from "$lib/state/spending";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
+import { FakeTrash } from "./fake-trash";
 import { factsOf, fakePresets, fakeServers } from "./fake-models";
 import { FakeTime, timeFailure } from "./fake-time";
 import type {
@@ -31,6 +32,8 @@ const failure = (key: string, args: Record<string, string> = {}): ApiError => ({
 let ids = 0;
 const newId = (): string => (++ids).toString(16).padStart(32, "f");
 
+const TRASH = { days: 30, bytes: 5 * 1024 ** 3 };
+
 export class FakeCore {
   /** Pictures that were put in, by hash. */
   readonly pictures = new Map<string, string>();
@@ -41,6 +44,7 @@ export class FakeCore {
   readonly #removed = new Map<string, SessionInfo>();
   readonly #seqs = new Map<string, number>();
   readonly #time = new FakeTime(new URLSearchParams(location.search).has("full") ? "beyond" : "within");
+  readonly #trash = new FakeTrash((totals) => this.#emit({ type: "trash" }, { type: "trash_changed", totals }));
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   #settings: SettingsSnapshot;
 
@@ -71,6 +75,7 @@ export class FakeCore {
               compact_at: { type: "usual" },
               keep_warm: "on",
               suggestions: "on",
+              trash: TRASH,
               budgets: { session: null, day: null, task: null },
               recent_folders: [],
               search: ["duck_duck_go" as const, "bing" as const].map((kind) => ({
@@ -89,6 +94,8 @@ export class FakeCore {
     this.#settings = {
       ...this.#settings,
       settings: {
+        // Recorded before there was one.
+        ...{ trash: TRASH },
         ...this.#settings.settings,
         ...(language === "en" || language === "zh" ? { language } : {}),
         ...(theme === "light" || theme === "dark" ? { theme } : {}),
@@ -109,6 +116,10 @@ export class FakeCore {
       return [{ type: "snapshot", snapshot: { topic: "settings", seq, snapshot: this.#settings } }];
     }
     if (name === "ledger") return [{ type: "snapshot", snapshot: { topic: "ledger" } }];
+    if (name === "trash") {
+      const seq = this.#seqs.get(name) ?? 0;
+      return [{ type: "snapshot", snapshot: { topic: "trash", seq, totals: this.#trash.totals } }];
+    }
     const state = this.#states.get(name);
     if (state) return [{ type: "snapshot", snapshot: { topic: "session", ...snapshotOf(state) } }];
     const recorded = this.#recorded.get(name);
@@ -154,7 +165,7 @@ export class FakeCore {
       const outcome = applyList(this.#list, { type: "event", envelope });
       if (outcome.type === "applied" && outcome.state) this.#list = outcome.state;
     }
-    if (topic.type === "settings") this.#seqs.set(name, last + 1);
+    if (topic.type === "settings" || topic.type === "trash") this.#seqs.set(name, last + 1);
     this.publish(name, { type: "event", envelope });
   }
 
@@ -209,6 +220,7 @@ export class FakeCore {
       if (request.domain === "sessions") return Promise.resolve(this.#sessions(request.call));
       if (request.domain === "models") return this.#models(request.call);
       if (request.domain === "app") return Promise.resolve(this.#app(request.call));
+      if (request.domain === "trash") return Promise.resolve(this.#trash.answer(request.call));
       if (request.domain === "ledger") return Promise.resolve(this.#ledger(request.call));
       if (request.domain === "time") return Promise.resolve(this.#timeMachine(request.call));
       return Promise.resolve(this.#host(request.call));

@@ -18,6 +18,8 @@ import type {
   TimeReplies,
   TimeRequest,
   Topic,
+  TrashReplies,
+  TrashRequest,
   Update,
 } from "./types";
 
@@ -40,6 +42,7 @@ interface Requests {
   sessions: SessionRequest;
   models: ModelRequest;
   ledger: LedgerRequest;
+  trash: TrashRequest;
   app: AppRequest;
   time: TimeRequest;
 }
@@ -47,6 +50,7 @@ interface Replies {
   sessions: SessionReplies;
   models: ModelReplies;
   ledger: LedgerReplies;
+  trash: TrashReplies;
   app: AppReplies;
   time: TimeReplies;
 }

@@ -246,6 +246,7 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
     case "session_listed":
     case "session_removed":
     case "settings_changed":
+    case "trash_changed":
       return state;
     default:
       return unreachable(event, state);

@@ -196,9 +196,13 @@ impl<'a, W: Write> Follower<'a, W> {
             | Event::CompactionStarted
             | Event::CompactionFailed { .. }
             | Event::ContextCompacted { .. }
+            | Event::CommandsChanged { .. }
+            | Event::TasksChanged
+            | Event::WentTo { .. }
             | Event::SessionListed { .. }
             | Event::SessionRemoved { .. }
-            | Event::SettingsChanged { .. } => Ok(Sign::Wait),
+            | Event::SettingsChanged { .. }
+            | Event::TrashChanged { .. } => Ok(Sign::Wait),
         }
     }
 

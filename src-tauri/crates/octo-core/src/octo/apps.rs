@@ -24,6 +24,7 @@ impl Octo {
                     Ok(())
                 })
                 .await?;
+                self.shared.trash.keep_within(self.shared.preferences().trash);
                 json(self.settings_snapshot().await?.1)
             }
             AppRequest::TrustCertificates(call) => {
@@ -128,6 +129,7 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
         suggestions,
         budgets,
         proxy,
+        trash,
         welcomed,
     } = patch;
     settings.compact_at = compact_at.unwrap_or(settings.compact_at);
@@ -139,6 +141,7 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
     settings.default_model = default_model.or(settings.default_model);
     settings.default_mode = default_mode.unwrap_or(settings.default_mode);
     settings.default_profile = default_profile.unwrap_or(settings.default_profile);
+    settings.trash = trash.unwrap_or(settings.trash);
     settings.welcomed = welcomed.unwrap_or(settings.welcomed);
     if let Some(proxy) = proxy {
         settings.proxy = proxy;

@@ -20,7 +20,7 @@ use octo_tools::{
     Effects, Http, Outcome, PreparedCall, ReadCall, Tasks, TodoList, ToolContext, ToolError, ToolOutput,
     Toolset, Vetted,
 };
-use octo_workspace::{Outputs, RunningCommand, Scripts};
+use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
 use serde_json::{Map, Value};
 use std::{
     path::PathBuf,
@@ -164,6 +164,7 @@ impl Session {
             rewritten: None,
             todos: self.todos.clone(),
             tasks,
+            trash: Arc::new(self.shared.trash.clone()),
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,
             cancel,
@@ -289,7 +290,7 @@ impl Session {
 
     fn spawn_call(&mut self, id: CallId) {
         let ground = self.ground();
-        let report = self.reporter();
+        let (report, shared) = (self.reporter(), self.shared.clone());
         let Some(running) = &mut self.running else { return };
         let turn = running.view.id;
         let Some(open) = running.call(id) else { return };
@@ -314,6 +315,7 @@ impl Session {
         let (call, hooks) = (open_call, self.hooks());
         tokio::spawn(async move {
             let (began, tool) = (Instant::now(), ready.tool);
+            let may_remove = ready.effects.command.is_some();
             // A task of its own, so that a fault in a tool ends the call and not the session.
             let stopped = cancel.clone();
             let run = tokio::spawn(async move {
@@ -341,6 +343,10 @@ impl Session {
                     "The tool itself broke while it ran. Its effect is unknown; check before you go on.";
                 (Err(ToolError::new(words)), None)
             });
+            if may_remove {
+                // What the command removed is in the list by the time the call has ended.
+                shared.trash.look(Sweep::New).await;
+            }
             let how = if cancel.is_cancelled() { EndedHow::Stopped } else { EndedHow::ByItself };
             let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             report(Report::CallEnded(EndedReport { turn, call: id, outcome, watched, how, duration_ms }));
@@ -485,6 +491,13 @@ pub(super) async fn ready(
         });
     }
     let Decided { decision, rewritten, nature } = decided;
+    let decision = match decision {
+        Decision::Ask { reason: AskReason::EmptiesTrash { days, .. }, rule } => {
+            let totals = context.trash.count(days).await?;
+            Decision::Ask { reason: AskReason::EmptiesTrash { totals, days }, rule }
+        }
+        decision => decision,
+    };
     // Refused, it is not looked at either: what its preview would read may be what it is refused for.
     if matches!(decision, Decision::Deny { .. }) {
         let (mode, shell_folder) = (ground.mode, ground.shell_folder.clone());
@@ -588,6 +601,7 @@ fn is_about_closed_ground(reason: &AskReason) -> bool {
         | AskReason::Command { .. }
         | AskReason::Unparsed
         | AskReason::Risky { .. }
+        | AskReason::EmptiesTrash { .. }
         | AskReason::PrivateAddress { .. } => false,
     }
 }

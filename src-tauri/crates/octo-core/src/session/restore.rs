@@ -326,6 +326,7 @@ fn shell_of(
         secret_variables: shared.config.secret_variables.clone(),
         news: Session::listener(inbox),
         ceiling: octo_shell::CEILING,
+        removals: shared.trash.removals(&shared.config.remover),
     })
 }
 

@@ -30,6 +30,7 @@ pub fn config(home: &TempHome) -> Config {
         keys: Keys::Memory,
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
+        remover: octo_core::Remover::System,
         budget: None,
         secret_variables: vec!["OCTO_API_KEY".into()],
     }

@@ -1,7 +1,7 @@
 //! The commands of a session: starting them, waiting for them, ending them.
 
 use super::{
-    ShellConfig,
+    Removals, ShellConfig,
     background::{Identity, Observed, Registry, now},
     carry::{self, Beginning, Carry},
     guard::Guarded,
@@ -175,7 +175,7 @@ impl Commands {
         }
         self.make_room()?;
         // Asking the login shell, the first time, may take longer than a stop may.
-        let login = tokio::select! {
+        let mut login = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(ShellError::Cancelled),
             login = self.config.login.variables(&self.config.secret_variables) => login,
@@ -191,6 +191,12 @@ impl Commands {
         };
         variables.extend(run.env.iter().cloned());
         variables.retain(|name, _| !environment::is_hidden(name, &self.config.secret_variables));
+        if let Removals::Trash { home } = &self.config.removals {
+            variables.extend(octo_workspace::rm::environment(home, self.config.session, &run.folder));
+            environment::put_first(&mut variables, &home.join("bin"));
+            // So that it is no change of the command's.
+            environment::put_first(&mut login, &home.join("bin"));
+        }
 
         let handle = new_handle();
         let identity =

@@ -49,6 +49,7 @@ impl Place {
             secret_variables: vec!["MY_KEY".to_owned()],
             news: Arc::new(|_| {}),
             ceiling: crate::CEILING,
+            removals: crate::Removals::System,
         })
     }
 
@@ -244,4 +245,36 @@ async fn what_cannot_be_run_is_an_error() {
     }
     place.shell.shutdown().await;
     assert!(matches!(place.shell.run(place.command("true")).await, Err(ShellError::Closed)));
+}
+
+#[tokio::test]
+async fn the_trashs_programs_are_found_first_and_stay_so() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("project")).unwrap();
+    let home = root.path().join("octo");
+    let shell = Shell::new(ShellConfig {
+        session: SessionId::new(),
+        scratch: root.path().join("scratch"),
+        login: login(root.path()),
+        secret_variables: Vec::new(),
+        removals: crate::Removals::Trash { home: home.clone() },
+    });
+    let place = Place { root, shell };
+    let bin = home.join("bin").display().to_string();
+    let usual = format!("{bin}:/usr/local/bin:/usr/bin:/bin");
+    // The second command begins with what the first one left.
+    for _ in 0..2 {
+        assert_eq!(place.output("echo $PATH").await.trim(), usual);
+    }
+    let carried = fs::read_to_string(place.root.path().join("scratch/carried.json")).unwrap();
+    assert!(!carried.contains("PATH"), "{carried}");
+    place.output("export PATH=/opt/mine:$PATH").await;
+    assert_eq!(
+        place.output("echo $PATH").await.trim(),
+        format!("{bin}:/opt/mine:/usr/local/bin:/usr/bin:/bin")
+    );
+    let folder = place.folder().display().to_string();
+    assert_eq!(place.output("echo $OCTO_TRASH_PROJECT").await.trim(), folder);
+    let carried = fs::read_to_string(place.root.path().join("scratch/carried.json")).unwrap();
+    assert!(!carried.contains("OCTO_"), "{carried}");
 }

@@ -256,12 +256,12 @@ impl Tx<'_> {
         Ok(hash)
     }
 
-    /// Takes a session out of every list and search, recoverably, and emits [`Event::SessionRemoved`].
+    /// Takes a session out of every list and search into the trash and emits [`Event::SessionRemoved`].
     pub fn soft_delete(&mut self, session: SessionId, at: Millis) -> Result<(), StoreError> {
         let key = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?;
         self.change("UPDATE sessions SET deleted_at = ?2 WHERE key = ?1", [key.0, at])?;
         self.emit(Topic::Sessions, Event::SessionRemoved { id: session })?;
-        Ok(())
+        self.trash_session(key, session, at)
     }
 
     /// Changes a session's head and emits [`Event::SessionChanged`] and [`Event::SessionListed`]. For a
@@ -278,7 +278,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Brings a deleted session back and emits [`Event::SessionListed`]. Its head. A session that was not
+    /// Brings a deleted session back from the trash and emits [`Event::SessionListed`]. Its head. A session that was not
     /// deleted stays as it is.
     pub fn undelete(&mut self, session: SessionId) -> Result<SessionInfo, StoreError> {
         let key = self.key(session)?;
@@ -288,6 +288,7 @@ impl Tx<'_> {
         )?;
         let info = self.session(session)?.ok_or(StoreError::UnknownSession(session))?;
         if changed > 0 {
+            self.untrash_session(session)?;
             self.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
         }
         Ok(info)

@@ -109,7 +109,10 @@ impl Fold {
             Event::CompactionFailed { error } => {
                 self.notes.push((self.seq, NoteKind::NotCompacted, error.clone()));
             }
-            Event::SessionListed { .. } | Event::SessionRemoved { .. } | Event::SettingsChanged { .. } => {
+            Event::SessionListed { .. }
+            | Event::SessionRemoved { .. }
+            | Event::SettingsChanged { .. }
+            | Event::TrashChanged { .. } => {
                 panic!("not of a session")
             }
         }

@@ -18,6 +18,7 @@ import type { SessionInfo } from "./SessionInfo";
 import type { SettingsSnapshot } from "./SettingsSnapshot";
 import type { Suggestion } from "./Suggestion";
 import type { Todo } from "./Todo";
+import type { TrashTotals } from "./TrashTotals";
 import type { TurnId } from "./TurnId";
 import type { TurnView } from "./TurnView";
 import type { Usage } from "./Usage";
@@ -153,4 +154,8 @@ id: SessionId, } | { "type": "settings_changed",
 /**
  * Settings and models after the change.
  */
-snapshot: SettingsSnapshot, };
+snapshot: SettingsSnapshot, } | { "type": "trash_changed", 
+/**
+ * How much is in it now.
+ */
+totals: TrashTotals, };

@@ -6,10 +6,9 @@ import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
 import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
-import type { SearchProviders } from "./SearchProviders";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
-import type { TrustedCertificates } from "./TrustedCertificates";
+import type { TrashLimits } from "./TrashLimits";
 
 /**
  * The settings. Every field has a default, so that an older or a newer file can be read.
@@ -60,17 +59,13 @@ budgets: Budgets,
  */
 recent_folders: Array<string>, 
 /**
- * The proxy models are reached through, and the web.
+ * The proxy models are reached through.
  */
 proxy: ProxyChoice, 
 /**
- * Certificates trusted beside the system's where models are reached.
+ * How long and how much the trash keeps.
  */
-certificates: TrustedCertificates | null, 
-/**
- * Who is asked when the web is searched, in this order.
- */
-search: SearchProviders, 
+trash: TrashLimits, 
 /**
  * Whether the first-run screen was completed or skipped.
  */

@@ -8,6 +8,7 @@ import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
+import type { TrashLimits } from "./TrashLimits";
 
 /**
  * A change of settings: what is set changes, the rest stays.
@@ -53,6 +54,10 @@ budgets?: Budgets,
  * See [`Settings::proxy`].
  */
 proxy?: ProxyChoice, 
+/**
+ * See [`Settings::trash`].
+ */
+trash?: TrashLimits, 
 /**
  * See [`Settings::welcomed`].
  */

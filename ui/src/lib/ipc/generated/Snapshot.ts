@@ -2,6 +2,7 @@
 import type { SessionInfo } from "./SessionInfo";
 import type { SessionSnapshot } from "./SessionSnapshot";
 import type { SettingsSnapshot } from "./SettingsSnapshot";
+import type { TrashTotals } from "./TrashTotals";
 
 /**
  * The state of a topic.
@@ -26,4 +27,12 @@ seq: number,
 /**
  * Settings and models.
  */
-snapshot: SettingsSnapshot, };
+snapshot: SettingsSnapshot, } | { "topic": "trash", 
+/**
+ * The number of the last event included.
+ */
+seq: number, 
+/**
+ * How much is in it.
+ */
+totals: TrashTotals, };

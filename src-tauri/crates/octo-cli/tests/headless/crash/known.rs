@@ -127,7 +127,10 @@ impl Known {
             | Event::CompactionFailed { .. }
             | Event::ContextCompacted { .. }
             | Event::CommandAnswered { .. } => {}
-            Event::SessionListed { .. } | Event::SessionRemoved { .. } | Event::SettingsChanged { .. } => {
+            Event::SessionListed { .. }
+            | Event::SessionRemoved { .. }
+            | Event::SettingsChanged { .. }
+            | Event::TrashChanged { .. } => {
                 panic!("no event of a session: {event:?}")
             }
         }

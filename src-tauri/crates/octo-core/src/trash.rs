@@ -1,0 +1,203 @@
+//! The one trash: the store's entries and the home's content, kept in step.
+//!
+//! The content's slips are the truth. [`HomeTrash::take_in`] makes entries of what commands removed, at the start also
+//! after finishing what a kill interrupted; what leaves the trash leaves the disk first and the store after it, so
+//! that a kill in between is put right by the next start.
+
+mod keep;
+mod out;
+mod tool;
+
+pub(crate) use out::picked;
+
+use crate::{Remover, shared::Shared};
+use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
+use octo_shell::Removals;
+use octo_store::{Store, TrashRow};
+use octo_workspace::{Arrival, Measure, Slip, Sweep, Trash, TrashError, path_bytes, rm};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::sync::Mutex;
+
+/// How often things are looked at whose time may be over.
+const DAILY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Entries that are changed in one transaction.
+const BATCH: usize = 500;
+
+/// The trash of the home. Cheap to clone; all clones are one.
+#[derive(Clone)]
+pub(crate) struct HomeTrash {
+    store: Store,
+    files: Trash,
+    home: PathBuf,
+    /// Held while entries are made of content, so that each is made once.
+    taking_in: Arc<Mutex<()>>,
+    /// Held while things leave for good.
+    emptying: Arc<Mutex<()>>,
+}
+
+impl HomeTrash {
+    pub(crate) fn new(home: &Path, store: Store) -> Self {
+        Self {
+            store,
+            files: Trash::of_home(home),
+            home: home.to_owned(),
+            taking_in: Arc::default(),
+            emptying: Arc::default(),
+        }
+    }
+
+    /// Puts what stands in for `rm` where commands find it first.
+    pub(crate) fn install(&self, remover: &Remover) -> Result<(), ApiError> {
+        let installed = match remover {
+            Remover::System => return Ok(()),
+            Remover::Program(program) => rm::install(&self.home, program),
+            Remover::ThisProgram => {
+                std::env::current_exe().and_then(|program| rm::install(&self.home, &program))
+            }
+        };
+        installed.map(|_| ()).map_err(|error| {
+            ApiError::new("start.home_unwritable").arg("home", self.home.display()).detail(error)
+        })
+    }
+
+    /// What becomes of what a session's commands remove.
+    pub(crate) fn removals(&self, remover: &Remover) -> Removals {
+        match remover {
+            Remover::System => Removals::System,
+            Remover::ThisProgram | Remover::Program(_) => Removals::Trash { home: self.home.clone() },
+        }
+    }
+
+    /// [`HomeTrash::take_in`] where nobody can do anything about an error: it is tried again at the next look.
+    pub(crate) async fn look(&self, sweep: Sweep) {
+        if let Err(error) = self.take_in(sweep).await {
+            tracing::warn!(%error, "what was removed is not in the list yet; it is safe in the trash");
+        }
+    }
+
+    /// Makes entries of what came in.
+    pub(crate) async fn take_in(&self, sweep: Sweep) -> Result<(), ApiError> {
+        let _one_at_a_time = self.taking_in.lock().await;
+        let files = self.files.clone();
+        let (rows, mut gone) = blocking(move || {
+            let (mut rows, mut gone) = (Vec::new(), Vec::new());
+            for arrival in files.arrivals(sweep).map_err(unreadable)? {
+                match arrival {
+                    Arrival::Here(slip) => match files.measure(slip.id, &slip.path) {
+                        Ok(measure) => rows.push(row_of(&slip, measure)),
+                        Err(error) => tracing::warn!(id = %slip.id, %error, "a thing could not be looked at"),
+                    },
+                    Arrival::Nothing(id) => gone.push(id),
+                }
+            }
+            Ok((rows, gone))
+        })
+        .await?;
+        if sweep == Sweep::All {
+            let known = self.store.read(|reader| reader.trash_files()).await.map_err(ApiError::from)?;
+            let files = self.files.clone();
+            let missing = move || Ok(known.into_iter().filter(|id| !files.holds(*id)).collect::<Vec<_>>());
+            gone.extend(blocking(missing).await?);
+        }
+        for batch in rows.chunks(BATCH) {
+            let batch = batch.to_vec();
+            let ids: Vec<TrashId> = batch.iter().map(|row| row.entry.id).collect();
+            self.store.write(move |tx| tx.trash_add(&batch)).await.map_err(ApiError::from)?;
+            let files = self.files.clone();
+            blocking(move || {
+                ids.into_iter().for_each(|id| files.taken_in(id));
+                Ok(())
+            })
+            .await?;
+        }
+        if !gone.is_empty() {
+            self.store.write(move |tx| tx.trash_drop(&gone)).await.map_err(ApiError::from)?;
+        }
+        Ok(())
+    }
+}
+
+/// Puts the trash right after whatever ended the last run, and looks after it for as long as the application runs.
+pub(crate) async fn look_after(shared: &Arc<Shared>) {
+    shared.trash.look(Sweep::All).await;
+    shared.trash.keep_within(shared.preferences().trash);
+    let shared = Arc::downgrade(shared);
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(DAILY).await;
+            let Some(shared) = shared.upgrade() else { return };
+            shared.trash.look(Sweep::New).await;
+            shared.trash.keep_within(shared.preferences().trash);
+        }
+    });
+}
+
+fn row_of(slip: &Slip, measure: Measure) -> TrashRow {
+    let folder = slip.path.parent().unwrap_or_else(|| Path::new("/"));
+    TrashRow {
+        path: path_bytes(&slip.path),
+        mode: measure.mode,
+        made_again: measure.made_again,
+        entry: TrashEntry {
+            id: slip.id,
+            kind: TrashKind::File,
+            form: measure.form,
+            name: slip.name().to_string_lossy().into_owned(),
+            folder: folder.to_string_lossy().into_owned(),
+            size: measure.size,
+            files: measure.files,
+            link: measure.link,
+            at: slip.at,
+            who: slip.removal.who,
+            session: slip.removal.session,
+            turn: None,
+            project: slip.removal.project.clone(),
+            command: slip.removal.command.clone(),
+        },
+    }
+}
+
+/// Runs `work` where it may block.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(ApiError::new("internal").detail(error)))
+}
+
+fn unreadable(error: std::io::Error) -> ApiError {
+    ApiError::new("trash.unreadable").detail(error)
+}
+
+/// Why a file was not restored or removed, for the person.
+fn explained(error: &TrashError) -> ApiError {
+    match error {
+        TrashError::Taken(present) => ApiError::new("trash.taken").arg("path", present.path.display()),
+        TrashError::Elsewhere(path) => ApiError::new("trash.elsewhere").arg("path", path.display()),
+        TrashError::Gone => ApiError::new("trash.gone"),
+        TrashError::NoRoom(_)
+        | TrashError::Thing(_)
+        | TrashError::Refused(_)
+        | TrashError::TooLarge
+        | TrashError::Special(_)
+        | TrashError::Changed => ApiError::new("trash.not_restored").detail(error),
+    }
+}
+
+impl HomeTrash {
+    /// Lets go of what has had its time, beside whatever else goes on.
+    pub(crate) fn keep_within(&self, limits: TrashLimits) {
+        let trash = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = trash.expire(limits).await {
+                tracing::warn!(%error, "the trash keeps more than it should");
+            }
+        });
+    }
+}

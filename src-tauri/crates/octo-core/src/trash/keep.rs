@@ -1,0 +1,106 @@
+//! What has had its time. Pure, but for [`HomeTrash::expire`].
+
+use super::HomeTrash;
+use crate::session::now;
+use octo_protocol::{ApiError, Millis, TrashChoice, TrashId, TrashLimits};
+use octo_store::TrashAge;
+
+/// A day in milliseconds.
+pub(super) const DAY: Millis = 24 * 60 * 60 * 1_000;
+
+impl HomeTrash {
+    /// Deletes for good what is older or more than the limits allow.
+    pub(crate) async fn expire(&self, limits: TrashLimits) -> Result<(), ApiError> {
+        let ages = self.store.read(|reader| reader.trash_ages()).await.map_err(ApiError::from)?;
+        let ids = over(&ages, limits, now());
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let report = self.empty(TrashChoice::These { ids }).await?;
+        tracing::info!(
+            things = report.removed.things,
+            bytes = report.removed.bytes,
+            kept = report.kept,
+            "things in the trash had their time"
+        );
+        Ok(())
+    }
+}
+
+/// What goes: everything past its days; then, while there is too much, first what can be made again, then the
+/// oldest. The last day's things stay whatever their size, except those that can be made again.
+pub(super) fn over(ages: &[TrashAge], limits: TrashLimits, now: Millis) -> Vec<TrashId> {
+    // A limit of no days at all still leaves a day to notice a mistake.
+    let days = limits.days.map(|days| Millis::from(days.max(1)) * DAY);
+    let is_past = |age: &TrashAge| days.is_some_and(|days| age.at < now.saturating_sub(days));
+    let (past, rest): (Vec<&TrashAge>, Vec<&TrashAge>) = ages.iter().partition(|age| is_past(age));
+    let mut going: Vec<TrashId> = past.iter().map(|age| age.id).collect();
+    let Some(most) = limits.bytes else { return going };
+    let mut bytes: u64 = rest.iter().map(|age| age.size).sum();
+    let mut oldest_first = rest;
+    oldest_first.sort_by_key(|age| age.at);
+    let (made_again, others): (Vec<&TrashAge>, Vec<&TrashAge>) =
+        oldest_first.into_iter().partition(|age| age.made_again);
+    let may_go = others.into_iter().filter(|age| age.at < now.saturating_sub(DAY));
+    for age in made_again.into_iter().chain(may_go) {
+        if bytes <= most {
+            break;
+        }
+        bytes -= age.size;
+        going.push(age.id);
+    }
+    going
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn age(days: i64, size: u64, made_again: bool) -> TrashAge {
+        TrashAge { id: TrashId::new(), at: -days * DAY, size, made_again }
+    }
+
+    fn places(ages: &[TrashAge], days: Option<u32>, bytes: Option<u64>) -> Vec<usize> {
+        let gone = over(ages, TrashLimits { days, bytes }, 0);
+        gone.iter().map(|id| ages.iter().position(|age| age.id == *id).unwrap()).collect()
+    }
+
+    #[test]
+    fn age_goes_first_then_what_can_be_made_again_then_the_oldest() {
+        let ages =
+            [age(40, 10, false), age(20, 10, false), age(10, 10, false), age(0, 10, true), age(0, 10, false)];
+        assert_eq!(places(&ages, None, None), Vec::<usize>::new());
+        assert_eq!(places(&ages, Some(30), None), [0]);
+        assert_eq!(places(&ages, Some(30), Some(40)), [0]);
+        assert_eq!(places(&ages, Some(30), Some(30)), [0, 3]);
+        assert_eq!(places(&ages, Some(30), Some(20)), [0, 3, 1]);
+        assert_eq!(places(&ages, None, Some(0)), [3, 0, 1, 2], "the last day stays");
+        assert_eq!(places(&ages, Some(0), None), [0, 1, 2]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn no_more_goes_than_must(
+            things in proptest::collection::vec((0..60i64, 0..1000u64, any::<bool>()), 0..40),
+            days in proptest::option::of(0..50u32),
+            bytes in proptest::option::of(0..20_000u64),
+        ) {
+            let ages: Vec<TrashAge> = things.iter().map(|(days, size, again)| age(*days, *size, *again)).collect();
+            let gone = over(&ages, TrashLimits { days, bytes }, 0);
+            let kept: Vec<&TrashAge> = ages.iter().filter(|age| !gone.contains(&age.id)).collect();
+            for age in &ages {
+                let recent = age.at > -DAY && !age.made_again;
+                prop_assert!(!(recent && gone.contains(&age.id)), "the last day stays");
+            }
+            let total: u64 = kept.iter().map(|age| age.size).sum();
+            if let Some(most) = bytes.filter(|most| total > *most) {
+                prop_assert!(kept.iter().all(|age| age.at >= -DAY && !age.made_again), "{total} > {most}");
+            }
+            if bytes.is_none() && days.is_none() {
+                prop_assert!(gone.is_empty());
+            }
+        }
+    }
+}

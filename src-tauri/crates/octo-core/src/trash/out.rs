@@ -1,0 +1,199 @@
+//! Out of the trash: back to where things were, or for good.
+
+use super::{BATCH, HomeTrash, blocking, explained, keep, unreadable};
+use octo_protocol::{
+    ApiError, EmptyReport, Millis, OnConflict, PresentThing, RemovedBy, Restored, TrashChoice, TrashId,
+    TrashKind, TrashLook, TrashTotals,
+};
+use octo_store::TrashRow;
+use octo_workspace::{Blobs, IfTaken, Look, Present, Removal, Sweep, TrashError, path_of};
+use std::{
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
+
+impl HomeTrash {
+    /// One entry.
+    pub(crate) async fn row(&self, id: TrashId) -> Result<TrashRow, ApiError> {
+        let row = self.store.read(move |reader| reader.trash_row(id)).await.map_err(ApiError::from)?;
+        row.ok_or_else(|| ApiError::new("trash.gone"))
+    }
+
+    /// Brings a file back, to its old place or into `folder`.
+    pub(crate) async fn restore_file(
+        &self,
+        row: &TrashRow,
+        folder: Option<PathBuf>,
+        on_conflict: OnConflict,
+    ) -> Result<Restored, ApiError> {
+        let id = row.entry.id;
+        let old = path_of(row.path.clone());
+        let to = match (folder, old.file_name()) {
+            (Some(folder), Some(name)) => folder.join(name),
+            _ => old,
+        };
+        let replaced = Removal {
+            who: RemovedBy::Person,
+            session: None,
+            project: row.entry.project.clone(),
+            command: None,
+        };
+        let if_taken = match on_conflict {
+            OnConflict::Ask => IfTaken::Refuse,
+            OnConflict::Replace => IfTaken::Replace(replaced),
+            OnConflict::KeepBoth => IfTaken::KeepBoth,
+        };
+        match self.put_back(id, to, if_taken).await? {
+            Ok(path) => Ok(Restored::Done { id, at: path.to_string_lossy().into_owned() }),
+            Err(TrashError::Taken(present)) => Ok(Restored::Taken { id, present: present_thing(&present) }),
+            Err(error) => Ok(Restored::Failed { id, error: explained(&error) }),
+        }
+    }
+
+    /// Puts a file back and takes its entry away; what was replaced gets one.
+    pub(super) async fn put_back(
+        &self,
+        id: TrashId,
+        to: PathBuf,
+        if_taken: IfTaken,
+    ) -> Result<Result<PathBuf, TrashError>, ApiError> {
+        let files = self.files.clone();
+        let done = blocking(move || Ok(files.put_back(id, &to, &if_taken))).await?;
+        match done {
+            Ok(back) => {
+                self.store.write(move |tx| tx.trash_drop(&[id])).await.map_err(ApiError::from)?;
+                if back.replaced.is_some() {
+                    self.take_in(Sweep::New).await?;
+                }
+                Ok(Ok(back.path))
+            }
+            Err(error) => {
+                if matches!(error, TrashError::Gone) {
+                    self.store.write(move |tx| tx.trash_drop(&[id])).await.map_err(ApiError::from)?;
+                }
+                Ok(Err(error))
+            }
+        }
+    }
+
+    /// How much that is, of what has come in up to now.
+    pub(crate) async fn count(&self, which: TrashChoice) -> Result<TrashTotals, ApiError> {
+        self.store.read(move |reader| reader.trash_count(&which)).await.map_err(ApiError::from)
+    }
+
+    /// Deletes things for good, oldest first. One that cannot be deleted stays, the others go.
+    pub(crate) async fn empty(&self, which: TrashChoice) -> Result<EmptyReport, ApiError> {
+        let _one_at_a_time = self.emptying.lock().await;
+        let rows =
+            self.store.read(move |reader| reader.trash_chosen(&which)).await.map_err(ApiError::from)?;
+        let mut report = EmptyReport { removed: TrashTotals::default(), kept: 0, error: None };
+        let (files, sessions): (Vec<TrashRow>, Vec<TrashRow>) =
+            rows.into_iter().partition(|row| row.entry.kind == TrashKind::File);
+        for batch in files.chunks(BATCH) {
+            let (trash, ids) = (self.files.clone(), batch.iter().map(|row| row.entry.id).collect::<Vec<_>>());
+            let failed = blocking(move || {
+                let purged = ids.into_iter().map(|id| (id, trash.purge(id)));
+                Ok(purged.filter_map(|(id, done)| done.err().map(|error| (id, error))).collect::<Vec<_>>())
+            })
+            .await?;
+            let mut gone = Vec::new();
+            for row in batch {
+                match failed.iter().find(|(id, _)| *id == row.entry.id) {
+                    Some((_, error)) => kept(&mut report, ApiError::new("trash.stays").detail(error)),
+                    None => {
+                        gone.push(row.entry.id);
+                        removed(&mut report, row);
+                    }
+                }
+            }
+            self.store.write(move |tx| tx.trash_drop(&gone)).await.map_err(ApiError::from)?;
+        }
+        for row in sessions {
+            match self.purge_session(&row).await {
+                Ok(()) => removed(&mut report, &row),
+                Err(error) => kept(&mut report, error),
+            }
+        }
+        Ok(report)
+    }
+
+    /// What a session said and did, and what lies in the home for it.
+    async fn purge_session(&self, row: &TrashRow) -> Result<(), ApiError> {
+        let (id, session) = (row.entry.id, row.entry.session);
+        let gone = self.store.write(move |tx| {
+            if let Some(session) = session {
+                tx.purge_session(session)?;
+            }
+            tx.trash_drop(&[id])
+        });
+        gone.await.map_err(ApiError::from)?;
+        let Some(session) = session else { return Ok(()) };
+        let files = self.files.clone();
+        blocking(move || {
+            files.forget_session(session).map_err(|error| ApiError::new("trash.stays").detail(error))
+        })
+        .await
+    }
+
+    /// The beginning of what a file holds. A picture becomes a blob.
+    pub(crate) async fn look_at(&self, id: TrashId, blobs: Blobs) -> Result<TrashLook, ApiError> {
+        let files = self.files.clone();
+        blocking(move || {
+            Ok(match files.look(id).map_err(unreadable)? {
+                Look::Text { text, more } => TrashLook::Text { text, more },
+                Look::Picture(bytes) => match blobs.put(&bytes) {
+                    Ok(blob) => TrashLook::Picture { blob },
+                    Err(error) => {
+                        tracing::warn!(%error, "a picture in the trash cannot be shown");
+                        TrashLook::Nothing
+                    }
+                },
+                Look::Folder { entries, total } => TrashLook::Folder { entries, total },
+                Look::Link(target) => TrashLook::Link { target },
+                Look::Nothing => TrashLook::Nothing,
+            })
+        })
+        .await
+    }
+
+    /// What is at the old place of a file now.
+    pub(crate) async fn present(&self, path: Vec<u8>) -> Result<Option<PresentThing>, ApiError> {
+        let path = path_of(path);
+        blocking(move || Ok(Present::at(&path).map(|present| present_thing(&present)))).await
+    }
+}
+
+fn removed(report: &mut EmptyReport, row: &TrashRow) {
+    report.removed.things += 1;
+    report.removed.bytes += row.entry.size;
+}
+
+fn kept(report: &mut EmptyReport, error: ApiError) {
+    report.kept += 1;
+    report.error.get_or_insert(error);
+}
+
+fn present_thing(present: &Present) -> PresentThing {
+    let modified = present.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    PresentThing {
+        path: present.path.to_string_lossy().into_owned(),
+        form: present.form,
+        size: present.size,
+        modified: modified.and_then(|past| Millis::try_from(past.as_millis()).ok()),
+    }
+}
+
+/// The moment before which things are at least so many days old.
+pub(super) fn before(days: u32) -> TrashChoice {
+    TrashChoice::Before {
+        at: crate::session::now().saturating_sub(Millis::from(days) * keep::DAY).saturating_add(1),
+    }
+}
+
+/// A folder a person picked: absolute and there.
+pub(crate) fn picked(folder: &str) -> Result<PathBuf, ApiError> {
+    let wrong = || ApiError::new("trash.no_folder").arg("path", folder);
+    let path = Path::new(folder);
+    let real = path.is_absolute().then(|| path.canonicalize().ok()).flatten().ok_or_else(wrong)?;
+    if real.is_dir() { Ok(real) } else { Err(wrong()) }
+}

@@ -1,0 +1,96 @@
+//! The trash as the model's tool reaches it.
+
+use super::{HomeTrash, out::before};
+use futures::future::BoxFuture;
+use octo_protocol::{ApiError, TrashId, TrashKind, TrashTotals};
+use octo_store::{TrashFilter, TrashRow};
+use octo_tools::{ToolError, TrashFile, TrashListing, Trashcan, not_restored};
+use octo_workspace::{IfTaken, Sweep, path_bytes, path_of};
+use std::path::Path;
+
+fn words(error: ApiError) -> ToolError {
+    tracing::warn!(%error, "the trash could not be used by a tool");
+    ToolError::new("The trash cannot be read right now. Nothing was changed.")
+}
+
+fn file(row: TrashRow) -> TrashFile {
+    TrashFile { entry: row.entry, path: path_of(row.path) }
+}
+
+fn files(rows: Vec<TrashRow>) -> Vec<TrashFile> {
+    rows.into_iter().map(file).collect()
+}
+
+fn only_files() -> TrashFilter {
+    TrashFilter { kind: Some(TrashKind::File), ..TrashFilter::default() }
+}
+
+impl Trashcan for HomeTrash {
+    fn files(&self, project: &Path, limit: u32) -> BoxFuture<'static, Result<TrashListing, ToolError>> {
+        let (trash, project) = (self.clone(), project.to_string_lossy().into_owned());
+        Box::pin(async move {
+            trash.look(Sweep::New).await;
+            let read = trash.store.read(move |reader| {
+                let here = TrashFilter { project: Some(project.clone()), ..only_files() };
+                let mut rows = reader.trash_page(&here, 0, limit)?.0;
+                let of_project = rows.len();
+                let others = reader.trash_page(&only_files(), 0, limit)?.0;
+                rows.extend(others.into_iter().filter(|row| row.entry.project.as_ref() != Some(&project)));
+                rows.truncate(limit as usize);
+                Ok(TrashListing { files: files(rows), of_project, totals: reader.trash_totals()? })
+            });
+            read.await.map_err(|error| words(error.into()))
+        })
+    }
+
+    fn at_path(&self, path: &Path) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>> {
+        let (trash, path) = (self.clone(), path_bytes(path));
+        Box::pin(async move {
+            trash.look(Sweep::New).await;
+            let read = trash.store.read(move |reader| reader.trash_at_path(&path)).await;
+            read.map(files).map_err(|error| words(error.into()))
+        })
+    }
+
+    fn file(&self, id: TrashId) -> BoxFuture<'static, Result<Option<TrashFile>, ToolError>> {
+        let trash = self.clone();
+        Box::pin(async move {
+            trash.look(Sweep::New).await;
+            let read = trash.store.read(move |reader| reader.trash_row(id)).await;
+            let row = read.map_err(|error| words(error.into()))?;
+            Ok(row.filter(|row| row.entry.kind == TrashKind::File).map(file))
+        })
+    }
+
+    fn named(&self, name: &str, limit: u32) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>> {
+        let (trash, query) = (self.clone(), name.to_owned());
+        Box::pin(async move {
+            let filter = TrashFilter { query, ..only_files() };
+            let read = trash.store.read(move |reader| reader.trash_page(&filter, 0, limit)).await;
+            read.map(|(rows, _)| files(rows)).map_err(|error| words(error.into()))
+        })
+    }
+
+    fn restore(&self, id: TrashId, to: &Path) -> BoxFuture<'static, Result<(), ToolError>> {
+        let (trash, to) = (self.clone(), to.to_owned());
+        Box::pin(async move {
+            match trash.put_back(id, to, IfTaken::Refuse).await.map_err(words)? {
+                Ok(_) => Ok(()),
+                Err(error) => Err(not_restored(&error)),
+            }
+        })
+    }
+
+    fn count(&self, days: u32) -> BoxFuture<'static, Result<TrashTotals, ToolError>> {
+        let trash = self.clone();
+        Box::pin(async move {
+            trash.look(Sweep::New).await;
+            trash.count(before(days)).await.map_err(words)
+        })
+    }
+
+    fn empty(&self, days: u32) -> BoxFuture<'static, Result<TrashTotals, ToolError>> {
+        let trash = self.clone();
+        Box::pin(async move { Ok(trash.empty(before(days)).await.map_err(words)?.removed) })
+    }
+}

@@ -1,0 +1,252 @@
+//! The command line, read as GNU's `rm` and `unlink` read theirs.
+
+use super::quote::{as_needed, plain, quoted};
+use std::{
+    ffi::{OsStr, OsString},
+    fs,
+};
+
+/// What is to be done.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Remove these.
+    Remove(Options, Vec<OsString>),
+    /// Only say this.
+    Say(String),
+}
+
+/// How.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Options {
+    pub recursive: bool,
+    pub empty_folders: bool,
+    pub ignore_missing: bool,
+    pub interactive: Interactive,
+    pub prompt_once: bool,
+    pub verbose: bool,
+    /// As `unlink` does: one file, nothing asked.
+    pub unlink: bool,
+}
+
+/// When each thing is asked about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Interactive {
+    Never,
+    /// What is write-protected, at a terminal.
+    #[default]
+    Sometimes,
+    Always,
+}
+
+const LONG: &[&str] = &[
+    "dir",
+    "force",
+    "help",
+    "interactive",
+    "no-preserve-root",
+    "one-file-system",
+    "preserve-root",
+    "recursive",
+    "verbose",
+    "version",
+];
+
+const HELP: &str = "Usage: rm [OPTION]... [FILE]...
+Move the FILE(s) to Octo's trash, from where they can be restored.
+
+  -f, --force           ignore nonexistent files and arguments, never prompt
+  -i                    prompt before every removal
+  -I                    prompt once before removing more than three files, or
+                          when removing recursively
+      --interactive[=WHEN]  prompt according to WHEN: never, once (-I), or
+                          always (-i)
+      --one-file-system  accepted; mount points are always refused
+      --no-preserve-root  accepted; '/' is always refused
+      --preserve-root[=all]  accepted
+  -r, -R, --recursive   remove directories and their contents
+  -d, --dir             remove empty directories
+  -v, --verbose         explain what is being done
+      --help            display this help and exit
+      --version         output version information and exit
+";
+
+pub(super) fn rm(arguments: &[OsString]) -> Result<Asked, String> {
+    let mut options = Options::default();
+    let mut paths = Vec::new();
+    let mut rest = arguments.iter();
+    let permutes = std::env::var_os("POSIXLY_CORRECT").is_none();
+    while let Some(argument) = rest.next() {
+        let bytes = argument.as_encoded_bytes();
+        match bytes {
+            b"--" => paths.extend(rest.by_ref().cloned()),
+            [b'-', b'-', ..] => {
+                if let Some(text) = long(&mut options, argument, arguments)? {
+                    return Ok(Asked::Say(text));
+                }
+            }
+            [b'-', letters @ ..] if !letters.is_empty() => {
+                for letter in letters {
+                    short(&mut options, *letter, arguments)?;
+                }
+            }
+            _ => {
+                paths.push(argument.clone());
+                if !permutes {
+                    paths.extend(rest.by_ref().cloned());
+                }
+            }
+        }
+    }
+    if paths.is_empty() && !options.ignore_missing {
+        return Err("missing operand".to_owned());
+    }
+    Ok(Asked::Remove(options, paths))
+}
+
+fn short(options: &mut Options, letter: u8, arguments: &[OsString]) -> Result<(), String> {
+    match letter {
+        b'd' => options.empty_folders = true,
+        b'f' => force(options),
+        b'i' => ask(options, Interactive::Always),
+        b'I' => ask_once(options),
+        b'r' | b'R' => options.recursive = true,
+        b'v' => options.verbose = true,
+        other => {
+            let other = char::from(other);
+            return Err(format!("invalid option -- '{other}'{}", hint(arguments)));
+        }
+    }
+    Ok(())
+}
+
+fn force(options: &mut Options) {
+    options.interactive = Interactive::Never;
+    options.ignore_missing = true;
+    options.prompt_once = false;
+}
+
+fn ask(options: &mut Options, when: Interactive) {
+    options.interactive = when;
+    options.ignore_missing = false;
+    options.prompt_once = false;
+}
+
+fn ask_once(options: &mut Options) {
+    ask(options, Interactive::Sometimes);
+    options.prompt_once = true;
+}
+
+/// A long option, perhaps shortened; words to say where that is all there is to do.
+fn long(options: &mut Options, argument: &OsStr, arguments: &[OsString]) -> Result<Option<String>, String> {
+    let text = argument.to_string_lossy();
+    let bare = text.trim_start_matches("--");
+    let (name, value) = match bare.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (bare, None),
+    };
+    let fitting: Vec<&str> = LONG.iter().copied().filter(|known| known.starts_with(name)).collect();
+    let name = match fitting.as_slice() {
+        [] => return Err(format!("unrecognized option '{}'{}", plain(argument), hint(arguments))),
+        [only] => *only,
+        several => match several.iter().find(|known| **known == name) {
+            Some(exact) => exact,
+            None => {
+                let all: Vec<String> = several.iter().map(|known| format!("'--{known}'")).collect();
+                return Err(format!("option '{text}' is ambiguous; possibilities: {}", all.join(" ")));
+            }
+        },
+    };
+    match (name, value) {
+        ("interactive", value) => match value {
+            None => ask(options, Interactive::Always),
+            Some(when) => interactive(options, when)?,
+        },
+        ("preserve-root", None | Some("all")) => {}
+        ("preserve-root", Some(value)) => {
+            return Err(format!("unrecognized --preserve-root argument: {}", quoted(OsStr::new(value))));
+        }
+        (_, Some(_)) => return Err(format!("option '--{name}' doesn't allow an argument")),
+        ("dir", None) => options.empty_folders = true,
+        ("force", None) => force(options),
+        ("help", None) => return Ok(Some(HELP.to_owned())),
+        ("recursive", None) => options.recursive = true,
+        ("verbose", None) => options.verbose = true,
+        ("version", None) => return Ok(Some(version("rm"))),
+        // The root and other file systems are refused in any case.
+        (_, None) => {}
+    }
+    Ok(None)
+}
+
+fn interactive(options: &mut Options, when: &str) -> Result<(), String> {
+    let known = ["never", "no", "none", "once", "always", "yes"];
+    let fitting: Vec<&str> = known.iter().copied().filter(|word| word.starts_with(when)).collect();
+    // "n" is short for three words that mean the same.
+    match fitting.first() {
+        Some(&("never" | "no" | "none")) => {
+            ask(options, Interactive::Never);
+            Ok(())
+        }
+        Some(&"once") => {
+            ask_once(options);
+            Ok(())
+        }
+        Some(&("always" | "yes")) => {
+            ask(options, Interactive::Always);
+            Ok(())
+        }
+        Some(_) | None => Err(format!(
+            "invalid argument {} for '--interactive'\nValid arguments are:\n  - 'never', 'no', 'none'\n  - 'once'\n  \
+             - 'always', 'yes'",
+            quoted(OsStr::new(when))
+        )),
+    }
+}
+
+/// For a file whose name begins with a dash: how to name it.
+fn hint(arguments: &[OsString]) -> String {
+    let file = arguments.iter().find(|argument| {
+        argument.as_encoded_bytes().starts_with(b"-")
+            && argument.len() > 1
+            && fs::symlink_metadata(argument).is_ok()
+    });
+    match file {
+        Some(file) => {
+            format!("\nTry 'rm ./{}' to remove the file {}.", as_needed(file), quoted(file))
+        }
+        None => String::new(),
+    }
+}
+
+fn version(program: &str) -> String {
+    format!("{program} (Octo) {}\n", env!("CARGO_PKG_VERSION"))
+}
+
+pub(super) fn unlink(arguments: &[OsString]) -> Result<Asked, String> {
+    let paths = match arguments {
+        [first, rest @ ..] if first == "--" => rest,
+        [only] if only == "--help" => {
+            return Ok(Asked::Say(
+                "Usage: unlink FILE\nMove the FILE to Octo's trash, from where it can be restored.\n"
+                    .to_owned(),
+            ));
+        }
+        [only] if only == "--version" => return Ok(Asked::Say(version("unlink"))),
+        [first, ..] if first.as_encoded_bytes().starts_with(b"--") => {
+            return Err(format!("unrecognized option '{}'", plain(first)));
+        }
+        [first, ..] if first.len() > 1 && first.as_encoded_bytes().starts_with(b"-") => {
+            let letter = first.to_string_lossy().chars().nth(1).unwrap_or('?');
+            return Err(format!("invalid option -- '{letter}'"));
+        }
+        all => all,
+    };
+    match paths {
+        [] => Err("missing operand".to_owned()),
+        [path] => {
+            let options = Options { interactive: Interactive::Never, unlink: true, ..Options::default() };
+            Ok(Asked::Remove(options, vec![path.clone()]))
+        }
+        [_, extra, ..] => Err(format!("extra operand ‘{}’", plain(extra))),
+    }
+}

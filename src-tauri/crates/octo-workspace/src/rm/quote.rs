@@ -1,0 +1,70 @@
+//! Names in messages, quoted as GNU's tools quote them: so that a shell would read them back.
+
+use std::ffi::OsStr;
+
+/// The name in quotes.
+pub(super) fn quoted(name: &OsStr) -> String {
+    let bytes = name.as_encoded_bytes();
+    let text = std::str::from_utf8(bytes).ok();
+    let clean = text.is_some_and(|text| !text.chars().any(char::is_control));
+    match (clean, text) {
+        (true, Some(text)) if !text.contains('\'') => format!("'{text}'"),
+        // Nothing in it means anything between double quotes.
+        (true, Some(text)) if !text.contains(['"', '$', '`', '\\', '!']) => format!("\"{text}\""),
+        _ => escaped(bytes),
+    }
+}
+
+/// Runs of ordinary characters in quotes, the others as `$'…'`.
+fn escaped(bytes: &[u8]) -> String {
+    let mut out = String::from("'");
+    let mut special = false;
+    let mut turn = |out: &mut String, to: bool| {
+        if special != to {
+            out.push_str(if to { "'$'" } else { "''" });
+            special = to;
+        }
+    };
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if character.is_control() {
+                turn(&mut out, true);
+                let mut buffer = [0; 4];
+                character.encode_utf8(&mut buffer).bytes().for_each(|byte| out.push_str(&escape(byte)));
+            } else {
+                turn(&mut out, false);
+                if character == '\'' { out.push_str("'\\''") } else { out.push(character) }
+            }
+        }
+        for byte in chunk.invalid() {
+            turn(&mut out, true);
+            out.push_str(&escape(*byte));
+        }
+    }
+    out.push('\'');
+    out
+}
+
+fn escape(byte: u8) -> String {
+    match byte {
+        0x07 => "\\a".to_owned(),
+        0x08 => "\\b".to_owned(),
+        b'\t' => "\\t".to_owned(),
+        b'\n' => "\\n".to_owned(),
+        0x0b => "\\v".to_owned(),
+        0x0c => "\\f".to_owned(),
+        b'\r' => "\\r".to_owned(),
+        other => format!("\\{other:03o}"),
+    }
+}
+
+/// The name as it is, what is no text replaced.
+pub(super) fn plain(name: &OsStr) -> String {
+    name.to_string_lossy().into_owned()
+}
+
+/// The name as a shell reads it: in quotes only where it must be.
+pub(super) fn as_needed(name: &OsStr) -> String {
+    let harmless = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./+,@%:=".contains(byte);
+    if name.as_encoded_bytes().iter().all(harmless) { plain(name) } else { quoted(name) }
+}

@@ -1,0 +1,265 @@
+//! One operand: what `rm` checks and asks before it, and the way to the trash.
+
+use super::{
+    Run, Terminal,
+    options::{Interactive, Options},
+    quote::quoted,
+};
+use crate::TrashError;
+use std::{
+    ffi::OsStr,
+    fs::{self, Metadata},
+    io,
+    path::{Component, Path, PathBuf},
+};
+
+/// Removes what one operand names.
+pub(super) fn remove(run: &mut Run<'_>, options: &Options, operand: &OsStr) {
+    let slashed = ends_with_slash(operand);
+    let path = without_slashes(operand);
+    // A slash at the end means the folder behind a link, whatever is asked for.
+    let meta = if slashed { fs::metadata(operand) } else { fs::symlink_metadata(&path) };
+    let meta = match meta {
+        Ok(meta) => meta,
+        Err(error) => return missing(run, options, operand, &error),
+    };
+    if meta.is_dir() {
+        if options.unlink {
+            return run.complain(&format!("cannot unlink {}: Is a directory", quoted(operand)));
+        }
+        let allowed = options.recursive || (options.empty_folders && is_empty(&path));
+        if !allowed {
+            let why = if options.empty_folders { "Directory not empty" } else { "Is a directory" };
+            return run.complain(&format!("cannot remove {}: {why}", quoted(operand)));
+        }
+        if matches!(last(&path), Some(Component::CurDir | Component::ParentDir)) {
+            let operand = quoted(operand);
+            return run.complain(&format!("refusing to remove '.' or '..' directory: skipping {operand}"));
+        }
+        if fs::canonicalize(&path).is_ok_and(|real| real.parent().is_none()) {
+            let same = if operand == "/" { String::new() } else { " (same as '/')".to_owned() };
+            let operand = quoted(operand);
+            return run.complain(&format!("it is dangerous to operate recursively on {operand}{same}"));
+        }
+        if slashed && fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink()) {
+            return run.complain(&format!("cannot remove {}: Not a directory", quoted(operand)));
+        }
+    }
+    if meta.is_dir() && options.interactive == Interactive::Always && !is_empty(&path) {
+        // Asked about one by one, so also moved one by one.
+        one_by_one(run, options, operand, &path, &meta);
+        return;
+    }
+    if asks(run, options, operand, &path, &meta, Step::Remove) {
+        take(run, options, operand, &path, &meta);
+    }
+}
+
+fn missing(run: &mut Run<'_>, options: &Options, operand: &OsStr, error: &io::Error) {
+    let nothing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    if !(nothing && options.ignore_missing) {
+        let verb = if options.unlink { "unlink" } else { "remove" };
+        run.complain(&format!("cannot {verb} {}: {}", quoted(operand), words(error)));
+    }
+}
+
+/// What is asked about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Descend,
+    Remove,
+}
+
+/// Whether it may go: asked where the options or a write protection say so.
+fn asks(
+    run: &mut Run<'_>,
+    options: &Options,
+    operand: &OsStr,
+    path: &Path,
+    meta: &Metadata,
+    step: Step,
+) -> bool {
+    if options.interactive == Interactive::Never {
+        return true;
+    }
+    let looks = !options.ignore_missing
+        && (options.interactive == Interactive::Always || run.terminal == Terminal::Yes)
+        && !meta.is_symlink();
+    let protected = looks && is_write_protected(path);
+    if !protected && options.interactive != Interactive::Always {
+        return true;
+    }
+    let guarded = if protected { "write-protected " } else { "" };
+    let (program, name) = (run.program, quoted(operand));
+    let question = match step {
+        Step::Descend => format!("{program}: descend into {guarded}directory {name}? "),
+        Step::Remove => format!("{program}: remove {guarded}{} {name}? ", kind(meta)),
+    };
+    run.agrees(&question)
+}
+
+fn kind(meta: &Metadata) -> &'static str {
+    if meta.is_symlink() {
+        return "symbolic link";
+    }
+    if meta.is_dir() {
+        return "directory";
+    }
+    if meta.is_file() {
+        return if meta.len() == 0 { "regular empty file" } else { "regular file" };
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = meta.file_type();
+        if kind.is_fifo() {
+            return "fifo";
+        }
+        if kind.is_socket() {
+            return "socket";
+        }
+        if kind.is_block_device() {
+            return "block special file";
+        }
+        if kind.is_char_device() {
+            return "character special file";
+        }
+    }
+    "weird file"
+}
+
+/// A folder under `-i`: every part is asked about; what was agreed to goes, the folder itself if it is empty then.
+fn one_by_one(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path, meta: &Metadata) {
+    if !asks(run, options, operand, path, meta, Step::Descend) {
+        return;
+    }
+    let inside = match fs::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>()) {
+        Ok(inside) => inside,
+        Err(error) => return run.complain(&format!("cannot remove {}: {}", quoted(operand), words(&error))),
+    };
+    for entry in inside {
+        let mut named = operand.to_owned();
+        if !ends_with_slash(operand) {
+            named.push("/");
+        }
+        named.push(entry.file_name());
+        let part = entry.path();
+        match fs::symlink_metadata(&part) {
+            Ok(meta) if meta.is_dir() && !is_empty(&part) => one_by_one(run, options, &named, &part, &meta),
+            Ok(meta) => {
+                if asks(run, options, &named, &part, &meta, Step::Remove) {
+                    take(run, options, &named, &part, &meta);
+                }
+            }
+            Err(error) => missing(run, options, &named, &error),
+        }
+    }
+    if !asks(run, options, operand, path, meta, Step::Remove) {
+        return;
+    }
+    if is_empty(path) {
+        take(run, options, operand, path, meta);
+    } else {
+        run.complain(&format!("cannot remove {}: Directory not empty", quoted(operand)));
+    }
+}
+
+fn take(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path, meta: &Metadata) {
+    let name = quoted(operand);
+    let verb = if options.unlink { "unlink" } else { "remove" };
+    let Some(trash) = run.trash() else {
+        return run.complain(&format!(
+            "cannot {verb} {name}: Octo's trash cannot be found, so nothing was removed"
+        ));
+    };
+    let removal = run.removal.clone();
+    match trash.take(path, &removal) {
+        Ok(slip) if options.verbose => {
+            let words = explained(operand, &trash.content(slip.id), meta);
+            run.say(&words);
+        }
+        Ok(_) => {}
+        Err(TrashError::Thing(error)) if is_missing(&error) && options.ignore_missing => {}
+        Err(TrashError::Thing(error)) => {
+            run.complain(&format!("cannot {verb} {name}: {}", words(&error)));
+        }
+        Err(TrashError::NoRoom(error)) => {
+            let trash = quoted(trash.home().join("trash").as_os_str());
+            run.complain(&format!(
+                "cannot {verb} {name}: {}; it could not be moved to the trash in {trash}, so it was not removed",
+                words(&error)
+            ));
+        }
+        Err(TrashError::Refused(refusal)) => run.complain(&format!("refusing to {verb} {name}: {refusal}")),
+        Err(error) => run.complain(&format!("cannot {verb} {name}: {error}; it was not removed")),
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// The lines `-v` writes, read from where the things are now: what is in a folder first.
+fn explained(operand: &OsStr, content: &Path, meta: &Metadata) -> String {
+    let mut lines = String::new();
+    if meta.is_dir() {
+        explain_folder(Path::new(operand), content, &mut lines);
+        lines.push_str(&format!("removed directory {}\n", quoted(operand)));
+    } else {
+        lines.push_str(&format!("removed {}\n", quoted(operand)));
+    }
+    lines
+}
+
+fn explain_folder(named: &Path, content: &Path, lines: &mut String) {
+    for entry in fs::read_dir(content).into_iter().flatten().flatten() {
+        let named = named.join(entry.file_name());
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            explain_folder(&named, &entry.path(), lines);
+            lines.push_str(&format!("removed directory {}\n", quoted(named.as_os_str())));
+        } else {
+            lines.push_str(&format!("removed {}\n", quoted(named.as_os_str())));
+        }
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+#[cfg(unix)]
+fn is_write_protected(path: &Path) -> bool {
+    use rustix::fs::{Access, AtFlags, CWD};
+    rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS) == Err(rustix::io::Errno::ACCESS)
+}
+
+#[cfg(not(unix))]
+fn is_write_protected(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly())
+}
+
+/// The path's last part as it is written; `Path` itself hides a `.` there.
+fn last(path: &Path) -> Option<Component<'_>> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    match bytes.rsplit(|byte| *byte == b'/').next() {
+        Some(b".") => Some(Component::CurDir),
+        Some(b"..") => Some(Component::ParentDir),
+        _ => path.components().next_back(),
+    }
+}
+
+fn ends_with_slash(operand: &OsStr) -> bool {
+    operand.as_encoded_bytes().ends_with(b"/")
+}
+
+fn without_slashes(operand: &OsStr) -> PathBuf {
+    let bytes = operand.as_encoded_bytes();
+    let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(1.min(bytes.len()), |last| last + 1);
+    crate::path_of(bytes.get(..end).unwrap_or_default().to_vec())
+}
+
+/// The system's words alone.
+fn words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,200 @@
+//! What is never deleted through Octo, whoever asks.
+
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+};
+
+/// Why something is not deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is the root or a folder of the system.
+    System,
+    /// It is the person's or another account's home, or holds it.
+    Home,
+    /// It is part of Octo's own state.
+    Octo,
+    /// It is a device.
+    Device,
+    /// It is a mount point, or holds one.
+    MountPoint(PathBuf),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System => f.write_str("it belongs to the system"),
+            Self::Home => f.write_str("it is or holds a home folder"),
+            Self::Octo => f.write_str("it belongs to Octo itself"),
+            Self::Device => f.write_str("it is a device"),
+            Self::MountPoint(path) => write!(f, "{} is a mount point", path.display()),
+        }
+    }
+}
+
+/// Folders of the system: what lies directly in them is refused too.
+const SYSTEM: &[&str] = &[
+    "/bin",
+    "/boot",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/sbin",
+    "/usr",
+    "/var",
+    "/Applications",
+    "/Library",
+    "/System",
+    "/private",
+    "/private/etc",
+    "/private/var",
+    "/usr/local",
+];
+
+/// Folders in which everything at any depth is the kernel's.
+const KERNEL: &[&str] = &["/proc", "/sys", "/dev"];
+
+/// Where homes lie.
+const HOMES: &[&str] = &["/home", "/Users"];
+
+/// What of Octo's home a person or an agent may delete.
+const OPEN_IN_OCTO: &[&str] = &["scratch", "demo", "skills", "memories", "agents", "scripts"];
+
+/// Looks at a real path (its folder's links followed). `octo` is Octo's own home.
+pub(super) fn check(path: &Path, is_folder: Kind, octo: &Path) -> Result<(), Refusal> {
+    let depth = path.components().count().saturating_sub(1);
+    if depth == 0 || (depth == 1 && is_folder == Kind::Folder) {
+        return Err(Refusal::System);
+    }
+    let below = |folders: &[&str]| folders.iter().any(|folder| path.starts_with(folder));
+    if below(KERNEL) && !path.starts_with("/dev/shm") && !path.starts_with("/proc/self/cwd") {
+        return Err(Refusal::System);
+    }
+    let directly = path.parent();
+    if SYSTEM.iter().any(|folder| path == Path::new(folder) || directly == Some(Path::new(folder))) {
+        return Err(Refusal::System);
+    }
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let home = home.map(|home| home.canonicalize().unwrap_or(home));
+    if is_folder == Kind::Folder
+        && (home.is_some_and(|home| home.starts_with(path))
+            || HOMES.iter().any(|homes| directly == Some(Path::new(homes))))
+    {
+        return Err(Refusal::Home);
+    }
+    if octo.starts_with(path) {
+        return Err(Refusal::Octo);
+    }
+    if let Ok(inside) = path.strip_prefix(octo) {
+        let mut parts = inside.components();
+        let first = parts.next().map(|part| part.as_os_str().to_string_lossy().into_owned());
+        let open = first.is_some_and(|first| OPEN_IN_OCTO.contains(&first.as_str()));
+        if !open || parts.next().is_none() {
+            return Err(Refusal::Octo);
+        }
+    }
+    match mount_below(path) {
+        Some(mount) => Err(Refusal::MountPoint(mount)),
+        None => Ok(()),
+    }
+}
+
+/// What kind of thing is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Folder,
+    Other,
+}
+
+/// A mount point that is the path or lies below it. A rename would take it along.
+fn mount_below(path: &Path) -> Option<PathBuf> {
+    let mounts = fs::read("/proc/self/mountinfo").ok()?;
+    mounts
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| line.split(|byte| *byte == b' ').nth(4))
+        .map(|field| super::path_of(unescaped(field)))
+        .find(|mount| mount.starts_with(path))
+}
+
+/// The kernel writes blanks, tabs, line ends and backslashes as octal.
+fn unescaped(field: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match (first, after) {
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', after @ ..]) => {
+                plain.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
+                rest = after;
+            }
+            _ => plain.push(*first),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_homes_and_octo_are_refused() {
+        let octo = Path::new("/srv/me/.octo");
+        let folder = |path: &str| check(Path::new(path), Kind::Folder, octo);
+        for path in [
+            "/",
+            "/opt",
+            "/home",
+            "/tmp",
+            "/srv",
+            "/etc",
+            "/etc/ssl",
+            "/usr/lib",
+            "/usr/local/bin",
+            "/var/log",
+            "/proc/1",
+            "/sys/a/b/c",
+            "/dev/pts",
+            "/bin",
+        ] {
+            assert_eq!(folder(path), Err(Refusal::System), "{path}");
+        }
+        for path in ["/home/mei", "/Users/mei"] {
+            assert_eq!(folder(path), Err(Refusal::Home), "{path}");
+        }
+        let home = std::env::home_dir().unwrap().canonicalize().unwrap();
+        assert!(check(&home, Kind::Folder, octo).is_err());
+        for path in [
+            "/srv/me",
+            "/srv/me/.octo",
+            "/srv/me/.octo/octo.db",
+            "/srv/me/.octo/trash/x/content",
+            "/srv/me/.octo/bin/rm",
+            "/srv/me/.octo/skills",
+        ] {
+            assert_eq!(folder(path), Err(Refusal::Octo), "{path}");
+        }
+        for path in [
+            "/home/mei/a",
+            "/opt/a",
+            "/var/tmp/a",
+            "/tmp/a",
+            "/srv/other",
+            "/srv/me/.octo/skills/a",
+            "/srv/me/.octo/scratch/s",
+            "/etc/ssl/mine/old",
+            "/dev/shm/a",
+        ] {
+            assert_eq!(folder(path), Ok(()), "{path}");
+        }
+        assert_eq!(check(Path::new("/etc/hosts"), Kind::Other, octo), Err(Refusal::System));
+        assert_eq!(check(Path::new("/swapfile"), Kind::Other, octo), Ok(()));
+    }
+
+    #[test]
+    fn escapes_of_the_mount_table_are_read() {
+        assert_eq!(unescaped(br"/a\040b\134c\011"), b"/a b\\c\t");
+        assert_eq!(unescaped(br"/a\9\04"), br"/a\9\04");
+    }
+}

@@ -1,0 +1,169 @@
+//! Looking at what is in the trash.
+
+use super::{Trash, restore::form, tree};
+use octo_protocol::{TrashForm, TrashId};
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::Path,
+};
+
+/// The most of a text that is shown, in bytes.
+const TEXT: u64 = 16 * 1024;
+
+/// The most lines of a text that are shown.
+const LINES: usize = 200;
+
+/// The largest picture that is shown, in bytes.
+const PICTURE: u64 = 20 << 20;
+
+/// The most names of a folder that are shown.
+const NAMES: usize = 200;
+
+/// What a thing in the trash is and holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// Its form.
+    pub form: TrashForm,
+    /// Its size in bytes, everything in it included.
+    pub size: u64,
+    /// How many files it holds.
+    pub files: u64,
+    /// Its permission bits.
+    pub mode: u32,
+    /// Where a link leads.
+    pub link: Option<String>,
+    /// Whether it can be made again, so that it may go before its time.
+    pub made_again: bool,
+}
+
+/// What is shown of a thing in the trash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// The beginning of a text.
+    Text {
+        /// Its first lines.
+        text: String,
+        /// Whether there is more.
+        more: bool,
+    },
+    /// A picture, whole.
+    Picture(Vec<u8>),
+    /// What a folder holds.
+    Folder {
+        /// Names, folders with a trailing slash.
+        entries: Vec<String>,
+        /// Entries in all.
+        total: u64,
+    },
+    /// Where a link leads.
+    Link(String),
+    /// Nothing can be shown.
+    Nothing,
+}
+
+impl Trash {
+    /// What a thing is and holds. A part that cannot be looked into counts as empty.
+    ///
+    /// # Errors
+    /// Those of the system when the thing is not there.
+    pub fn measure(&self, id: TrashId, name: &Path) -> io::Result<Measure> {
+        let content = self.content(id);
+        let meta = fs::symlink_metadata(&content)?;
+        let form = form(&meta);
+        let (mut size, mut files) = (0, 0);
+        if form == TrashForm::Folder {
+            let counted = tree::walk(&content, &mut |_, meta| {
+                if !meta.is_dir() {
+                    size += meta.len();
+                    files += 1;
+                }
+                Ok(())
+            });
+            if let Err(error) = counted {
+                tracing::debug!(%id, %error, "a folder in the trash could not be looked through");
+            }
+        } else {
+            (size, files) = (meta.len(), 1);
+        }
+        #[cfg(unix)]
+        let mode = std::os::unix::fs::MetadataExt::mode(&meta) & 0o7777;
+        #[cfg(not(unix))]
+        let mode = u32::from(!meta.permissions().readonly());
+        let link = fs::read_link(&content).ok().map(|target| target.to_string_lossy().into_owned());
+        let made_again = form == TrashForm::Folder && can_be_made_again(name, &content);
+        Ok(Measure { form, size, files, mode, link, made_again })
+    }
+
+    /// The beginning of what a thing holds, for a person to recognise it.
+    ///
+    /// # Errors
+    /// Those of the system when it is not there or cannot be read.
+    pub fn look(&self, id: TrashId) -> io::Result<Look> {
+        let content = self.content(id);
+        let meta = fs::symlink_metadata(&content)?;
+        match form(&meta) {
+            TrashForm::Link => Ok(Look::Link(fs::read_link(&content)?.to_string_lossy().into_owned())),
+            TrashForm::Special => Ok(Look::Nothing),
+            TrashForm::Folder => names(&content),
+            TrashForm::File => file(&content, meta.len()),
+        }
+    }
+}
+
+fn names(folder: &Path) -> io::Result<Look> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let slash = if entry.file_type()?.is_dir() { "/" } else { "" };
+        all.push(format!("{}{slash}", entry.file_name().to_string_lossy()));
+    }
+    let total = all.len() as u64;
+    all.sort_unstable_by_key(|name| (!name.ends_with('/'), name.to_lowercase()));
+    all.truncate(NAMES);
+    Ok(Look::Folder { entries: all, total })
+}
+
+fn file(path: &Path, len: u64) -> io::Result<Look> {
+    let mut head = Vec::new();
+    File::open(path)?.take(TEXT).read_to_end(&mut head)?;
+    let is_picture =
+        ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&crate::media_type(&head));
+    if is_picture && len <= PICTURE {
+        return Ok(Look::Picture(fs::read(path)?));
+    }
+    if head.contains(&0) {
+        return Ok(Look::Nothing);
+    }
+    // A character may be cut in the middle at the end of what was read.
+    let valid = match std::str::from_utf8(&head) {
+        Ok(_) => head.len(),
+        Err(error) if error.valid_up_to() + 4 > head.len() => error.valid_up_to(),
+        Err(_) => return Ok(Look::Nothing),
+    };
+    let text = String::from_utf8_lossy(head.get(..valid).unwrap_or_default());
+    let mut shown: String = text.lines().take(LINES).collect::<Vec<_>>().join("\n");
+    let more = len > valid as u64 || text.lines().count() > LINES;
+    if text.ends_with('\n') && !more {
+        shown.push('\n');
+    }
+    Ok(Look::Text { text: shown, more })
+}
+
+/// Whether a folder is dependencies, build output or a cache: by its name *and* by what only such a folder has in
+/// it. A name alone (`dist`, `build`, `vendor`) proves nothing, so those are kept like everything else.
+fn can_be_made_again(original: &Path, content: &Path) -> bool {
+    let name = original.file_name().unwrap_or_default().to_string_lossy();
+    let beside = |file: &str| original.with_file_name(file).exists();
+    let inside = |file: &str| content.join(file).exists();
+    match name.as_ref() {
+        "node_modules" | ".next" | ".nuxt" | ".svelte-kit" | ".turbo" | ".parcel-cache" => {
+            beside("package.json")
+        }
+        "__pycache__" => true,
+        ".venv" | "venv" | ".tox" => inside("pyvenv.cfg"),
+        ".gradle" => beside("build.gradle") || beside("build.gradle.kts"),
+        // Cargo, pytest, mypy, ruff and others mark what they can make again.
+        _ => inside("CACHEDIR.TAG"),
+    }
+}

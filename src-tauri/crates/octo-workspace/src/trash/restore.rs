@@ -1,0 +1,217 @@
+//! Out of the trash, back to where a thing was or elsewhere.
+
+use super::{
+    Removal, Slip, Trash, TrashError, exists, slip,
+    spot::Spot,
+    tree::{self, Kind},
+};
+use octo_protocol::TrashId;
+use serde::{Deserialize, Serialize};
+use std::{
+    ffi::{OsStr, OsString},
+    fs::{self, Metadata},
+    io,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+/// Names that are tried for a second copy before it is given up.
+const NUMBERED: u32 = 10_000;
+
+/// What to do where the name is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IfTaken {
+    /// Nothing; the error names what is there.
+    Refuse,
+    /// Move what is there to the trash.
+    Replace(Removal),
+    /// Take a name with a number: `a (2).txt`.
+    KeepBoth,
+}
+
+/// A thing that is where another one is to be restored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Present {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its form.
+    pub form: octo_protocol::TrashForm,
+    /// Its own size in bytes; of a folder 0.
+    pub size: u64,
+    /// When it was last changed.
+    pub modified: Option<SystemTime>,
+}
+
+/// What was brought back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutBack {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What was there, and is in the trash now.
+    pub replaced: Option<Slip>,
+}
+
+/// Where a copy is becoming the restored thing, so that a kill in between neither loses nor doubles it.
+#[derive(Serialize, Deserialize)]
+struct Landing {
+    #[serde(with = "slip::raw")]
+    path: PathBuf,
+    /// The copy's number in its file system, once it is whole.
+    inode: Option<u64>,
+}
+
+impl Trash {
+    /// Brings a thing back to `to`, an absolute path; folders above it that are missing are made. It is out of the
+    /// trash when this returns.
+    ///
+    /// # Errors
+    /// [`TrashError`]; the thing is still in the trash then. Only what was to be replaced may have gone to the trash
+    /// already; it is put back where that can be done.
+    pub fn put_back(&self, id: TrashId, to: &Path, if_taken: &IfTaken) -> Result<PutBack, TrashError> {
+        let lock = match slip::Opened::of(&self.entry(id)) {
+            slip::Opened::Read(_, lock) => Some(lock),
+            slip::Opened::Locked => return Err(TrashError::Thing(io::ErrorKind::WouldBlock.into())),
+            slip::Opened::Unreadable => None,
+        };
+        if !self.holds(id) {
+            return Err(TrashError::Gone);
+        }
+        let above = to.parent().ok_or_else(|| TrashError::Thing(io::ErrorKind::InvalidInput.into()))?;
+        fs::create_dir_all(above).map_err(TrashError::Thing)?;
+        let mut spot = Spot::of(to).map_err(TrashError::Thing)?;
+        if spot.folder() != above {
+            return Err(TrashError::Elsewhere(above.to_owned()));
+        }
+        let mut replaced = None;
+        if let Some(present) = Present::at(&spot.path()) {
+            match if_taken {
+                IfTaken::Refuse => return Err(TrashError::Taken(Box::new(present))),
+                IfTaken::Replace(removal) => replaced = Some(self.take(&spot.path(), removal)?),
+                IfTaken::KeepBoth => spot = free_beside(&spot, to)?,
+            }
+        }
+        match self.land(id, &spot) {
+            Ok(()) => {}
+            Err(error) => {
+                if let Some(slip) = &replaced
+                    && let Err(error) = self.put_back(slip.id, &slip.path, &IfTaken::Refuse)
+                {
+                    tracing::error!(%error, "what was to be replaced stays in the trash");
+                }
+                return Err(error);
+            }
+        }
+        self.drop_entry(id);
+        drop(lock);
+        Ok(PutBack { path: spot.path(), replaced })
+    }
+
+    fn land(&self, id: TrashId, spot: &Spot) -> Result<(), TrashError> {
+        match spot.take_from(&self.content(id)) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => self.land_copy(id, spot),
+            Err(error) => Err(taken_or(&spot.path(), error)),
+        }
+    }
+
+    /// Copies beside the target, compares, and gives the copy its name in one step.
+    fn land_copy(&self, id: TrashId, spot: &Spot) -> Result<(), TrashError> {
+        let content = self.content(id);
+        let beside =
+            spot.beside(&OsString::from(format!(".octo-restoring-{id}"))).map_err(TrashError::Thing)?;
+        let entry = self.entry(id);
+        let mut landing = Landing { path: spot.path(), inode: None };
+        let copied = (|| {
+            write_landing(&entry, &landing).map_err(TrashError::NoRoom)?;
+            tree::copy(&content, &beside.path())?;
+            tree::compare(&content, &beside.path())?;
+            tree::flush(&beside.path()).map_err(TrashError::Thing)?;
+            landing.inode = Some(beside.look().map_err(TrashError::Thing)?.inode);
+            write_landing(&entry, &landing).map_err(TrashError::NoRoom)?;
+            beside.rename(spot).map_err(|error| taken_or(&spot.path(), error))
+        })();
+        if copied.is_err() {
+            if let Err(error) = tree::remove(&beside.path()) {
+                tracing::warn!(%error, "a copy that was not needed stays");
+            }
+            let _ = fs::remove_file(entry.join("landing.json"));
+        }
+        copied
+    }
+
+    /// After a kill: whether the thing had landed already, and so is still here by mistake. A copy that had not
+    /// landed is removed.
+    pub(super) fn had_landed(&self, id: TrashId) -> bool {
+        let mark = self.entry(id).join("landing.json");
+        let Ok(text) = fs::read(&mark) else { return false };
+        let Ok(Landing { path, inode }) = serde_json::from_slice::<Landing>(&text) else { return false };
+        let copy = path.with_file_name(format!(".octo-restoring-{id}"));
+        let landed = inode.is_some()
+            && !exists(&copy)
+            && Spot::of(&path).and_then(|spot| spot.look()).is_ok_and(|found| Some(found.inode) == inode)
+            && tree::compare(&self.content(id), &path).is_ok();
+        if !landed {
+            if let Err(error) = tree::remove(&copy) {
+                tracing::warn!(%id, %error, "a half-restored copy stays");
+            }
+            let _ = fs::remove_file(mark);
+        }
+        landed
+    }
+}
+
+fn write_landing(entry: &Path, landing: &Landing) -> io::Result<()> {
+    use std::io::Write;
+    let mut file = tempfile::NamedTempFile::new_in(entry)?;
+    file.write_all(&serde_json::to_vec(landing)?)?;
+    file.as_file().sync_all()?;
+    file.persist(entry.join("landing.json"))?;
+    Ok(())
+}
+
+/// Something may have come there since it was looked at.
+fn taken_or(path: &Path, error: io::Error) -> TrashError {
+    match Present::at(path) {
+        Some(present) if error.kind() == io::ErrorKind::AlreadyExists => TrashError::Taken(Box::new(present)),
+        _ => TrashError::Thing(error),
+    }
+}
+
+impl Present {
+    /// What is at a path, links not followed.
+    pub fn at(path: &Path) -> Option<Self> {
+        let meta = fs::symlink_metadata(path).ok()?;
+        let size = if meta.is_dir() { 0 } else { meta.len() };
+        Some(Self { path: path.to_owned(), form: form(&meta), size, modified: meta.modified().ok() })
+    }
+}
+
+pub(super) fn form(meta: &Metadata) -> octo_protocol::TrashForm {
+    use octo_protocol::TrashForm;
+    match tree::kind(meta) {
+        Kind::File => TrashForm::File,
+        Kind::Folder => TrashForm::Folder,
+        Kind::Link => TrashForm::Link,
+        Kind::Special => TrashForm::Special,
+    }
+}
+
+/// The first free name with a number, beside a name that is taken.
+fn free_beside(spot: &Spot, to: &Path) -> Result<Spot, TrashError> {
+    let name = to.file_name().unwrap_or_default();
+    // `a.tar.gz` keeps only its last part apart; a dotfile has none.
+    let (stem, extension) = (to.file_stem().unwrap_or(name), to.extension());
+    for number in 2..NUMBERED {
+        let mut numbered = OsString::from(stem);
+        numbered.push(OsStr::new(&format!(" ({number})")));
+        if let Some(extension) = extension {
+            numbered.push(".");
+            numbered.push(extension);
+        }
+        let other = spot.beside(&numbered).map_err(TrashError::Thing)?;
+        if !exists(&other.path()) {
+            return Ok(other);
+        }
+    }
+    Err(TrashError::Thing(io::ErrorKind::AlreadyExists.into()))
+}

@@ -1,0 +1,151 @@
+//! The slip: what is known of a thing in the trash, beside it on the disk.
+
+use octo_protocol::{Millis, RemovedBy, SessionId, TrashId};
+use serde::{Deserialize, Serialize};
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+/// The version of the slip's shape.
+const VERSION: u32 = 1;
+
+/// Who deletes something, and where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Removal {
+    /// Who.
+    pub who: RemovedBy,
+    /// The session it happens in.
+    pub session: Option<SessionId>,
+    /// The folder that session works in.
+    pub project: Option<String>,
+    /// The command that does it.
+    pub command: Option<String>,
+}
+
+/// What is known of a thing that was moved to the trash. Its form, mode and size are those of its content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slip {
+    v: u32,
+    /// Its id.
+    pub id: TrashId,
+    /// Where it was: absolute, its folder's links followed.
+    #[serde(with = "raw")]
+    pub path: PathBuf,
+    /// When it was deleted, in milliseconds since 1970.
+    pub at: Millis,
+    /// By whom.
+    pub removal: Removal,
+    pub(super) how: How,
+}
+
+/// How a thing gets into the trash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum How {
+    /// In one step.
+    Rename,
+    /// Copied; the original then steps aside under [`Slip::aside`] and is removed.
+    Copy,
+}
+
+impl Slip {
+    pub(super) fn new(id: TrashId, path: PathBuf, removal: Removal, how: How) -> Self {
+        Self { v: VERSION, id, path, at: now(), removal, how }
+    }
+
+    /// Where the original of a copied thing lies once it may go.
+    pub(super) fn aside(&self) -> PathBuf {
+        self.path.with_file_name(format!(".octo-removing-{}", self.id))
+    }
+
+    /// The thing's name, as bytes.
+    pub fn name(&self) -> OsString {
+        self.path.file_name().map(OsString::from).unwrap_or_default()
+    }
+}
+
+/// A slip as it was found.
+pub(super) enum Opened {
+    /// Another process works on it.
+    Locked,
+    /// There is none, or it cannot be read.
+    Unreadable,
+    /// This is it; nobody else works on it while the lock is held.
+    Read(Box<Slip>, File),
+}
+
+impl Opened {
+    pub(super) fn of(entry: &Path) -> Self {
+        let Ok(mut file) = File::open(entry.join("slip.json")) else { return Self::Unreadable };
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => return Self::Locked,
+            // A file system without locks: the entry is as good as free.
+            Err(fs::TryLockError::Error(_)) => {}
+        }
+        let mut text = Vec::new();
+        if file.read_to_end(&mut text).is_err() {
+            return Self::Unreadable;
+        }
+        match serde_json::from_slice::<Slip>(&text) {
+            Ok(slip) if slip.v == VERSION => Self::Read(Box::new(slip), file),
+            Ok(_) | Err(_) => Self::Unreadable,
+        }
+    }
+}
+
+/// Whether somebody works on the entry.
+pub(super) fn is_locked(entry: &Path) -> bool {
+    matches!(Opened::of(entry), Opened::Locked)
+}
+
+/// Writes a slip into its folder and keeps it locked. On the disk when this returns.
+pub(super) fn write(folder: &Path, slip: &Slip) -> io::Result<File> {
+    use std::io::Write;
+    let mut file = File::options().create_new(true).write(true).open(folder.join("slip.json"))?;
+    if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
+        return Err(io::ErrorKind::WouldBlock.into());
+    }
+    file.write_all(&serde_json::to_vec(slip)?)?;
+    file.sync_data()?;
+    Ok(file)
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now() -> Millis {
+    let past = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    past.map_or(0, |past| Millis::try_from(past.as_millis()).unwrap_or(Millis::MAX))
+}
+
+/// A path in JSON: its text, or its bytes where it is not text.
+pub(super) mod raw {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::path::{Path, PathBuf};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Raw {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    pub(in crate::trash) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw = match path.to_str() {
+            Some(text) => Raw::Text(text.to_owned()),
+            None => Raw::Bytes(super::super::path_bytes(path)),
+        };
+        raw.serialize(serializer)
+    }
+
+    pub(in crate::trash) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<PathBuf, D::Error> {
+        Ok(match Raw::deserialize(deserializer)? {
+            Raw::Text(text) => PathBuf::from(text),
+            Raw::Bytes(bytes) => super::super::path_of(bytes),
+        })
+    }
+}

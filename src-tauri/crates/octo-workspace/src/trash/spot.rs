@@ -1,0 +1,200 @@
+//! A place in a folder that is held open: whatever its path leads to later, the folder stays the same one.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// A name in an open folder.
+pub(super) struct Spot {
+    #[cfg(unix)]
+    parent: std::os::fd::OwnedFd,
+    /// The folder's real path.
+    folder: PathBuf,
+    name: OsString,
+}
+
+/// What is at a spot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub kind: FoundKind,
+    /// The file system it is on.
+    pub device: u64,
+    pub inode: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FoundKind {
+    File,
+    Folder,
+    Link,
+    /// A pipe or socket.
+    Special,
+    Device,
+}
+
+impl Spot {
+    /// The spot a path names. The folder must be there; what is in it need not be.
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+        let above = match path.parent() {
+            Some(above) if !above.as_os_str().is_empty() => above,
+            _ => Path::new("."),
+        };
+        Self::in_folder(above, &name)
+    }
+
+    /// The real path.
+    pub(super) fn path(&self) -> PathBuf {
+        self.folder.join(&self.name)
+    }
+
+    /// The folder's real path.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Another name in the same folder.
+    pub(super) fn beside(&self, name: &OsStr) -> io::Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            parent: self.parent.try_clone()?,
+            folder: self.folder.clone(),
+            name: name.to_owned(),
+        })
+    }
+}
+
+#[cfg(unix)]
+impl Spot {
+    pub(super) fn in_folder(folder: &Path, name: &OsStr) -> io::Result<Self> {
+        use rustix::fs::{Mode, OFlags};
+        use std::os::unix::fs::MetadataExt;
+        let real = folder.canonicalize()?;
+        #[cfg(target_os = "linux")]
+        let access = OFlags::PATH;
+        #[cfg(not(target_os = "linux"))]
+        let access = OFlags::RDONLY;
+        let flags = access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let parent = rustix::fs::open(&real, flags, Mode::empty())?;
+        // Between the two looks a folder on the way may have been swapped for a link.
+        let (held, named) = (rustix::fs::fstat(&parent)?, fs::symlink_metadata(&real)?);
+        #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
+        let same = u64::try_from(held.st_dev).is_ok_and(|device| device == named.dev())
+            && held.st_ino == named.ino()
+            && real.canonicalize()? == real;
+        if !same {
+            return Err(io::Error::other("the folder changed while it was looked at"));
+        }
+        Ok(Self { parent, folder: real, name: name.to_owned() })
+    }
+
+    /// What is there, links not followed.
+    pub(super) fn look(&self) -> io::Result<Found> {
+        use rustix::fs::{AtFlags, FileType};
+        let stat = rustix::fs::statat(&self.parent, self.name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)?;
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => FoundKind::File,
+            FileType::Directory => FoundKind::Folder,
+            FileType::Symlink => FoundKind::Link,
+            FileType::Fifo | FileType::Socket => FoundKind::Special,
+            FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => FoundKind::Device,
+        };
+        #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
+        let device = u64::try_from(stat.st_dev).unwrap_or_default();
+        Ok(Found { kind, device, inode: stat.st_ino })
+    }
+
+    /// Moves what is there to a path of Octo's own, where nothing may be yet.
+    pub(super) fn move_to(&self, to: &Path) -> io::Result<()> {
+        move_fresh(&self.parent, &self.name, rustix::fs::CWD, to.as_os_str())
+    }
+
+    /// Moves something of Octo's own here, where nothing may be yet.
+    pub(super) fn take_from(&self, from: &Path) -> io::Result<()> {
+        move_fresh(rustix::fs::CWD, from.as_os_str(), &self.parent, &self.name)
+    }
+
+    /// Gives what is there another name in the same folder, where nothing may be yet.
+    pub(super) fn rename(&self, other: &Self) -> io::Result<()> {
+        move_fresh(&self.parent, &self.name, &other.parent, &other.name)
+    }
+}
+
+/// Renames; never onto something.
+#[cfg(unix)]
+fn move_fresh(
+    from: impl std::os::fd::AsFd,
+    old: &OsStr,
+    to: impl std::os::fd::AsFd,
+    new: &OsStr,
+) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        use rustix::{fs::RenameFlags, io::Errno};
+        match rustix::fs::renameat_with(&from, old, &to, new, RenameFlags::NOREPLACE) {
+            // A file system that does not know the flag.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            done => return Ok(done?),
+        }
+    }
+    match rustix::fs::statat(&to, new, rustix::fs::AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(rustix::io::Errno::NOENT) => Ok(rustix::fs::renameat(&from, old, &to, new)?),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+impl Spot {
+    pub(super) fn in_folder(folder: &Path, name: &OsStr) -> io::Result<Self> {
+        Ok(Self { folder: folder.canonicalize()?, name: name.to_owned() })
+    }
+
+    /// What is there, links not followed.
+    pub(super) fn look(&self) -> io::Result<Found> {
+        let meta = fs::symlink_metadata(self.path())?;
+        let kind = if meta.is_symlink() {
+            FoundKind::Link
+        } else if meta.is_dir() {
+            FoundKind::Folder
+        } else {
+            FoundKind::File
+        };
+        Ok(Found { kind, device: 0, inode: 0 })
+    }
+
+    /// Moves what is there to a path of Octo's own, where nothing may be yet.
+    pub(super) fn move_to(&self, to: &Path) -> io::Result<()> {
+        move_fresh(&self.path(), to)
+    }
+
+    /// Moves something of Octo's own here, where nothing may be yet.
+    pub(super) fn take_from(&self, from: &Path) -> io::Result<()> {
+        move_fresh(from, &self.path())
+    }
+
+    /// Gives what is there another name in the same folder, where nothing may be yet.
+    pub(super) fn rename(&self, other: &Self) -> io::Result<()> {
+        move_fresh(&self.path(), &other.path())
+    }
+}
+
+#[cfg(not(unix))]
+fn move_fresh(from: &Path, to: &Path) -> io::Result<()> {
+    if super::exists(to) {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    fs::rename(from, to)
+}
+
+impl FoundKind {
+    /// Whether it is a folder.
+    pub(super) fn guarded_as(self) -> super::guard::Kind {
+        match self {
+            Self::Folder => super::guard::Kind::Folder,
+            Self::File | Self::Link | Self::Special | Self::Device => super::guard::Kind::Other,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Into the trash.
+
+use super::{
+    Refusal, Removal, Slip, Trash, TrashError, exists, guard,
+    slip::{self, How},
+    spot::{FoundKind, Spot},
+    tree::{self, Picture},
+};
+use octo_protocol::TrashId;
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+};
+
+/// The most that is copied from another file system, in bytes: about half a minute on a slow disk.
+pub const COPY_BYTES: u64 = 2 << 30;
+
+/// The most files that are copied from another file system.
+pub const COPY_FILES: u64 = 200_000;
+
+/// What became of a move that was interrupted.
+pub(super) enum Finished {
+    /// The thing is in the trash, and only there.
+    Here,
+    /// The thing is where it was, and only there.
+    Nothing,
+}
+
+/// An entry that was begun. Held until the thing is in it or it is given up.
+struct Begun<'a> {
+    trash: &'a Trash,
+    slip: Slip,
+    lock: File,
+}
+
+impl Trash {
+    /// Moves a thing to the trash. A link is moved as a link. The last part of the path must be a name.
+    ///
+    /// # Errors
+    /// [`TrashError`]; nothing was changed then.
+    pub fn take(&self, path: &Path, removal: &Removal) -> Result<Slip, TrashError> {
+        self.take_within(path, removal, COPY_BYTES)
+    }
+
+    /// As [`Trash::take`], with another limit to what is copied.
+    pub(super) fn take_within(&self, path: &Path, removal: &Removal, most: u64) -> Result<Slip, TrashError> {
+        let spot = Spot::of(path).map_err(TrashError::Thing)?;
+        let found = spot.look().map_err(TrashError::Thing)?;
+        if found.kind == FoundKind::Device {
+            return Err(TrashError::Refused(Refusal::Device));
+        }
+        guard::check(&spot.path(), found.kind.guarded_as(), &self.home).map_err(TrashError::Refused)?;
+        self.make_root().map_err(TrashError::NoRoom)?;
+        let begun = self.begin(&spot, removal, How::Rename)?;
+        match spot.move_to(&self.content(begun.slip.id)) {
+            Ok(()) => Ok(begun.slip),
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                begun.give_up();
+                self.take_by_copy(&spot, removal, most)
+            }
+            Err(error) => {
+                begun.give_up();
+                Err(match error.kind() {
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => TrashError::NoRoom(error),
+                    _ => TrashError::Thing(error),
+                })
+            }
+        }
+    }
+
+    /// Writes the slip, so that whatever happens next can be finished or taken back.
+    fn begin(&self, spot: &Spot, removal: &Removal, how: How) -> Result<Begun<'_>, TrashError> {
+        let id = TrashId::new();
+        let slip = Slip::new(id, spot.path(), removal.clone(), how);
+        let begin = self.root.join(format!("begin-{id}"));
+        let written = || -> io::Result<File> {
+            fs::create_dir(&begin)?;
+            let lock = slip::write(&begin, &slip)?;
+            // Seen by others only once it is whole and locked.
+            fs::rename(&begin, self.entry(id))?;
+            File::create(self.mark(id))?;
+            Ok(lock)
+        };
+        match written() {
+            Ok(lock) => Ok(Begun { trash: self, slip, lock }),
+            Err(error) => {
+                let _ = fs::remove_dir_all(&begin);
+                self.drop_entry(id);
+                Err(TrashError::NoRoom(error))
+            }
+        }
+    }
+
+    fn take_by_copy(&self, spot: &Spot, removal: &Removal, most: u64) -> Result<Slip, TrashError> {
+        let begun = self.begin(spot, removal, How::Copy)?;
+        let copied = self.copy_in(spot, &begun.slip, most);
+        match copied {
+            Ok(()) => Ok(begun.slip),
+            Err(error) => {
+                begun.give_up();
+                Err(error)
+            }
+        }
+    }
+
+    /// Copies, compares, and only then lets the original go: it steps aside in one rename, is compared with what
+    /// was copied once more, and is removed.
+    fn copy_in(&self, spot: &Spot, slip: &Slip, most: u64) -> Result<(), TrashError> {
+        let entry = self.entry(slip.id);
+        let before = Picture::of(&spot.path()).map_err(TrashError::Thing)?;
+        if let Some(special) = before.special() {
+            return Err(TrashError::Special(special));
+        }
+        if before.bytes() > most || before.files() > COPY_FILES {
+            return Err(TrashError::TooLarge);
+        }
+        let part = entry.join("part");
+        tree::copy(&spot.path(), &part)?;
+        tree::compare(&spot.path(), &part)?;
+        tree::flush(&part).map_err(TrashError::NoRoom)?;
+        fs::rename(&part, self.content(slip.id)).map_err(TrashError::NoRoom)?;
+        let aside = spot.beside(slip.aside().file_name().unwrap_or_default()).map_err(TrashError::Thing)?;
+        spot.rename(&aside).map_err(TrashError::Thing)?;
+        let unchanged = Picture::of(&aside.path()).is_ok_and(|after| after == before);
+        if !unchanged {
+            return Err(self.step_back(spot, &aside).err().unwrap_or(TrashError::Changed));
+        }
+        settle(&entry).map_err(TrashError::NoRoom)?;
+        remove_aside(&aside.path());
+        Ok(())
+    }
+
+    fn step_back(&self, spot: &Spot, aside: &Spot) -> Result<(), TrashError> {
+        aside.rename(spot).map_err(|error| {
+            tracing::error!(%error, aside = %aside.path().display(), "an original could not be put back under its name");
+            TrashError::Thing(error)
+        })
+    }
+
+    /// Brings a move that was interrupted to one of its two ends.
+    pub(super) fn finish(&self, slip: &Slip) -> io::Result<Finished> {
+        let here = self.holds(slip.id);
+        match slip.how {
+            How::Rename if here => Ok(Finished::Here),
+            How::Rename => Ok(Finished::Nothing),
+            How::Copy => {
+                let (entry, aside) = (self.entry(slip.id), slip.aside());
+                if exists(&entry.join("there")) {
+                    if exists(&aside) {
+                        remove_aside(&aside);
+                    }
+                    return Ok(if here { Finished::Here } else { Finished::Nothing });
+                }
+                if !exists(&aside) {
+                    // The original never stepped aside: it is whole in its place.
+                    return Ok(Finished::Nothing);
+                }
+                if here && tree::compare(&aside, &self.content(slip.id)).is_ok() {
+                    settle(&entry)?;
+                    remove_aside(&aside);
+                    return Ok(Finished::Here);
+                }
+                let (aside, place) = (Spot::of(&aside)?, Spot::of(&slip.path)?);
+                aside.rename(&place)?;
+                Ok(Finished::Nothing)
+            }
+        }
+    }
+}
+
+/// From here on the thing is in the trash, whatever is left of its original.
+fn settle(entry: &Path) -> io::Result<()> {
+    File::create(entry.join("there"))?.sync_all()?;
+    tree::flush_folder(entry)
+}
+
+fn remove_aside(aside: &Path) {
+    if let Err(error) = tree::remove(aside) {
+        tracing::warn!(%error, aside = %aside.display(), "what is left of a moved original stays until the next start");
+    }
+}
+
+impl Begun<'_> {
+    /// Nothing was moved: the entry goes again.
+    fn give_up(self) {
+        let Self { trash, slip, lock } = self;
+        // Still locked while it goes, so that nobody takes it for one left behind.
+        trash.drop_entry(slip.id);
+        drop(lock);
+    }
+}

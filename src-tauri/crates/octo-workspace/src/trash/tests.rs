@@ -1,0 +1,437 @@
+use super::*;
+use octo_protocol::{RemovedBy, TrashForm};
+use proptest::prelude::*;
+use std::{collections::BTreeMap, fs, time::SystemTime};
+
+pub(crate) fn removal() -> Removal {
+    Removal { who: RemovedBy::Agent, session: None, project: None, command: Some("rm".to_owned()) }
+}
+
+struct Place {
+    _keep: tempfile::TempDir,
+    work: PathBuf,
+    trash: Trash,
+}
+
+impl Place {
+    fn new() -> Self {
+        let keep = tempfile::tempdir().unwrap();
+        let base = keep.path().canonicalize().unwrap();
+        let (work, home) = (base.join("work"), base.join("octo"));
+        fs::create_dir(&work).unwrap();
+        fs::create_dir(&home).unwrap();
+        Self { trash: Trash::of_home(&home), work, _keep: keep }
+    }
+
+    fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.work.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn take(&self, path: &Path) -> Slip {
+        self.trash.take(path, &removal()).unwrap()
+    }
+
+    fn here(&self) -> Vec<Slip> {
+        let arrivals = self.trash.arrivals(Sweep::All).unwrap();
+        arrivals
+            .into_iter()
+            .filter_map(|arrival| match arrival {
+                Arrival::Here(slip) => Some(*slip),
+                Arrival::Nothing(_) => None,
+            })
+            .collect()
+    }
+}
+
+/// Everything below a folder: kind, content, mode and time of change.
+fn picture(root: &Path) -> BTreeMap<PathBuf, (String, Vec<u8>, u32, SystemTime)> {
+    let mut all = BTreeMap::new();
+    tree::walk(root, &mut |path, meta| {
+        let below = path.strip_prefix(root).unwrap().to_owned();
+        let (kind, content) = match tree::kind(meta) {
+            tree::Kind::Link => ("link", path_bytes(&fs::read_link(path)?)),
+            tree::Kind::Folder => ("folder", Vec::new()),
+            tree::Kind::File => ("file", fs::read(path)?),
+            tree::Kind::Special => ("special", Vec::new()),
+        };
+        let mode = std::os::unix::fs::PermissionsExt::mode(&meta.permissions());
+        // A link's own time cannot be given.
+        let time = if kind == "link" { SystemTime::UNIX_EPOCH } else { meta.modified()? };
+        all.insert(below, (kind.to_owned(), content, mode, time));
+        Ok(())
+    })
+    .unwrap();
+    all
+}
+
+/// A tree with everything that is hard to keep.
+fn hard_tree(place: &Place) -> PathBuf {
+    use std::os::unix::{ffi::OsStrExt, fs::PermissionsExt};
+    let root = place.work.join("hard");
+    place.put("hard/a/plain.txt", "plain");
+    place.put("hard/it's \"quoted\"\nand more", "quoted");
+    fs::write(root.join(std::ffi::OsStr::from_bytes(b"not \xff text")), [0, 255]).unwrap();
+    std::os::unix::fs::symlink("a/plain.txt", root.join("link")).unwrap();
+    std::os::unix::fs::symlink("../gone", root.join("dangling")).unwrap();
+    fs::create_dir(root.join("empty")).unwrap();
+    let locked = place.put("hard/locked", "read only");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o444)).unwrap();
+    let script = place.put("hard/run.sh", "#!/bin/sh\n");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    fs::File::options().write(true).open(&script).unwrap().set_modified(old).unwrap();
+    fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o750)).unwrap();
+    root
+}
+
+#[test]
+fn a_tree_comes_back_as_it_was() {
+    let place = Place::new();
+    let root = hard_tree(&place);
+    let before = picture(&root);
+    let slip = place.take(&root);
+    assert!(!exists(&root) && place.trash.holds(slip.id));
+    let measure = place.trash.measure(slip.id, &slip.path).unwrap();
+    assert_eq!((measure.form, measure.files, measure.mode & 0o700), (TrashForm::Folder, 7, 0o700));
+    assert_eq!(slip.path, root);
+    let back = place.trash.put_back(slip.id, &root, &IfTaken::Refuse).unwrap();
+    assert_eq!((back.path, back.replaced), (root.clone(), None));
+    assert_eq!(picture(&root), before);
+    assert!(place.here().is_empty() && !place.trash.holds(slip.id));
+}
+
+#[test]
+fn what_came_in_is_told_until_it_is_taken_in_and_again_after_the_store_was_lost() {
+    let place = Place::new();
+    let slip = place.take(&place.put("a.txt", "a"));
+    let new = |place: &Place| place.trash.arrivals(Sweep::New).unwrap().len();
+    assert_eq!((new(&place), new(&place)), (1, 1));
+    place.trash.taken_in(slip.id);
+    assert_eq!(new(&place), 0);
+    assert_eq!(place.here(), [slip]);
+}
+
+#[test]
+fn a_name_that_is_no_text_is_kept_exactly() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    for name in [&b"a\xff\xfe"[..], b"line\nend", b"'\"\\$(x)", b" ", b"-rf"] {
+        let path = place.work.join(std::ffi::OsStr::from_bytes(name));
+        fs::write(&path, name).unwrap();
+        let slip = place.take(&path);
+        assert_eq!(place.here(), std::slice::from_ref(&slip));
+        assert_eq!(slip.path, path);
+        place.trash.put_back(slip.id, &slip.path, &IfTaken::Refuse).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), name);
+    }
+}
+
+#[test]
+fn a_taken_name_is_refused_numbered_or_replaced() {
+    let place = Place::new();
+    let path = place.put("a.tar.gz", "old");
+    let slip = place.take(&path);
+    place.put("a.tar.gz", "new");
+    match place.trash.put_back(slip.id, &path, &IfTaken::Refuse) {
+        Err(TrashError::Taken(present)) => assert_eq!((present.size, &present.path), (3, &path)),
+        other => panic!("{other:?}"),
+    }
+    place.put("a.tar (2).gz", "mine");
+    let back = place.trash.put_back(slip.id, &path, &IfTaken::KeepBoth).unwrap();
+    assert_eq!(back.path, place.work.join("a.tar (3).gz"));
+    assert_eq!((fs::read(&path).unwrap(), fs::read(&back.path).unwrap()), (b"new".to_vec(), b"old".to_vec()));
+
+    let slip = place.take(&back.path);
+    let back = place.trash.put_back(slip.id, &path, &IfTaken::Replace(removal())).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    let replaced = back.replaced.unwrap();
+    assert_eq!(fs::read(place.trash.content(replaced.id)).unwrap(), b"new");
+    assert_eq!(place.here(), [replaced]);
+}
+
+#[test]
+fn a_folder_that_became_a_link_is_not_restored_through() {
+    let place = Place::new();
+    let path = place.put("sub/a.txt", "a");
+    let slip = place.take(&path);
+    fs::remove_dir(place.work.join("sub")).unwrap();
+    fs::create_dir(place.work.join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", place.work.join("sub")).unwrap();
+    assert!(matches!(place.trash.put_back(slip.id, &path, &IfTaken::Refuse), Err(TrashError::Elsewhere(_))));
+    assert!(place.trash.holds(slip.id) && !exists(&place.work.join("elsewhere/a.txt")));
+    // A link itself is taken as a link, through a real folder.
+    let link = place.take(&place.work.join("sub"));
+    assert_eq!(fs::read_link(place.trash.content(link.id)).unwrap(), Path::new("elsewhere"));
+}
+
+#[test]
+fn missing_parents_are_made_and_a_thing_that_is_gone_is_said() {
+    let place = Place::new();
+    let path = place.put("x/y/a.txt", "a");
+    let slip = place.take(&path);
+    fs::remove_dir_all(place.work.join("x")).unwrap();
+    place.trash.put_back(slip.id, &path, &IfTaken::Refuse).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"a");
+    assert!(matches!(place.trash.put_back(slip.id, &path, &IfTaken::Refuse), Err(TrashError::Gone)));
+}
+
+#[test]
+fn homes_and_octo_itself_are_refused_and_nothing_is_written() {
+    let place = Place::new();
+    let home = place.trash.home().to_owned();
+    for path in [home.clone(), home.parent().unwrap().to_owned(), "/etc/passwd".into(), "/dev/null".into()] {
+        assert!(
+            matches!(place.trash.take(&path, &removal()), Err(TrashError::Refused(_))),
+            "{}",
+            path.display()
+        );
+        assert!(exists(&path));
+    }
+    assert!(!exists(&home.join("trash")));
+}
+
+#[test]
+fn purged_things_are_gone_also_where_folders_forbid_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.put("a/b/c.txt", "c");
+    fs::set_permissions(place.work.join("a/b"), fs::Permissions::from_mode(0o555)).unwrap();
+    let slip = place.take(&place.work.join("a"));
+    place.trash.purge(slip.id).unwrap();
+    place.trash.purge(slip.id).unwrap();
+    assert!(place.here().is_empty());
+    assert_eq!(fs::read_dir(place.trash.home().join("trash")).unwrap().count(), 1, "only the marks' folder");
+}
+
+#[test]
+fn what_is_held_by_another_process_is_left_alone() {
+    let place = Place::new();
+    let slip = place.take(&place.put("a.txt", "a"));
+    let held = fs::File::open(place.trash.entry(slip.id).join("slip.json")).unwrap();
+    held.lock().unwrap();
+    assert!(place.trash.arrivals(Sweep::All).unwrap().is_empty());
+    drop(held);
+    assert_eq!(place.here(), [slip]);
+}
+
+#[test]
+fn previews_are_capped_and_tell_kinds_apart() {
+    let place = Place::new();
+    let look = |path: &Path| {
+        let slip = place.take(path);
+        place.trash.look(slip.id).unwrap()
+    };
+    let long: String = (0..5_000).map(|n| format!("行 {n}\n")).collect();
+    match look(&place.put("long.txt", &long)) {
+        Look::Text { text, more } => {
+            assert!(more && text.lines().count() == 200 && text.starts_with("行 0\n"))
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(look(&place.put("short", "a\nb\n")), Look::Text { text: "a\nb\n".to_owned(), more: false });
+    assert_eq!(look(&place.put("raw", [0, 1, 2])), Look::Nothing);
+    assert_eq!(look(&place.put("latin", [0xe4, b'a', b'b', b'c', b'd', b'e'])), Look::Nothing);
+    place.put("folder/sub/x", "");
+    place.put("folder/a", "");
+    assert_eq!(
+        look(&place.work.join("folder")),
+        Look::Folder { entries: vec!["sub/".to_owned(), "a".to_owned()], total: 2 }
+    );
+    std::os::unix::fs::symlink("over/there", place.work.join("l")).unwrap();
+    assert_eq!(look(&place.work.join("l")), Look::Link("over/there".to_owned()));
+}
+
+#[test]
+fn only_folders_that_prove_it_can_be_made_again() {
+    let place = Place::new();
+    let again = |path: &Path| {
+        let slip = place.take(path);
+        place.trash.measure(slip.id, &slip.path).unwrap().made_again
+    };
+    place.put("site/package.json", "{}");
+    place.put("site/node_modules/x", "");
+    place.put("bare/node_modules/x", "");
+    place.put("rust/target/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55");
+    place.put("mine/dist/x", "");
+    let made: Vec<bool> = ["site/node_modules", "bare/node_modules", "rust/target", "mine/dist"]
+        .iter()
+        .map(|path| again(&place.work.join(path)))
+        .collect();
+    assert_eq!(made, [true, false, true, false]);
+}
+
+/// Another file system, where this machine lets one be used.
+fn elsewhere() -> Option<tempfile::TempDir> {
+    let shm = Path::new("/dev/shm");
+    let same = |one: &Path, other: &Path| {
+        use std::os::unix::fs::MetadataExt;
+        Some(fs::metadata(one).ok()?.dev() == fs::metadata(other).ok()?.dev())
+    };
+    if same(shm, &std::env::temp_dir())? {
+        return None;
+    }
+    tempfile::tempdir_in(shm).ok()
+}
+
+#[test]
+fn across_file_systems_a_tree_is_copied_both_ways_and_stays_the_same() {
+    let Some(other) = elsewhere() else { return };
+    let place = Place::new();
+    let moved = other.path().canonicalize().unwrap().join("hard");
+    let root = hard_tree(&place);
+    tree::copy(&root, &moved).unwrap();
+    let before = picture(&moved);
+    assert_eq!(before, picture(&root), "a copy keeps modes and times");
+    let slip = place.take(&moved);
+    assert!(!exists(&moved));
+    assert_eq!(picture(&place.trash.content(slip.id)), before);
+    assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0, "nothing is left aside");
+    place.trash.put_back(slip.id, &moved, &IfTaken::Refuse).unwrap();
+    assert_eq!(picture(&moved), before);
+    assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1);
+    assert!(!place.trash.holds(slip.id));
+}
+
+#[test]
+fn what_cannot_be_copied_from_elsewhere_stays() {
+    let Some(other) = elsewhere() else { return };
+    let place = Place::new();
+    let folder = other.path().canonicalize().unwrap().join("d");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("big"), vec![0; 4096]).unwrap();
+    assert!(matches!(place.trash.take_within(&folder, &removal(), 4095), Err(TrashError::TooLarge)));
+    let _socket = std::os::unix::net::UnixListener::bind(folder.join("socket")).unwrap();
+    match place.trash.take(&folder, &removal()) {
+        Err(TrashError::Special(path)) => assert_eq!(path, Path::new("socket")),
+        other => panic!("{other:?}"),
+    }
+    assert!(folder.join("big").exists() && place.here().is_empty());
+}
+
+#[test]
+fn an_interrupted_copy_is_finished_or_taken_back() {
+    let Some(other) = elsewhere() else { return };
+    let base = other.path().canonicalize().unwrap();
+    // How far it came: nothing, part of the copy, all of it, the original aside, settled.
+    for stage in 0..5 {
+        let place = Place::new();
+        let path = base.join(format!("thing-{stage}"));
+        fs::write(&path, "precious").unwrap();
+        place.trash.make_root().unwrap();
+        let id = TrashId::new();
+        let slip = Slip::new(id, path.clone(), removal(), slip::How::Copy);
+        let entry = place.trash.entry(id);
+        fs::create_dir(&entry).unwrap();
+        drop(slip::write(&entry, &slip).unwrap());
+        if stage == 1 {
+            fs::write(entry.join("part"), "prec").unwrap();
+        }
+        if stage >= 2 {
+            fs::write(place.trash.content(id), "precious").unwrap();
+        }
+        if stage >= 3 {
+            fs::rename(&path, slip.aside()).unwrap();
+        }
+        if stage >= 4 {
+            fs::write(entry.join("there"), "").unwrap();
+        }
+        let here = place.here();
+        assert!(!exists(&slip.aside()), "{stage}");
+        if stage >= 3 {
+            assert_eq!(here, [slip], "{stage}");
+            assert_eq!(fs::read(place.trash.content(id)).unwrap(), b"precious");
+            assert!(!exists(&path), "not doubled: {stage}");
+        } else {
+            assert!(here.is_empty(), "not doubled: {stage}");
+            assert_eq!(fs::read(&path).unwrap(), b"precious", "{stage}");
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Write(u8, Vec<u8>),
+    Remove(u8),
+    Restore(usize, u8),
+    Purge(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0..6u8, proptest::collection::vec(any::<u8>(), 0..16)).prop_map(|(at, bytes)| Step::Write(at, bytes)),
+        3 => (0..6u8).prop_map(Step::Remove),
+        3 => (0..8usize, 0..3u8).prop_map(|(which, how)| Step::Restore(which, how)),
+        1 => (0..8usize).prop_map(Step::Purge),
+    ]
+}
+
+/// The paths of the steps: two folders and what is in them.
+const PATHS: [&str; 6] = ["a", "d", "d/x", "d/y", "e", "e/z"];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    /// Whatever is removed and restored in whatever order: every byte that was not overwritten or purged is either
+    /// in its place or in the trash, once.
+    #[test]
+    fn no_byte_is_lost_or_doubled(steps in proptest::collection::vec(step(), 1..30)) {
+        let place = Place::new();
+        let mut bytes = 0_u32;
+        // Every content is told apart by a number of its own.
+        let mut alive: Vec<Vec<u8>> = Vec::new();
+        let contents = |place: &Place| {
+            let mut found = Vec::new();
+            let mut gather = |root: &Path| tree::walk(root, &mut |path, meta| {
+                if meta.is_file() { found.push(fs::read(path)?); }
+                Ok(())
+            });
+            gather(&place.work).unwrap();
+            for slip in place.here() { gather(&place.trash.content(slip.id)).unwrap(); }
+            found.sort();
+            found
+        };
+        for step in steps {
+            match step {
+                Step::Write(at, mut content) => {
+                    let path = place.work.join(PATHS[at as usize]);
+                    if exists(&path) || !path.parent().unwrap().is_dir() { continue; }
+                    if matches!(at, 1 | 4) { fs::create_dir(&path).unwrap(); continue; }
+                    bytes += 1;
+                    content.extend(bytes.to_le_bytes());
+                    fs::write(&path, &content).unwrap();
+                    alive.push(content);
+                }
+                Step::Remove(at) => {
+                    let path = place.work.join(PATHS[at as usize]);
+                    let was = exists(&path);
+                    prop_assert_eq!(place.trash.take(&path, &removal()).is_ok(), was);
+                    prop_assert!(!exists(&path));
+                }
+                Step::Restore(which, how) => {
+                    let Some(slip) = place.here().into_iter().nth(which) else { continue };
+                    let if_taken = match how {
+                        0 => IfTaken::Refuse,
+                        1 => IfTaken::KeepBoth,
+                        _ => IfTaken::Replace(removal()),
+                    };
+                    // A parent that is a file now refuses, and that is right.
+                    let _ = place.trash.put_back(slip.id, &slip.path, &if_taken);
+                }
+                Step::Purge(which) => {
+                    let Some(slip) = place.here().into_iter().nth(which) else { continue };
+                    let mut gone = Vec::new();
+                    tree::walk(&place.trash.content(slip.id), &mut |path, meta| {
+                        if meta.is_file() { gone.push(fs::read(path)?); }
+                        Ok(())
+                    }).unwrap();
+                    place.trash.purge(slip.id).unwrap();
+                    alive.retain(|content| !gone.contains(content));
+                }
+            }
+            alive.sort();
+            prop_assert_eq!(&contents(&place), &alive);
+        }
+    }
+}

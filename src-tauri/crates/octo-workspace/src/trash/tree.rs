@@ -1,0 +1,283 @@
+//! Whole trees: looked at, copied, compared, flushed, removed. Links are never followed.
+
+use super::TrashError;
+use std::{
+    fs::{self, File, FileTimes, Metadata},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+/// What a tree is made of, without its contents.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Picture(Vec<Part>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Part {
+    below: PathBuf,
+    kind: Kind,
+    size: u64,
+    inode: u64,
+    modified: Option<std::time::SystemTime>,
+}
+
+/// What a part is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    Link,
+    Special,
+}
+
+pub(super) fn kind(meta: &Metadata) -> Kind {
+    if meta.is_symlink() {
+        Kind::Link
+    } else if meta.is_dir() {
+        Kind::Folder
+    } else if meta.is_file() {
+        Kind::File
+    } else {
+        Kind::Special
+    }
+}
+
+/// Every part of a tree, itself first, a folder before what is in it, names in order.
+pub(super) fn walk(
+    root: &Path,
+    visit: &mut impl FnMut(&Path, &Metadata) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut waiting = vec![root.to_owned()];
+    while let Some(path) = waiting.pop() {
+        let meta = fs::symlink_metadata(&path)?;
+        visit(&path, &meta)?;
+        if meta.is_dir() {
+            let names = fs::read_dir(&path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
+            let mut inside = names?;
+            inside.sort_unstable_by(|one, other| other.cmp(one));
+            waiting.append(&mut inside);
+        }
+    }
+    Ok(())
+}
+
+impl Picture {
+    pub(super) fn of(root: &Path) -> io::Result<Self> {
+        let mut parts = Vec::new();
+        walk(root, &mut |path, meta| {
+            let kind = kind(meta);
+            #[cfg(unix)]
+            let inode = std::os::unix::fs::MetadataExt::ino(meta);
+            #[cfg(not(unix))]
+            let inode = 0;
+            parts.push(Part {
+                below: path.strip_prefix(root).map(Path::to_owned).unwrap_or_default(),
+                kind,
+                size: if kind == Kind::Folder { 0 } else { meta.len() },
+                inode,
+                modified: meta.modified().ok(),
+            });
+            Ok(())
+        })?;
+        Ok(Self(parts))
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.iter().map(|part| part.size).sum()
+    }
+
+    pub(super) fn files(&self) -> u64 {
+        self.0.iter().filter(|part| part.kind != Kind::Folder).count() as u64
+    }
+
+    /// The first part that cannot be copied.
+    pub(super) fn special(&self) -> Option<PathBuf> {
+        self.0.iter().find(|part| part.kind == Kind::Special).map(|part| part.below.clone())
+    }
+}
+
+/// Copies a tree to a path that is free, with modes, times and links. What cannot be kept is an error, except
+/// owners that only the system's administrator may give.
+pub(super) fn copy(from: &Path, to: &Path) -> Result<(), TrashError> {
+    let mut folders = Vec::new();
+    walk(from, &mut |path, meta| {
+        let target = join(to, path.strip_prefix(from).unwrap_or(Path::new("")));
+        match kind(meta) {
+            Kind::Folder => {
+                // Writable until all is in it.
+                fs::create_dir(&target)?;
+                folders.push((target, meta.clone()));
+            }
+            Kind::Link => link(&fs::read_link(path)?, &target)?,
+            Kind::File => {
+                let mut source = open_plain(path)?;
+                let mut copied = File::options().write(true).create_new(true).open(&target)?;
+                io::copy(&mut source, &mut copied)?;
+                dress(&copied, meta)?;
+            }
+            Kind::Special => return Err(io::ErrorKind::Unsupported.into()),
+        }
+        Ok(())
+    })
+    .map_err(TrashError::NoRoom)?;
+    for (folder, meta) in folders.iter().rev() {
+        File::open(folder).and_then(|open| dress(&open, meta)).map_err(TrashError::NoRoom)?;
+    }
+    Ok(())
+}
+
+fn join(root: &Path, below: &Path) -> PathBuf {
+    if below.as_os_str().is_empty() { root.to_owned() } else { root.join(below) }
+}
+
+/// Opens a file that was an ordinary one a moment ago and must not have become a link or a pipe since.
+fn open_plain(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    let file = {
+        use rustix::fs::{Mode, OFlags};
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        File::from(rustix::fs::open(path, flags, Mode::empty())?)
+    };
+    #[cfg(not(unix))]
+    let file = File::open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it changed its kind")) }
+}
+
+#[cfg(unix)]
+fn link(target: &Path, at: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, at)
+}
+
+#[cfg(not(unix))]
+fn link(_target: &Path, _at: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Gives a copy the owner, mode and times of its original.
+fn dress(copy: &File, meta: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+        let mine = copy.metadata()?;
+        if (mine.uid(), mine.gid()) != (meta.uid(), meta.gid())
+            && let Err(error) = fchown(copy, Some(meta.uid()), Some(meta.gid()))
+        {
+            tracing::debug!(%error, "the owner of a moved file could not be kept");
+        }
+        // After the owner: changing it clears the set-user-id bits.
+        copy.set_permissions(fs::Permissions::from_mode(meta.mode() & 0o7777))?;
+    }
+    let mut times = FileTimes::new();
+    if let Ok(modified) = meta.modified() {
+        times = times.set_modified(modified);
+    }
+    if let Ok(accessed) = meta.accessed() {
+        times = times.set_accessed(accessed);
+    }
+    copy.set_times(times)
+}
+
+/// Whether a copy holds what its original does, read from both byte for byte.
+pub(super) fn compare(original: &Path, copy: &Path) -> Result<(), TrashError> {
+    let list = |root: &Path| -> io::Result<Vec<(PathBuf, Kind, u64)>> {
+        let mut parts = Vec::new();
+        walk(root, &mut |path, meta| {
+            let size = if meta.is_file() { meta.len() } else { 0 };
+            parts.push((path.strip_prefix(root).map(Path::to_owned).unwrap_or_default(), kind(meta), size));
+            Ok(())
+        })?;
+        Ok(parts)
+    };
+    let (one, other) = (list(original).map_err(TrashError::Thing)?, list(copy).map_err(TrashError::NoRoom)?);
+    if one != other {
+        return Err(TrashError::Changed);
+    }
+    for (below, kind, _) in one {
+        let (original, copy) = (join(original, &below), join(copy, &below));
+        let same = match kind {
+            Kind::File => same_bytes(&original, &copy).map_err(TrashError::Thing)?,
+            Kind::Link => fs::read_link(&original).ok() == fs::read_link(&copy).ok(),
+            Kind::Folder | Kind::Special => true,
+        };
+        if !same {
+            return Err(TrashError::Changed);
+        }
+    }
+    Ok(())
+}
+
+fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (open_plain(one)?, open_plain(other)?);
+    let (mut left, mut right) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
+    loop {
+        let read = one.read(&mut left)?;
+        let expected = left.get(..read).unwrap_or_default();
+        let found = right.get_mut(..read).unwrap_or_default();
+        if read == 0 {
+            return Ok(other.read(&mut right)? == 0);
+        }
+        match other.read_exact(found) {
+            Ok(()) if found == expected => {}
+            Ok(()) => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Makes a tree survive a power cut.
+pub(super) fn flush(root: &Path) -> io::Result<()> {
+    walk(root, &mut |path, meta| match kind(meta) {
+        Kind::File => File::open(path)?.sync_all(),
+        Kind::Folder => flush_folder(path),
+        Kind::Link | Kind::Special => Ok(()),
+    })?;
+    root.parent().map_or(Ok(()), flush_folder)
+}
+
+/// Makes the names in a folder survive a power cut.
+pub(super) fn flush_folder(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    File::open(folder)?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
+}
+
+/// Removes a tree of Octo's own, also where its folders forbid it. One that is not there is no error.
+pub(super) fn remove(root: &Path) -> io::Result<()> {
+    let meta = match fs::symlink_metadata(root) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if !meta.is_dir() {
+        return fs::remove_file(root);
+    }
+    match fs::remove_dir_all(root) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            open_up(root)?;
+            fs::remove_dir_all(root)
+        }
+        done => done,
+    }
+}
+
+/// Lets the owner into every folder of a tree.
+fn open_up(root: &Path) -> io::Result<()> {
+    let mut waiting = vec![root.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+        }
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            // Not followed: a link to a folder is no folder.
+            if entry.file_type()?.is_dir() {
+                waiting.push(entry.path());
+            }
+        }
+    }
+    Ok(())
+}

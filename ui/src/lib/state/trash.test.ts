@@ -1,0 +1,24 @@
+import type { Event, Update } from "$lib/ipc/types";
+import { describe, expect, it } from "vitest";
+import { apply, type TrashState } from "./trash";
+
+const totals = (things: number) => ({ things, bytes: things * 10 });
+const event = (seq: number, what: Event): Update => ({
+  type: "event",
+  envelope: { topic: { type: "trash" }, seq, at: 0, v: 1, event: what },
+});
+const changed = (seq: number, things: number): Update => event(seq, { type: "trash_changed", totals: totals(things) });
+const begun: TrashState = { seq: 3, totals: totals(1) };
+
+describe("the trash's totals", () => {
+  it("begin with the snapshot and follow the events", () => {
+    const first = apply(null, { type: "snapshot", snapshot: { topic: "trash", ...begun } });
+    expect(first).toEqual({ type: "applied", state: begun });
+    expect(apply(begun, changed(4, 2))).toEqual({ type: "applied", state: { seq: 4, totals: totals(2) } });
+  });
+  it("see a gap and ignore what is old", () => {
+    expect(apply(begun, changed(5, 2))).toEqual({ type: "gap" });
+    expect(apply(null, changed(1, 2))).toEqual({ type: "gap" });
+    expect(apply(begun, changed(3, 9))).toEqual({ type: "applied", state: begun });
+  });
+});
