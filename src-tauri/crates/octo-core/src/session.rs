@@ -9,6 +9,7 @@ mod background;
 mod budget;
 mod calls;
 mod compacting;
+mod confined;
 mod fallback;
 mod hooked;
 mod idle;

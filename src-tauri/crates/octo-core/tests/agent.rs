@@ -12,6 +12,7 @@ mod agent {
     mod compaction;
     mod fallback;
     mod faults;
+    mod guards;
     mod headers;
     mod huge;
     mod idle;
@@ -21,6 +22,7 @@ mod agent {
     mod restart;
     mod rig;
     mod stop;
+    mod time;
     mod trash;
     mod turns;
 }

@@ -55,6 +55,8 @@ pub struct Settings {
     pub keep_warm: Switch,
     /// Whether the next message is guessed.
     pub suggestions: Switch,
+    /// Whether the system holds commands to the session's folder, where it can.
+    pub confinement: Switch,
     /// How much may be spent before Octo pauses and asks.
     pub budgets: Budgets,
     /// Folders used lately, newest first, at most ten.
@@ -92,6 +94,8 @@ pub struct SettingsPatch {
     pub keep_warm: Option<Switch>,
     /// See [`Settings::suggestions`].
     pub suggestions: Option<Switch>,
+    /// See [`Settings::confinement`].
+    pub confinement: Option<Switch>,
     /// See [`Settings::budgets`].
     pub budgets: Option<Budgets>,
     /// See [`Settings::proxy`].

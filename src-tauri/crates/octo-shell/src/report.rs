@@ -1,5 +1,6 @@
 //! What goes into a run and what comes out of it.
 
+use crate::Confinement;
 use octo_protocol::{BackgroundCommand, CallId, CommandState};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -49,6 +50,8 @@ pub struct Run {
     pub wait: Duration,
     /// Where it is meant to run.
     pub pace: Pace,
+    /// What the system lets it touch; none for everything the person may.
+    pub confinement: Option<Confinement>,
 }
 
 /// Where a command is meant to run. Any that runs on after the wait goes on in the background.

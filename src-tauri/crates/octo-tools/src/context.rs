@@ -3,7 +3,7 @@
 use crate::{Http, Search, Tasks, Trashcan};
 use octo_documents::Reader;
 use octo_protocol::{CallId, SessionId, Todo};
-use octo_shell::Shell;
+use octo_shell::{Confinement, Shell};
 use octo_workspace::{Blobs, Files, Outputs, Scripts};
 use std::{
     path::PathBuf,
@@ -50,6 +50,8 @@ pub struct ToolContext {
     pub tasks: Tasks,
     /// Takes output of a running command as it comes; text is cleaned, SGR colours kept.
     pub live: LiveOutput,
+    /// What the system lets a command touch; none for everything the person may.
+    pub confinement: Option<Confinement>,
     /// Ends when the call must end.
     pub cancel: CancellationToken,
     /// Who let the call run. A command nobody was asked about runs in an environment of its own.

@@ -142,6 +142,7 @@ impl Tool for TerminalTool {
                     cancel,
                     wait,
                     pace,
+                    confinement: context.confinement.clone(),
                 };
                 context.shell.run(run).await
             }
@@ -223,8 +224,22 @@ fn words(report: &Report, context: &ToolContext) -> String {
     } else {
         format!("; now in {}", report.cwd_after.display())
     };
-    lines.push(format!("[{state}{log}{moved}]"));
+    let held = if is_held_back(report, context) {
+        "; the system held this command back: it may write only in the session's folder, temporary folders and caches, and read no stored keys. If it must do more, tell the person, who can allow it or turn this off in the settings"
+    } else {
+        ""
+    };
+    lines.push(format!("[{state}{log}{moved}{held}]"));
     lines.join("\n")
+}
+
+/// Whether a command failed as one does that the system holds back. It may have failed so for another reason too.
+fn is_held_back(report: &Report, context: &ToolContext) -> bool {
+    const SIGNS: [&str; 4] =
+        ["Permission denied", "Operation not permitted", "EACCES", "Read-only file system"];
+    context.confinement.is_some()
+        && matches!(report.state, CommandState::Exited { code } if code != 0)
+        && SIGNS.iter().any(|sign| report.output_model.contains(sign))
 }
 
 #[cfg(test)]

@@ -72,6 +72,7 @@ impl Bench {
             search: Search::new(Arc::new(Fixed(Vec::new()))),
             shell_folder: None,
             rewritten: None,
+            confinement: None,
             trash: Arc::new(OnDisk(trash.clone())),
             todos: TodoList::default(),
             tasks: Tasks::new(machine, session, TurnId::new()),
@@ -232,10 +233,6 @@ impl Trashcan for OnDisk {
         }
         ready(totals(&old))
     }
-}
-
-fn words(error: ToolError) -> String {
-    error.text
 }
 
 /// Providers of searches as a test sets them up.

@@ -2,18 +2,19 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use octo_documents::Reader;
-use octo_protocol::{CallId, SessionId, TurnId};
+use octo_protocol::{CallId, SessionId, TrashId, TrashTotals, TurnId};
 use octo_shell::{LoginEnvironment, Shell, ShellConfig};
 use octo_store::Store;
 use octo_tools::{
-    Engine, Engines, Http, SHIPPED_SCRIPTS, Search, Tasks, TodoList, ToolContext, Toolset, Vetted,
+    Engine, Engines, Http, SHIPPED_SCRIPTS, Search, Tasks, TodoList, ToolContext, ToolError, Toolset,
+    TrashFile, TrashListing, Trashcan, Vetted,
 };
 use octo_workspace::{Blobs, Files, Limits, Outputs, Scope, Scripts, TimeMachine};
 use serde_json::{Value, json};
 use std::{
     fs,
     io::{Cursor, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -25,6 +26,39 @@ struct Nobody;
 impl Engines for Nobody {
     fn engines(&self) -> futures::future::BoxFuture<'_, Vec<Engine>> {
         Box::pin(async { Vec::new() })
+    }
+}
+
+/// Reading documents removes nothing.
+struct NoTrash;
+
+type Answer<T> = futures::future::BoxFuture<'static, Result<T, ToolError>>;
+
+fn none<T: Send + 'static>() -> Answer<T> {
+    Box::pin(async { Err(ToolError::new("there is no trash here")) })
+}
+
+impl Trashcan for NoTrash {
+    fn files(&self, _project: &Path, _limit: u32) -> Answer<TrashListing> {
+        none()
+    }
+    fn at_path(&self, _path: &Path) -> Answer<Vec<TrashFile>> {
+        none()
+    }
+    fn file(&self, _id: TrashId) -> Answer<Option<TrashFile>> {
+        none()
+    }
+    fn named(&self, _name: &str, _limit: u32) -> Answer<Vec<TrashFile>> {
+        none()
+    }
+    fn restore(&self, _id: TrashId, _to: &Path) -> Answer<()> {
+        none()
+    }
+    fn count(&self, _days: u32) -> Answer<TrashTotals> {
+        none()
+    }
+    fn empty(&self, _days: u32) -> Answer<TrashTotals> {
+        none()
     }
 }
 
@@ -62,11 +96,14 @@ impl Desk {
                 secret_variables: vec![],
                 news: Arc::new(|_| {}),
                 ceiling: octo_shell::CEILING,
+                removals: octo_shell::Removals::System,
             }),
             shell_folder: None,
             todos: TodoList::default(),
             tasks: Tasks::new(machine, session, TurnId::new()),
             rewritten: None,
+            trash: Arc::new(NoTrash),
+            confinement: None,
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             vetted: Vetted::Policy,

@@ -75,6 +75,7 @@ export class FakeCore {
               compact_at: { type: "usual" },
               keep_warm: "on",
               suggestions: "on",
+              confinement: "on",
               trash: TRASH,
               budgets: { session: null, day: null, task: null },
               recent_folders: [],

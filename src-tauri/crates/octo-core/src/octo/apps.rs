@@ -127,6 +127,7 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
         compact_at,
         keep_warm,
         suggestions,
+        confinement,
         budgets,
         proxy,
         trash,
@@ -135,6 +136,7 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
     settings.compact_at = compact_at.unwrap_or(settings.compact_at);
     settings.keep_warm = keep_warm.unwrap_or(settings.keep_warm);
     settings.suggestions = suggestions.unwrap_or(settings.suggestions);
+    settings.confinement = confinement.unwrap_or(settings.confinement);
     settings.budgets = budgets.unwrap_or(settings.budgets);
     settings.language = language.unwrap_or(settings.language);
     settings.theme = theme.unwrap_or(settings.theme);

@@ -162,6 +162,7 @@ impl Session {
             search: self.shared.search.clone(),
             shell_folder: None,
             rewritten: None,
+            confinement: None,
             todos: self.todos.clone(),
             tasks,
             trash: Arc::new(self.shared.trash.clone()),
@@ -312,6 +313,7 @@ impl Session {
             context.http.granting(permission::granted_sites(&ground, &ready.effects, &ready.decision));
         context.shell_folder = Some(ready.shell_folder.clone());
         context.rewritten.clone_from(&ready.rewritten);
+        context.confinement = self.confinement(&ready.decision, &ready.nature);
         let (call, hooks) = (open_call, self.hooks());
         tokio::spawn(async move {
             let (began, tool) = (Instant::now(), ready.tool);

@@ -297,7 +297,7 @@ async fn the_same_command_is_refused_and_another_sessions_handle_is_unknown() {
 async fn the_background_is_asked_about_like_the_foreground_and_goes_on_when_the_folder_changes() {
     let script = Script::new().call("terminal", until("go", "pwd")).text("It runs.").text("It ended.");
     let mut rig = Rig::new(script).await;
-    let session = rig.start(Mode::AskRisky, "run").await;
+    let session = rig.start(Mode::Ask, "run").await;
     let question = rig.question().await;
     assert!(!rig.home.work().join("pid").exists(), "nothing runs before the answer");
     rig.answer(session, &question, octo_protocol::Answer::Once).await;

@@ -50,6 +50,8 @@ async fn a_task_reads_edits_and_runs_and_everything_is_kept() {
     rig.assert_sound();
 
     // What is shown after a restart comes from the same stored data.
+    rig.event("the task's end", |event| matches!(event, Event::TasksChanged).then_some(())).await;
+    let snapshot = rig.snapshot(session).await;
     rig.restart().await;
     assert_eq!(rig.snapshot(session).await, snapshot);
 }

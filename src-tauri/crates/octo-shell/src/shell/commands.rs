@@ -208,6 +208,14 @@ impl Commands {
         };
         let files = Files::write(&self.config.scratch, &handle, &run.command, functions)
             .map_err(ShellError::Start)?;
+        let confinement = run.confinement.clone().map(|mut confinement| {
+            // What the command leaves for the next one, and where its `rm` moves things.
+            confinement.writable.push(self.config.scratch.clone());
+            if let Removals::Trash { home } = &self.config.removals {
+                confinement.writable.push(home.join("trash"));
+            }
+            confinement
+        });
         let program = bash(variables.get("PATH").map(String::as_str)).ok_or(ShellError::NoBash)?;
         let log = LogFile::new(
             self.config.scratch.join("logs").join(format!("{handle}.log")),
@@ -229,6 +237,7 @@ impl Commands {
             program: &program,
             script: &script,
             variables: &variables,
+            confinement,
             transcript,
             ended: Box::new(move |left, guarded| {
                 if let Some(state) = files.state().as_deref().and_then(carry::read) {

@@ -7,7 +7,7 @@ use super::{
     processes::{self, Attention, Process},
 };
 use crate::{
-    Live, ShellError,
+    Confinement, Live, ShellError,
     environment::Variables,
     output::{Stage, Transcript},
 };
@@ -81,6 +81,8 @@ pub(super) struct Start<'a> {
     /// Called when it is over, with the processes it left behind and what guards them, before anyone learns of its
     /// end.
     pub ended: Box<dyn FnOnce(Vec<Process>, Option<Guarded>) + Send>,
+    /// What the system lets it touch.
+    pub confinement: Option<Confinement>,
 }
 
 /// A command that was started.
@@ -132,9 +134,22 @@ impl Task {
         }
         let terminal = Terminal::new(pty.master.as_ref())?;
         let reader = terminal.side.try_clone().map_err(ShellError::Start)?;
-        let child: Box<dyn portable_pty::Child> =
-            pty.slave.spawn_command(builder).map_err(|error| failed(&error))?;
-        drop(pty);
+        // Nothing of the terminal stays open here but our own side.
+        let slave = pty.slave;
+        drop(pty.master);
+        let spawn = move || slave.spawn_command(builder).map_err(|error| failed(&error));
+        let child = match start.confinement {
+            None => spawn()?,
+            // A thread of its own, which ends with this: what it is held to it hands on and never loses.
+            Some(confinement) => thread::scope(|scope| {
+                let held = scope.spawn(move || {
+                    confinement.enforce().map_err(ShellError::Start)?;
+                    spawn()
+                });
+                held.join().unwrap_or_else(|_| Err(failed(&"the command's thread broke")))
+            })?,
+        };
+        let child: Box<dyn portable_pty::Child> = child;
         let mut child = child.downcast::<std::process::Child>().map_err(|_| failed(&"no process"))?;
         let leader = child.id();
         let guarded = guard::guard(leader);

@@ -70,6 +70,7 @@ impl Place {
             cancel: CancellationToken::new(),
             wait: Duration::from_secs(30),
             pace: Pace::Foreground,
+            confinement: None,
         }
     }
 
@@ -257,6 +258,8 @@ async fn the_trashs_programs_are_found_first_and_stay_so() {
         scratch: root.path().join("scratch"),
         login: login(root.path()),
         secret_variables: Vec::new(),
+        news: Arc::new(|_| {}),
+        ceiling: crate::CEILING,
         removals: crate::Removals::Trash { home: home.clone() },
     });
     let place = Place { root, shell };

@@ -104,7 +104,10 @@ impl Fold {
             Event::CallBilled { call } => self.spending += call,
             Event::ContextCompacted { tokens } => self.context_tokens = *tokens,
             // Says only how the turn will end.
-            Event::TurnStopping { .. } | Event::CompactionStarted => {}
+            Event::TurnStopping { .. } | Event::CompactionStarted | Event::TasksChanged => {}
+            Event::WentTo { task: _, undone } => {
+                self.turns.iter_mut().for_each(|turn| turn.undone = undone.contains(&turn.id));
+            }
             Event::CommandAnswered { note } => self.notes.push((self.seq, NoteKind::Answer, note.clone())),
             Event::CompactionFailed { error } => {
                 self.notes.push((self.seq, NoteKind::NotCompacted, error.clone()));

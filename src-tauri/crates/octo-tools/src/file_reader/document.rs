@@ -154,6 +154,7 @@ async fn run(script: &Path, file: &Path, context: &ToolContext) -> Result<String
         cancel: context.cancel.clone(),
         wait: SCRIPT,
         pace: Pace::Foreground,
+        confinement: context.confinement.clone(),
     };
     let report = context.shell.run(run).await.map_err(|error| error.to_string())?;
     if let Some(handle) = &report.handle {

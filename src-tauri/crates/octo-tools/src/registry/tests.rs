@@ -21,10 +21,12 @@ fn names_are_found_as_models_write_them() {
         ("http_get", "web_fetch"),
         ("todo", "todo_manager"),
         ("ask_user", "request_user_feedback"),
+        ("undo", "undo_task"),
+        ("rm", "trash_manager"),
     ] {
         assert_eq!(tools.resolve(name).map(|tool| tool.name()), Some(tool), "{name}");
     }
-    for name in ["", "browser", "undo", "reader", "_"] {
+    for name in ["", "browser", "skill", "reader", "_"] {
         assert!(tools.resolve(name).is_none(), "{name}");
     }
     for (tool, names) in ALIASES {

@@ -124,6 +124,9 @@ impl Known {
             | Event::BudgetReached { .. }
             | Event::BudgetAnswered
             | Event::CompactionStarted
+            | Event::CommandsChanged { .. }
+            | Event::TasksChanged
+            | Event::WentTo { .. }
             | Event::CompactionFailed { .. }
             | Event::ContextCompacted { .. }
             | Event::CommandAnswered { .. } => {}

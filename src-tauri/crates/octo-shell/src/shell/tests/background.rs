@@ -24,6 +24,7 @@ impl Told {
             secret_variables: Vec::new(),
             news: Arc::new(move |news| sender.send(news).unwrap_or_default()),
             ceiling,
+            removals: crate::Removals::System,
         });
         Self { place: Place { root, shell }, news }
     }

@@ -35,6 +35,7 @@ async fn octo() {
             cancel: CancellationToken::new(),
             wait: Duration::from_millis(200),
             pace: Pace::Background,
+            confinement: None,
         };
         shell.run(run).await.unwrap();
     }

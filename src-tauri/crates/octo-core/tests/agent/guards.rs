@@ -1,0 +1,68 @@
+//! What stands between a call and its effect besides the policy: the person's hooks, and what the system holds back.
+
+use super::rig::{Rig, results, statuses};
+use octo_protocol::{CallStatus, Mode, TurnEnd};
+use octo_testkit::Script;
+use serde_json::json;
+use std::fs;
+
+#[tokio::test]
+async fn a_hook_denies_adds_words_and_hears_the_end() {
+    let script = Script::new()
+        .calls([
+            ("write", json!({ "path": "a", "content": "x" })),
+            ("write", json!({ "path": "b", "content": "x" })),
+        ])
+        .text("done");
+    let mut rig = Rig::new(script).await;
+    let work = rig.home.work();
+    let hooks = r#"
+        [[hook]]
+        on = "before_tool"
+        tools = ["write"]
+        command = '''grep -q '"path":"a"' && { echo "a is mine" >&2; exit 2; }; true'''
+        [[hook]]
+        on = "after_tool"
+        command = '''echo '{"context": "now run the tests"}' '''
+        [[hook]]
+        on = "session_start"
+        command = '''echo '{"context": "be brief"}' '''
+        [[hook]]
+        on = "finish"
+        command = "cat > finished.json"
+    "#;
+    fs::write(rig.home.octo().join("hooks.toml"), hooks).unwrap();
+    let session = rig.start(Mode::Autonomous, "Write").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!(statuses(&snapshot), [CallStatus::Denied, CallStatus::Done]);
+    let said = results(&snapshot);
+    assert!(said[0].contains("a is mine") && said[1].contains("now run the tests"), "{said:?}");
+    assert!(!work.join("a").exists() && work.join("b").exists());
+    assert!(rig.server.requests()[0].body.to_string().contains("be brief"));
+    // It runs beside the session and is only begun by now.
+    let finished = work.join("finished.json");
+    while !fs::read_to_string(&finished).is_ok_and(|told| told.contains("finish")) {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_command_is_held_to_the_folder_and_says_so() {
+    if !octo_shell::confines() {
+        println!("left out: this system cannot hold commands back");
+        return;
+    }
+    let outside = tempfile::tempdir_in("/var").unwrap();
+    let line = format!("sh -c 'echo in > inside; echo out > {}/file'", outside.path().display());
+    let script = Script::new().call("terminal", json!({ "command": line })).text("done");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Autonomous, "Try").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let said = results(&rig.snapshot(session).await);
+    assert!(said[0].contains("held this command back"), "{said:?}");
+    assert!(rig.home.work().join("inside").exists());
+    assert!(!outside.path().join("file").exists());
+    rig.assert_sound();
+}

@@ -1,0 +1,198 @@
+//! Turns are tasks of the time machine: what they do to files, commands included, is taken back and brought back.
+
+use super::rig::{Rig, answers, results};
+use octo_protocol::{
+    CompareFile, CompareWith, Event, FileSelection, GetTaskChanges, GetTaskTree, Mode, PreviewRestore,
+    RestoreScope, RestoreTask, Send, SessionId, TaskChange, TaskStatus, TurnEnd,
+};
+use octo_testkit::Script;
+use serde_json::json;
+use std::{collections::BTreeMap, fs, path::Path};
+
+/// Every file below a folder, by its name there.
+fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().display().to_string();
+                files.insert(name, fs::read(path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+async fn settled(rig: &mut Rig) {
+    rig.event("the task's end", |event| matches!(event, Event::TasksChanged).then_some(())).await;
+}
+
+async fn turn(rig: &mut Rig, session: SessionId, text: &str) {
+    rig.send(session, text).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    settled(rig).await;
+}
+
+fn go(session: SessionId, task: u32, scope: RestoreScope) -> RestoreTask {
+    RestoreTask { session, task, scope, selection: FileSelection::All, overwrite: Vec::new() }
+}
+
+#[tokio::test]
+async fn edits_and_commands_of_three_turns_are_undone_branched_and_redone() {
+    let script = Script::new()
+        .call("write", json!({ "path": "src/a.txt", "content": "one\n" }))
+        .text("made")
+        .call("terminal", json!({ "command": "sed -i s/one/two/ src/a.txt; printf x > new.bin; rm -r docs" }))
+        .text("changed")
+        .call("edit", json!({ "path": "src/a.txt", "old_string": "two", "new_string": "three" }))
+        .text("edited")
+        .call("terminal", json!({ "command": "echo other > src/a.txt" }))
+        .text("otherwise");
+    let mut rig = Rig::new(script).await;
+    let work = rig.home.work();
+    fs::create_dir(work.join("docs")).unwrap();
+    fs::write(work.join("docs/guide"), "read me").unwrap();
+    fs::write(work.join(".env"), "KEY=1").unwrap();
+    let mut states = vec![tree(&work)];
+    let session = rig.start(Mode::Autonomous, "Make a file").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    settled(&mut rig).await;
+    states.push(tree(&work));
+    for text in ["Change it by a command", "Edit it"] {
+        turn(&mut rig, session, text).await;
+        states.push(tree(&work));
+    }
+    assert!(!work.join("docs").exists(), "the command really did it");
+
+    // One, two, three.
+    for task in [2, 1, 0] {
+        let report = rig.octo.call(go(session, task, RestoreScope::Both)).await.unwrap();
+        assert_eq!((report.active, report.kept.len(), report.impossible.len()), (task, 0, 0));
+        assert_eq!(tree(&work), states[task as usize], "byte for byte the end of task {task}");
+    }
+    let undone: Vec<bool> = rig.snapshot(session).await.page.turns.iter().map(|turn| turn.undone).collect();
+    assert_eq!(undone, [true, true, true]);
+
+    // A branch, of which the model sees only its own way.
+    rig.octo.call(go(session, 1, RestoreScope::Both)).await.unwrap();
+    turn(&mut rig, session, "Do it otherwise").await;
+    assert_eq!(fs::read_to_string(work.join("src/a.txt")).unwrap(), "other\n");
+    let asked = rig.server.requests().last().unwrap().body.to_string();
+    assert!(asked.contains("Make a file") && !asked.contains("Change it by a command"), "{asked}");
+
+    // And the first way again, files and conversation.
+    let branch = rig.octo.call(GetTaskTree { session }).await.unwrap();
+    assert!(branch.tasks.iter().any(|task| task.branch));
+    rig.octo.call(go(session, 3, RestoreScope::Both)).await.unwrap();
+    assert_eq!(tree(&work), states[3]);
+    rig.server.push(octo_testkit::Reply::text("again"));
+    turn(&mut rig, session, "Where are we?").await;
+    let asked = rig.server.requests().last().unwrap().body.to_string();
+    assert!(asked.contains("Edit it") && !asked.contains("Do it otherwise"), "{asked}");
+
+    let changes = rig.octo.call(GetTaskChanges { session, task: 2 }).await.unwrap();
+    let by_name =
+        |end: &str| changes.paths.iter().find(|path| path.path.ends_with(end)).map(|path| path.change);
+    assert_eq!(by_name("src/a.txt"), Some(TaskChange::Edited));
+    assert_eq!(by_name("new.bin"), Some(TaskChange::Created));
+    assert_eq!(by_name("docs/guide"), Some(TaskChange::Deleted));
+    let path = work.join("src/a.txt").display().to_string();
+    let compared =
+        rig.octo.call(CompareFile { session, task: 2, path, with: CompareWith::Before }).await.unwrap();
+    assert_eq!(compared.diff.map(|diff| (diff.added, diff.removed)), Some((1, 1)));
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn what_the_person_changed_is_kept_unless_it_is_named_and_one_file_comes_back_alone() {
+    let script = Script::new()
+        .calls([
+            ("write", json!({ "path": "a", "content": "mine\n" })),
+            ("write", json!({ "path": "b", "content": "mine\n" })),
+        ])
+        .text("made");
+    let mut rig = Rig::new(script).await;
+    let work = rig.home.work();
+    let session = rig.start(Mode::Autonomous, "Make two files").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    settled(&mut rig).await;
+    fs::write(work.join("a"), "the person's\n").unwrap();
+    let preview =
+        rig.octo.call(PreviewRestore { session, task: 0, selection: FileSelection::All }).await.unwrap();
+    let a = work.join("a").display().to_string();
+    assert_eq!(preview.conflicts.iter().map(|one| &one.path).collect::<Vec<_>>(), [&a]);
+    let report = rig.octo.call(go(session, 0, RestoreScope::Files)).await.unwrap();
+    assert_eq!(report.kept, [a.clone()]);
+    assert_eq!(fs::read_to_string(&a).unwrap(), "the person's\n");
+    assert!(!work.join("b").exists());
+    assert!(rig.snapshot(session).await.page.turns.iter().all(|turn| !turn.undone), "files only");
+    // The undo is itself undone, and one file alone.
+    let chosen = FileSelection::Chosen { paths: vec![work.join("b").display().to_string()] };
+    let one = RestoreTask { selection: chosen, ..go(session, 1, RestoreScope::Both) };
+    rig.octo.call(one).await.unwrap();
+    assert_eq!(fs::read_to_string(work.join("b")).unwrap(), "mine\n");
+    assert_eq!(fs::read_to_string(&a).unwrap(), "the person's\n");
+    let named = RestoreTask { overwrite: vec![a.clone()], ..go(session, 0, RestoreScope::Both) };
+    rig.octo.call(named).await.unwrap();
+    assert!(!Path::new(&a).exists() && !work.join("b").exists());
+}
+
+#[tokio::test]
+async fn the_model_undoes_at_the_end_of_its_turn_and_still_sees_that_it_was_asked() {
+    let script = Script::new()
+        .call("write", json!({ "path": "a", "content": "wrong\n" }))
+        .text("made")
+        .calls([("list_tasks", json!({})), ("undo_task", json!({}))])
+        .text("It is taken back.")
+        .text("Yes.");
+    let mut rig = Rig::new(script).await;
+    let work = rig.home.work();
+    let session = rig.start(Mode::Autonomous, "Make a").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    settled(&mut rig).await;
+    rig.send(session, "Undo that").await;
+    let went = rig
+        .event("the journey", |event| match event {
+            Event::WentTo { task, undone } => Some((*task, undone.len())),
+            _ => None,
+        })
+        .await;
+    assert_eq!(went, (0, 1), "the turn that asked is not undone");
+    assert!(!work.join("a").exists());
+    let said = results(&rig.snapshot(session).await);
+    assert!(said[1].contains("→ 1 Make a"), "{said:?}");
+    assert!(said[2].contains("task 1 is undone"), "{said:?}");
+    rig.send(session, "Is it gone?").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let asked = rig.server.requests().last().unwrap().body.to_string();
+    assert!(asked.contains("Undo that") && !asked.contains("Make a\\\""), "{asked}");
+    assert!(answers(&rig.snapshot(session).await).ends_with("Yes."));
+}
+
+#[tokio::test]
+async fn undo_is_a_command_too_and_holds_over_a_restart() {
+    let script = Script::new().call("write", json!({ "path": "a", "content": "x\n" })).text("made");
+    let mut rig = Rig::new(script).await;
+    let work = rig.home.work();
+    let session = rig.start(Mode::Autonomous, "Make a").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    settled(&mut rig).await;
+    rig.octo.call(Send { session, blocks: super::rig::words("/undo") }).await.unwrap();
+    assert!(!work.join("a").exists());
+    rig.restart().await;
+    let tasks = rig.octo.call(GetTaskTree { session }).await.unwrap();
+    assert_eq!((tasks.active, tasks.redo), (0, Some(1)));
+    assert!(tasks.tasks.iter().any(|task| task.number == 1 && task.status == TaskStatus::Undone));
+    assert!(rig.snapshot(session).await.page.turns[0].undone);
+    rig.octo.call(Send { session, blocks: super::rig::words("/redo") }).await.unwrap();
+    assert!(work.join("a").exists());
+    assert!(!rig.snapshot(session).await.page.turns[0].undone);
+    // Nothing more to bring back: said, and nothing is done.
+    rig.octo.call(Send { session, blocks: super::rig::words("/redo") }).await.unwrap();
+    let note = rig.snapshot(session).await.notes.pop().unwrap();
+    assert_eq!(note.note.key, "time.nothing_to_redo");
+}
