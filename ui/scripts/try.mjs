@@ -503,18 +503,22 @@ ok(
   (await page.locator(".head").innerText()).includes("10,000 things"),
   await page.locator(".head").innerText(),
 );
-const rows = page.getByTestId("trash-row");
-ok("few rows of many", (await rows.count()) < 60, await rows.count());
+const trashRows = page.getByTestId("trash-row");
+ok("few trashRows of many", (await trashRows.count()) < 60, await trashRows.count());
 await page.mouse.move(500, 400);
 for (let i = 0; i < 20; i++) {
   await page.mouse.wheel(0, 3000);
   await page.waitForTimeout(30);
 }
-ok("still few far down", (await rows.count()) < 60 && (await rows.first().innerText()) !== "", await rows.count());
+ok(
+  "still few far down",
+  (await trashRows.count()) < 60 && (await trashRows.first().innerText()) !== "",
+  await trashRows.count(),
+);
 await page.getByTestId("trash-search").fill("retry");
 await page.waitForTimeout(400);
-ok("search", (await rows.count()) === 1 && (await rows.first().innerText()).includes("retry_old.rs"));
-await rows.first().focus();
+ok("search", (await trashRows.count()) === 1 && (await trashRows.first().innerText()).includes("retry_old.rs"));
+await trashRows.first().focus();
 await page.waitForSelector(".trash-text");
 ok("preview", (await page.locator(".trash-text").innerText()).includes("resume_all"));
 await page.keyboard.press("Enter");
@@ -525,10 +529,10 @@ ok(
 );
 await page.getByTestId("trash-keep-both").click();
 await page.waitForTimeout(300);
-ok("restored", (await rows.count()) === 0);
+ok("restored", (await trashRows.count()) === 0);
 await page.getByTestId("trash-search").fill("");
 await page.waitForTimeout(400);
-await rows.first().focus();
+await trashRows.first().focus();
 await page.keyboard.press(" ");
 await page.keyboard.press("ArrowDown");
 await page.keyboard.press(" ");
@@ -543,7 +547,7 @@ await page.waitForTimeout(300);
 ok("gone", (await page.locator(".head").innerText()).includes("9,997 things"), await page.locator(".head").innerText());
 await page.getByTestId("trash-kind-session").click();
 await page.waitForTimeout(300);
-ok("sessions only", (await rows.count()) <= 1);
+ok("sessions only", (await trashRows.count()) <= 1);
 await page.close();
 await browser.close();
 await server.close();

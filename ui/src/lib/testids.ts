@@ -122,6 +122,7 @@ export const testids = {
   compactTokens: "compact-tokens",
   keepWarm: "keep-warm",
   suggestions: "suggestions",
+  undone: "undone",
   confinement: "confinement",
   budgetField: "budget-field", // its parts: budget-field-task, budget-field-session, budget-field-day
   // usage

@@ -113,7 +113,10 @@ impl Octo {
         tokio::task::spawn_blocking(move || octo_shell::prune_logs(&shells));
         look_after(&octo.shared).await;
         match octo.shared.config.open_turns {
-            OpenTurns::GoOnAtStart => octo.resume().await?,
+            OpenTurns::GoOnAtStart => {
+                octo.tend_time().await;
+                octo.resume().await?;
+            }
             OpenTurns::WaitForUse => {}
         }
         Ok(octo)

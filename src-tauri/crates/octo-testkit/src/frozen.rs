@@ -146,7 +146,9 @@ impl Conversations {
 /// Whether the person took back what came after the common part and says something else there: one new message, where
 /// the conversation before had gone on. What it had said in between may stay, as it was: the turn that asked for it.
 fn goes_back(head: &Prefix, request: &Prefix, common: usize) -> bool {
-    let Some((_new, kept)) = request.messages.get(common..).and_then(<[String]>::split_last) else { return false };
+    let Some((_new, kept)) = request.messages.get(common..).and_then(<[String]>::split_last) else {
+        return false;
+    };
     let later = head.messages.get(common..).unwrap_or_default();
     later.len() > 1 && (kept.is_empty() || later.windows(kept.len()).any(|part| part == kept))
 }

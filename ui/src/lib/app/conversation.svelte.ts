@@ -1,6 +1,7 @@
 /** The session on screen: its state and everything that can be asked of it. */
 import { call } from "$lib/ipc";
 import type {
+  Event,
   Answer,
   ApiError,
   BilledCall,
@@ -23,6 +24,11 @@ import { toasts } from "./toasts.svelte";
 /** How many messages an earlier page has. */
 const PAGE = 200;
 
+/** Whether the time machine's tasks are others now. */
+function changesTasks(event: Event): boolean {
+  return event.type === "tasks_changed" || event.type === "went_to";
+}
+
 export class Conversation {
   readonly id: string;
   state = $state.raw<SessionState | null>(null);
@@ -42,7 +48,7 @@ export class Conversation {
   target = $state.raw<{ message: string } | null>(null);
   /** Where the time machine was opened; null while it is closed. */
   timeAt = $state.raw<TimePlace | null>(null);
-  #snapshots = $state(0);
+  #taskChanges = $state(0);
   #wanted: string | null = null;
   #following: Following<SessionState> | undefined;
   readonly #ended: () => void;
@@ -78,7 +84,7 @@ export class Conversation {
    */
   readonly taskMoment = $derived.by(() => {
     const last = this.#turns?.at(-1);
-    return `${this.#snapshots} ${last?.id ?? ""} ${last?.ended_at ?? ""}`;
+    return `${this.#taskChanges} ${last?.id ?? ""} ${last?.ended_at ?? ""}`;
   });
 
   constructor(id: string, ended: () => void) {
@@ -92,7 +98,8 @@ export class Conversation {
     this.#following?.stop();
     this.problem = null;
     const applied: typeof apply = (state, update) => {
-      if (update.type === "snapshot") this.#snapshots += 1;
+      if (update.type === "snapshot" || (update.type === "event" && changesTasks(update.envelope.event)))
+        this.#taskChanges += 1;
       return apply(state, update);
     };
     this.#following = follow<SessionState>({ type: "session", id: this.id }, applied, {

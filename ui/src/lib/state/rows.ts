@@ -1,14 +1,5 @@
 /** What the transcript shows, one row each, from a session's state. Pure; texts that stream are read by the rows. */
-import type {
-  ApiError,
-  BackgroundCommand,
-  Block,
-  CallView,
-  Message,
-  Note,
-  Question,
-  TurnView,
-} from "$lib/ipc/types";
+import type { ApiError, BackgroundCommand, Block, CallView, Message, Note, Question, TurnView } from "$lib/ipc/types";
 import type { SessionState } from "./session";
 import { hitRate, totalInput } from "./spending";
 import type { Stream } from "./stream";
@@ -43,6 +34,8 @@ interface Common {
   readonly message: string | null;
   /** Whether a turn begins here. */
   readonly first: boolean;
+  /** Whether its turn was undone: the model does not see it. */
+  readonly undone: boolean;
 }
 
 /** A row of the transcript. */
@@ -55,13 +48,14 @@ export type Row = Common &
     | { kind: "ended"; commands: readonly BackgroundCommand[] }
     | { kind: "summary"; text: string; covers: number; archive: string | null }
     | { kind: "cut"; why: "truncated" | "cut" }
+    | { kind: "undone" }
     | { kind: "end"; turn: TurnView; figures: TurnFigures; how: "finished" | "stopped" }
     | { kind: "error"; turn: string; error: ApiError; canRetry: boolean }
     | { kind: "note"; about: Note["kind"]; note: ApiError }
     | { kind: "ask"; question: Question; place: number; of: number }
   );
 
-type Distribute<T> = T extends Row ? Omit<T, "first"> : never;
+type Distribute<T> = T extends Row ? Omit<T, "first" | "undone"> : never;
 type Draft = Distribute<Row>;
 
 /** The part of a session's state rows are made of; streamed text is only looked at for which blocks stream. */
@@ -91,7 +85,10 @@ export function rowsOf(state: RowSource): readonly Row[] {
   /** Whether the turn has no row yet: it began by itself, without words of the person. */
   let fresh = true;
   const add = (row: Draft, begins = false): void => {
-    rows.push({ ...row, first: begins || rows.length === 0 || (fresh && row.kind === "ended") });
+    const undone = turn !== null && turns.get(turn)?.undone === true;
+    if (undone && rows.at(-1)?.undone !== true)
+      rows.push({ kind: "undone", key: `undone:${turn}`, message: null, first: true, undone });
+    rows.push({ ...row, undone, first: begins || rows.length === 0 || (fresh && row.kind === "ended") });
     fresh = false;
   };
   const close = (): void => {

@@ -242,6 +242,14 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
       return { ...state, retry: null };
     case "command_answered":
       return withNote(state, envelope, "answer", event.note);
+    // The timeline looks again; nothing of the session itself changes.
+    case "tasks_changed":
+      return state;
+    case "went_to":
+      return {
+        ...state,
+        turns: state.turns.map((turn) => ({ ...turn, undone: event.undone.includes(turn.id) })),
+      };
     // Of other topics; they never come here.
     case "session_listed":
     case "session_removed":

@@ -21,6 +21,7 @@ export function apply(state: TrashState | null, update: Update): Outcome<TrashSt
       return { type: "applied", state: { seq, totals: event.totals } };
     }
     case "delta":
+    case "billed":
     case "trouble":
       return { type: "applied", state };
     case "fault":

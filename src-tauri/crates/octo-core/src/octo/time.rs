@@ -5,7 +5,7 @@ use crate::session::Ask;
 use octo_protocol::{ApiError, TimeRequest};
 use octo_workspace::{TimeError, TimeMachine};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 impl Octo {
     pub(super) async fn time(&self, request: TimeRequest) -> Result<Value, ApiError> {
@@ -46,6 +46,35 @@ impl Octo {
         }
     }
 
+    /// Ends what an earlier process left half-way, and from then on removes once a day what nothing refers to. Only in
+    /// the one process that goes on with everything: a headless run beside it leaves both to it.
+    pub(super) async fn tend_time(&self) {
+        let recovered = self.look(|machine| machine.recover()).await;
+        match recovered {
+            Ok(recovered) => {
+                for one in recovered {
+                    tracing::warn!(session = %one.session, outcome = ?one.outcome, "a restore was interrupted");
+                }
+            }
+            // Its session says so when it is asked to go anywhere.
+            Err(error) => tracing::error!(%error, "an interrupted restore cannot be ended yet"),
+        }
+        let machine = self.shared.time.clone();
+        tokio::spawn(async move {
+            // Not at the start, when there is more urgent work.
+            tokio::time::sleep(FIRST_COLLECTION).await;
+            loop {
+                let machine = machine.clone();
+                match tokio::task::spawn_blocking(move || machine.collect(BUDGET)).await {
+                    Ok(Ok(collected)) => tracing::info!(?collected, "kept content was tidied"),
+                    Ok(Err(error)) => tracing::warn!(%error, "kept content was not tidied"),
+                    Err(error) => tracing::error!(%error, "tidying kept content broke"),
+                }
+                tokio::time::sleep(BETWEEN_COLLECTIONS).await;
+            }
+        });
+    }
+
     async fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&TimeMachine) -> Result<T, TimeError> + Send + 'static,
@@ -56,5 +85,8 @@ impl Octo {
     }
 }
 
+/// How long after the start kept content is tidied first.
+const FIRST_COLLECTION: Duration = Duration::from_secs(10 * 60);
+const BETWEEN_COLLECTIONS: Duration = Duration::from_secs(24 * 60 * 60);
 /// What kept content may take on the disk, in bytes, where the person says nothing else.
 const BUDGET: u64 = 10 << 30;

@@ -6,9 +6,11 @@ import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
 import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
+import type { SearchProviders } from "./SearchProviders";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
 import type { TrashLimits } from "./TrashLimits";
+import type { TrustedCertificates } from "./TrustedCertificates";
 
 /**
  * The settings. Every field has a default, so that an older or a newer file can be read.
@@ -51,6 +53,10 @@ keep_warm: Switch,
  */
 suggestions: Switch, 
 /**
+ * Whether the system holds commands to the session's folder, where it can.
+ */
+confinement: Switch, 
+/**
  * How much may be spent before Octo pauses and asks.
  */
 budgets: Budgets, 
@@ -59,9 +65,17 @@ budgets: Budgets,
  */
 recent_folders: Array<string>, 
 /**
- * The proxy models are reached through.
+ * The proxy models are reached through, and the web.
  */
 proxy: ProxyChoice, 
+/**
+ * Certificates trusted beside the system's where models are reached.
+ */
+certificates: TrustedCertificates | null, 
+/**
+ * Who is asked when the web is searched, in this order.
+ */
+search: SearchProviders, 
 /**
  * How long and how much the trash keeps.
  */

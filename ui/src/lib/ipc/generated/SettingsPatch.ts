@@ -47,6 +47,10 @@ keep_warm?: Switch,
  */
 suggestions?: Switch, 
 /**
+ * See [`Settings::confinement`].
+ */
+confinement?: Switch, 
+/**
  * See [`Settings::budgets`].
  */
 budgets?: Budgets, 
