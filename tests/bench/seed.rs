@@ -134,6 +134,7 @@ fn long_session(tx: &mut Tx<'_>, info: SessionInfo, model: ModelId) -> Result<()
             ended_at: None,
             end: None,
             usage: Usage::default(),
+            undone: false,
         };
         let mut emit = |event: Event| -> Result<(), StoreError> {
             let added = match &event {

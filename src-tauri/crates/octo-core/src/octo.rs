@@ -220,7 +220,7 @@ impl Octo {
             }
             Topic::Settings => {
                 let (seq, snapshot) = self.settings_snapshot().await?;
-                Ok(Snapshot::Settings { seq, snapshot })
+                Ok(Snapshot::Settings { seq, snapshot: Box::new(snapshot) })
             }
             Topic::Ledger => Ok(Snapshot::Ledger {}),
         }

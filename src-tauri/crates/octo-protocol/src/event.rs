@@ -252,6 +252,10 @@ pub struct Delta {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every update is an event: a box for each would cost more"
+)]
 pub enum Update {
     /// Everything as of now; replaces what the client had.
     Snapshot {
@@ -319,7 +323,7 @@ pub enum Snapshot {
         #[ts(type = "number")]
         seq: u64,
         /// Settings and models.
-        snapshot: SettingsSnapshot,
+        snapshot: Box<SettingsSnapshot>,
     },
     /// Of the trash.
     Trash {

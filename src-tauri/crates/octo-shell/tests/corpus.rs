@@ -2,7 +2,7 @@
 //!
 //! One command a line: its verdict (`allow`, `rewrite`, `ask`, `deny`), a tab, the command. `⏎` stands for a line
 //! end, `⟨XXXX⟩` for the character with that number.
-#![expect(clippy::expect_used, clippy::panic, clippy::print_stdout, reason = "a test")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use octo_shell::{Around, Policy, Standing, Verdict, assess};
 use std::{collections::BTreeMap, fs, path::Path, process::Command};

@@ -126,7 +126,7 @@ async fn what_the_person_changed_is_kept_unless_it_is_named_and_one_file_comes_b
     let a = work.join("a").display().to_string();
     assert_eq!(preview.conflicts.iter().map(|one| &one.path).collect::<Vec<_>>(), [&a]);
     let report = rig.octo.call(go(session, 0, RestoreScope::Files)).await.unwrap();
-    assert_eq!(report.kept, [a.clone()]);
+    assert_eq!(report.kept, std::slice::from_ref(&a));
     assert_eq!(fs::read_to_string(&a).unwrap(), "the person's\n");
     assert!(!work.join("b").exists());
     assert!(rig.snapshot(session).await.page.turns.iter().all(|turn| !turn.undone), "files only");
