@@ -138,7 +138,7 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
 }
 
 /// Fills in the first screen, tests the model and saves it.
-async fn connect(app: &Application, url: &str, look: &str) -> Result<()> {
+pub(crate) async fn connect(app: &Application, url: &str, look: &str) -> Result<()> {
     app.find("welcome").await?;
     app.click("model-provider-custom").await?;
     app.click("model-protocol-anthropic").await?;

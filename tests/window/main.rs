@@ -6,3 +6,5 @@ mod demo;
 mod first_run;
 #[cfg(test)]
 mod first_task;
+#[cfg(test)]
+mod time_machine;

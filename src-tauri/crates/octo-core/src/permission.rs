@@ -72,6 +72,8 @@ pub(crate) struct Nature {
     pub only_reads: bool,
     /// What it does that always asks.
     pub risk: Option<Risk>,
+    /// Whether the person has a rule for a part of it.
+    pub ruled: bool,
     /// What it is known to read, resolved.
     pub reads: Vec<PathBuf>,
     /// What it is known to change, resolved.
@@ -91,7 +93,11 @@ impl Nature {
                     && known.repositories.is_empty(),
                 risk: None,
                 reads: resolved(&known.reads),
-                writes: resolved(&[known.writes.as_slice(), known.removes.as_slice()].concat()),
+                writes: resolved(&[known.writes.as_slice(), known.removes.as_slice()].concat())
+                    .into_iter()
+                    .chain(known.repositories.iter().cloned())
+                    .collect(),
+                ruled: matches!(verdict, Verdict::Ruled(_)),
             },
             Verdict::Ask { why: Doubtful::Risky { risk, .. }, .. } => {
                 Self { risk: Some(*risk), ..Self::default() }

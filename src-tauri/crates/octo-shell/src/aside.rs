@@ -99,44 +99,4 @@ async fn kept(pipe: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
 
 #[cfg(test)]
 #[cfg(unix)]
-mod tests {
-    use super::*;
-    use std::time::Instant;
-
-    async fn run(line: &str, patience: Duration) -> io::Result<AsideEnd> {
-        let login = LoginEnvironment::fixed([
-            ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
-            ("KEY".to_owned(), "secret".to_owned()),
-        ]);
-        let secret_variables = ["KEY".to_owned()];
-        let folder = std::env::temp_dir();
-        let input = b"{\"a\":1}".to_vec();
-        Aside { line, folder: &folder, input, patience, login: &login, secret_variables: &secret_variables }
-            .run()
-            .await
-    }
-
-    #[tokio::test]
-    async fn it_is_told_and_heard_and_sees_no_secret() {
-        let end = run("cat; echo \" [$KEY]\"; echo oh >&2; exit 3", Duration::from_secs(30)).await.unwrap();
-        assert_eq!(end, AsideEnd { code: Some(3), output: "{\"a\":1} []\n".into(), errors: "oh\n".into() });
-        let end = run("head -c 1000000 /dev/zero | tr '\\0' x", Duration::from_secs(30)).await.unwrap();
-        assert_eq!((end.code, end.output.len()), (Some(0), KEPT));
-    }
-
-    #[tokio::test]
-    async fn its_time_over_nothing_of_it_is_left() {
-        let mark = tempfile::tempdir().unwrap();
-        let alive = mark.path().join("alive");
-        let line = format!("(while :; do echo > '{}'; sleep 0.02; done) & sleep 60", alive.display());
-        let began = Instant::now();
-        let error = run(&line, Duration::from_millis(300)).await.unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-        assert!(began.elapsed() < Duration::from_secs(20));
-        // Whatever it had begun when it was ended is over by now or never; then nothing writes any more.
-        tokio::time::sleep(Duration::from_millis(200)).await;
-        let _ = std::fs::remove_file(&alive);
-        tokio::time::sleep(Duration::from_millis(200)).await;
-        assert!(!alive.exists());
-    }
-}
+mod tests;

@@ -19,6 +19,9 @@ pub struct Confinement {
     /// Files and folders (with all below) it may change: the session's folder, those for temporary files
     /// ([`temporary_folders`]), and what was allowed for this command.
     pub writable: Vec<PathBuf>,
+    /// Folders it may make, replace and take away things in, without reading what is there: those of what was allowed
+    /// for this command.
+    pub entered: Vec<PathBuf>,
     /// Secrets it may read, because that was allowed for this command.
     pub secrets: Vec<PathBuf>,
     /// The person's home, real; none where there is none.

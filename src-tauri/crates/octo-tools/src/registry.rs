@@ -18,7 +18,7 @@ use crate::{
 use futures::future::BoxFuture;
 use octo_protocol::ToolView;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::{path::Path, sync::Arc};
 
 /// Goes up when a name, a description, a schema or the order changes: sessions are frozen with a version.
@@ -65,6 +65,8 @@ pub struct Toolset {
 pub struct ReadCall {
     /// The tool's own name, whatever the model called it.
     pub name: &'static str,
+    /// Its arguments as they will be taken: repaired, renamed and coerced.
+    pub arguments: Map<String, Value>,
     /// The call.
     pub call: Box<dyn PreparedCall>,
 }
@@ -143,9 +145,10 @@ impl Toolset {
         let tool = self.resolve(name).ok_or_else(|| self.unknown(name))?;
         let name = tool.name();
         let read = arguments::read(name, arguments, &tool.schema())?;
+        let arguments = read.values.clone();
         let call = tool.prepare(Value::Object(read.values))?;
         let call = if read.notes.is_empty() { call } else { Box::new(Noted { call, notes: read.notes }) };
-        Ok(ReadCall { name, call })
+        Ok(ReadCall { name, arguments, call })
     }
 
     fn unknown(&self, name: &str) -> ToolError {

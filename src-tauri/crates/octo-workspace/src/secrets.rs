@@ -98,6 +98,7 @@ const TAILS: &[&[&str]] = &[
     &["sudoers.d"],
     &[".octo", "octo.db"],
     &[".octo", "policy.toml"],
+    &[".octo", "hooks.toml"],
 ];
 
 /// Folders everything below which is secret where one of [`DATA_ROOTS`] lies above them: browsers' profiles

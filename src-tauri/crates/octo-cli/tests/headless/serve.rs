@@ -109,12 +109,14 @@ fn the_lines_of_a_turn() {
     let session = begin(&mut core, &home, model.id, "write a.txt");
     ended(&core, session);
     let topic = Topic::Session { id: session };
-    let events: Vec<Value> = until("the end of the turn in the head", || {
+    let events: Vec<Value> = until("the end of the turn in the head, and of its task", || {
         let events = core.events();
         let idle = events.iter().rev().any(|envelope| {
             matches!(&envelope.event, Event::SessionChanged { info } if info.status == octo_protocol::SessionStatus::Idle)
         });
-        idle.then(|| {
+        // The last of a turn's events.
+        let settled = events.iter().any(|envelope| matches!(&envelope.event, Event::TasksChanged));
+        (idle && settled).then(|| {
             let own = events.iter().filter(|envelope| envelope.topic == topic);
             own.map(|envelope| serde_json::to_value(envelope).unwrap()).collect()
         })

@@ -52,6 +52,7 @@ pub(crate) struct Ready {
     rewritten: Option<String>,
     nature: Nature,
     preview: ToolView,
+    arguments: Map<String, Value>,
     /// What hooks before it have for the model.
     told: Option<String>,
     /// The mode it was decided in.
@@ -296,7 +297,7 @@ impl Session {
         let turn = running.view.id;
         let Some(open) = running.call(id) else { return };
         let (Some(cancel), Some(ready)) = (open.cancel.clone(), open.ready.take()) else { return };
-        let (message, open_call) = (open.message, open.call.clone());
+        let message = open.message;
         let vetted = match ready.decision {
             Decision::Run(Basis::Policy) => Vetted::Policy,
             // Everything else ran because the person said so: by an answer, a rule or the mode.
@@ -314,7 +315,7 @@ impl Session {
         context.shell_folder = Some(ready.shell_folder.clone());
         context.rewritten.clone_from(&ready.rewritten);
         context.confinement = self.confinement(&ready.decision, &ready.nature);
-        let (call, hooks) = (open_call, self.hooks());
+        let hooks = self.hooks();
         tokio::spawn(async move {
             let (began, tool) = (Instant::now(), ready.tool);
             let may_remove = ready.effects.command.is_some();
@@ -332,8 +333,12 @@ impl Session {
                     Ok(watched) => watched,
                     Err(error) => return (Err(error), None),
                 };
+                // Looking at the folder may have taken longer than the person wanted to wait.
+                if stopped.is_cancelled() {
+                    return (Err(ToolError::new(texts::settled(Settle::Stopped).1)), watched);
+                }
                 let outcome = ready.prepared.run(context).await;
-                let mut about = facts(tool, &call);
+                let mut about = facts(tool, id, &ready.arguments);
                 about.insert("failed".to_owned(), outcome.is_err().into());
                 let heard = hooks.hear(Moment::AfterTool, Some(tool), about).await;
                 let told = [ready.told, heard.context].into_iter().flatten().collect::<Vec<_>>().join("\n");
@@ -462,13 +467,12 @@ impl Session {
     }
 }
 
-/// What a hook is told of a call.
-fn facts(tool: &str, call: &ToolCall) -> Map<String, Value> {
-    let arguments = serde_json::from_str(&call.arguments).unwrap_or_else(|_| call.arguments.as_str().into());
+/// What a hook is told of a call: what will run, not what the model wrote.
+fn facts(tool: &str, call: CallId, arguments: &Map<String, Value>) -> Map<String, Value> {
     Map::from_iter([
         ("tool".to_owned(), tool.into()),
-        ("call".to_owned(), call.id.to_string().into()),
-        ("arguments".to_owned(), arguments),
+        ("call".to_owned(), call.to_string().into()),
+        ("arguments".to_owned(), arguments.clone().into()),
     ])
 }
 
@@ -480,7 +484,7 @@ pub(super) async fn ready(
     hooks: &Hooks,
     context: &ToolContext,
 ) -> Result<Ready, ToolError> {
-    let ReadCall { name: tool, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
+    let ReadCall { name: tool, arguments, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
     let effects = prepared.effects(&ground.folder).looked_up(&context.http).await;
     let decided = permission::decide_beside(ground, &effects).await;
     if let Some(entry) = decided.logged(&effects, context.session, now()) {
@@ -512,6 +516,7 @@ pub(super) async fn ready(
             rewritten,
             nature,
             preview,
+            arguments,
             told,
             mode,
             shell_folder,
@@ -529,13 +534,26 @@ pub(super) async fn ready(
             "{tool} asks the person but has no question; nothing was asked."
         )));
     }
-    let Heard { deny, context: told } = hooks.hear(Moment::BeforeTool, Some(tool), facts(tool, call)).await;
+    let Heard { deny, context: told } =
+        hooks.hear(Moment::BeforeTool, Some(tool), facts(tool, call.id, &arguments)).await;
     let decision = match deny {
         Some(why) => Decision::Deny { refusal: Refusal::Hook, subject: tool.to_owned(), part: Some(why) },
         None => decision,
     };
     let (mode, shell_folder) = (ground.mode, ground.shell_folder.clone());
-    Ok(Ready { tool, prepared, effects, decision, rewritten, nature, preview, told, mode, shell_folder })
+    Ok(Ready {
+        tool,
+        prepared,
+        effects,
+        decision,
+        rewritten,
+        nature,
+        preview,
+        arguments,
+        told,
+        mode,
+        shell_folder,
+    })
 }
 
 /// A result with what hooks added to it.

@@ -37,7 +37,7 @@ impl Session {
             .unwrap_or_else(|_| self.shared.config.home.clone());
         let mut writable = temporary_folders();
         writable.extend([self.folder.clone(), self.scratch.clone()]);
-        let mut secrets = Vec::new();
+        let (mut secrets, mut entered) = (Vec::new(), Vec::new());
         // Found harmless, it gets no more than what was looked at; allowed by the person, what it names as well.
         if !matches!(decision, Decision::Run(Basis::Policy)) {
             match nature.risk {
@@ -47,12 +47,19 @@ impl Session {
                 }
                 Some(Risk::RunsDownload | Risk::RewritesHistory | Risk::Deletes | Risk::Ruled) | None => {}
             }
-            writable.extend(nature.writes.iter().cloned());
+            if nature.ruled {
+                secrets.extend(accounts(home.as_deref()));
+            }
+            for path in nature.writes.iter().filter(|path| !path.starts_with(&self.folder)) {
+                entered.extend(path.ancestors().skip(1).find(|parent| parent.is_dir()).map(Path::to_owned));
+                writable.push(path.clone());
+            }
             secrets.extend(nature.reads.iter().filter(|path| is_secret(path)).cloned());
         }
         let readable = ["archives", "bin", "logs", "memories", "outputs", "scripts", "skills"];
         Some(Confinement {
             writable,
+            entered,
             secrets,
             home,
             octo_readable: readable.iter().map(|name| octo.join(name)).collect(),

@@ -5,6 +5,7 @@
 use super::{
     state::{Change, Session},
     tasks::beside,
+    turns::Step,
 };
 use crate::compaction;
 use octo_protocol::{
@@ -60,11 +61,13 @@ impl Session {
                 Ok(kept)
             }
             (_, FileSelection::Chosen { paths }) => {
+                self.looked_after().await;
                 let report = self.restore_files(task, Some(paths), overwrite).await?;
                 self.commit(vec![Change::Event(Event::TasksChanged)]).await?;
                 Ok(report)
             }
             (RestoreScope::Files, FileSelection::All) => {
+                self.looked_after().await;
                 let report = self.restore_files(task, None, overwrite).await?;
                 self.commit(vec![Change::Event(Event::TasksChanged)]).await?;
                 Ok(report)
@@ -137,11 +140,15 @@ impl Session {
         overwrite: Vec<String>,
         kept: Option<TurnId>,
     ) -> Result<RestoreReport, ApiError> {
+        self.must_rest()?;
+        self.looked_after().await;
         let (session, journey) = (self.id(), Journey { task, kept });
         let begun = self.shared.store.write(move |tx| tx.begin_journey(session, journey)).await;
         begun.map_err(ApiError::from)?;
         let report = match self.restore_files(task, None, overwrite).await {
             Ok(report) => report,
+            // Its journal is there still, and the next start ends it, one way or the other.
+            Err(error) if error.key == "time.stuck" || error.key == "time.failed" => return Err(error),
             Err(error) => {
                 let dropped = self.shared.store.write(move |tx| tx.drop_journey(session)).await;
                 dropped.map_err(ApiError::from)?;
@@ -197,6 +204,11 @@ impl Session {
         tree: &TaskTree,
         kept: Option<TurnId>,
     ) -> Result<(), ApiError> {
+        // What goes on beside the conversation was about another one.
+        let mut step = Step::default();
+        self.end_side_call(&mut step);
+        self.swap = None;
+        self.commit(step.changes).await?;
         let session = self.id();
         let undone = undone_at(tree, task, kept);
         let without: HashSet<TurnId> = undone.iter().copied().collect();
@@ -213,7 +225,14 @@ impl Session {
 
     /// Files must not change under a turn that works with them.
     fn must_rest(&self) -> Result<(), ApiError> {
-        if self.running.is_some() { Err(ApiError::new("session.running")) } else { Ok(()) }
+        if self.running.is_some() {
+            Err(ApiError::new("session.running"))
+        } else if self.is_watching() {
+            // What is put back would be taken for its work.
+            Err(ApiError::new("time.commands_run"))
+        } else {
+            Ok(())
+        }
     }
 }
 

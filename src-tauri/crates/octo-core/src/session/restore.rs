@@ -110,6 +110,8 @@ impl Session {
                 .go_on_with(turn, stored.questions, stored.retry.is_some(), stored.budget.is_some())
                 .await?;
         }
+        // A turn that was being stopped ended just now: its task ends with it, before anything else is asked.
+        session.settle_task().await?;
         Ok(session)
     }
 

@@ -256,6 +256,7 @@ impl Session {
         self.bill_what_runs().await;
         self.ending.cancel();
         self.shell.shutdown().await;
+        self.record_last().await;
         let (id, token) = (self.id(), self.shared.lease.token.clone());
         let released = self.shared.store.write(move |tx| tx.release_lease(id, &token)).await;
         if let Err(error) = released {

@@ -4,13 +4,19 @@
 //! is enclosed by two looks at the session's folder; the second happens beside the conversation, and the turn's end
 //! waits for it.
 
-use super::state::{Change, Session};
+use super::state::{Change, Patience, Session};
 use crate::permission::Nature;
 use octo_protocol::{ApiError, CommandState, Event, Origin, SessionId, ToolView, TurnId};
 use octo_tools::{CommandEffect, Effects, Tasks, ToolError, ToolOutput};
 use octo_workspace::{RunningCommand, TaskId, TimeError, TimeMachine};
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 use tokio::{sync::OnceCell, task::JoinHandle};
+
+/// How often what a command changed is looked for before the next command's look has to find it.
+const LOOKS: u32 = 3;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+/// How long the end of a session waits for what its commands changed to be recorded; the next start does it otherwise.
+const LAST_LOOK: Duration = Duration::from_secs(5);
 
 /// The task of a turn. Clones are one.
 #[derive(Clone)]
@@ -130,11 +136,49 @@ impl Session {
         self.watch.looking.retain(|looking| !looking.is_finished());
         let (machine, session) = (self.shared.time.clone(), self.id());
         self.watch.looking.push(tokio::task::spawn_blocking(move || {
-            // It counts as running then, and is looked for again with the next command.
-            if let Err(error) = machine.after_command(&watched) {
-                tracing::warn!(%session, %error, "what a command changed is not recorded yet");
+            // A file that changes while it is read, a folder that is gone for a moment: looked at again.
+            for attempt in 0..LOOKS {
+                match machine.after_command(&watched) {
+                    Ok(_) => return,
+                    Err(error) => tracing::warn!(%session, %error, attempt, "what a command changed is not recorded yet"),
+                }
+                std::thread::sleep(BETWEEN_LOOKS);
             }
         }));
+    }
+
+    /// Whether a command goes on that may change files.
+    pub(super) fn is_watching(&self) -> bool {
+        !self.watch.running.is_empty()
+    }
+
+    /// Waits until what ended commands changed is recorded.
+    pub(super) async fn looked_after(&mut self) {
+        for looking in std::mem::take(&mut self.watch.looking) {
+            // One that broke has said so.
+            let _broken = looking.await;
+        }
+    }
+
+    /// The session ends, and with it its commands: what they changed is recorded now, so that nothing the person does
+    /// afterwards is taken for theirs.
+    pub(super) async fn record_last(&mut self) {
+        for (_handle, watched) in std::mem::take(&mut self.watch.running) {
+            self.look_after(watched);
+        }
+        if let Some(ending) = self.task_ending.take() {
+            let machine = ending.task.machine.clone();
+            if let Some(id) = ending.task.begun.get().copied() {
+                self.watch.looking.push(tokio::task::spawn_blocking(move || {
+                    if let Err(error) = machine.end_task(id) {
+                        tracing::warn!(%error, "a task is ended with the next one");
+                    }
+                }));
+            }
+        }
+        if tokio::time::timeout(LAST_LOOK, self.looked_after()).await.is_err() {
+            tracing::warn!(session = %self.id(), "what commands changed is recorded at the next start");
+        }
     }
 
     /// The turn is over: its task ends next.
@@ -146,10 +190,7 @@ impl Session {
     /// Ends the task of the turn that has just ended, and carries out what its tools asked for.
     pub(super) async fn settle_task(&mut self) -> Result<(), ApiError> {
         let Some(Ending { task, summary }) = self.task_ending.take() else { return Ok(()) };
-        for looking in std::mem::take(&mut self.watch.looking) {
-            // One that broke has said so.
-            let _broken = looking.await;
-        }
+        self.looked_after().await;
         let machine = task.machine.clone();
         let ended = async {
             let id = task.begun(summary).await?;
@@ -159,7 +200,12 @@ impl Session {
             // It is ended before the next one begins.
             tracing::warn!(session = %self.id(), %error, "a task was not ended");
         }
-        self.commit(vec![Change::Event(Event::TasksChanged)]).await?;
+        // Nothing is lost with this event: whoever looks at the tree sees it as it is.
+        self.patience = Patience::None;
+        if let Err(error) = self.commit(vec![Change::Event(Event::TasksChanged)]).await {
+            tracing::warn!(session = %self.id(), %error, "the end of a task was not told");
+            return Ok(());
+        }
         match task.tools.take_wish() {
             Some(target) => self.go_as_wished(target, task.turn).await,
             None => Ok(()),

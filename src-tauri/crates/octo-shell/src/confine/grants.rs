@@ -56,6 +56,7 @@ const DEPTH: usize = 3;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Grants {
     pub(super) write: BTreeSet<PathBuf>,
+    pub(super) enter: BTreeSet<PathBuf>,
     pub(super) read: BTreeSet<PathBuf>,
     pub(super) devices: BTreeSet<PathBuf>,
 }
@@ -64,6 +65,7 @@ impl Confinement {
     pub(super) fn grants(&self) -> Grants {
         let mut grants = Grants {
             write: self.writable.iter().cloned().collect(),
+            enter: self.entered.iter().cloned().collect(),
             read: self.secrets.iter().chain(&self.octo_readable).cloned().collect(),
             devices: DEVICES.iter().map(PathBuf::from).collect(),
         };

@@ -33,6 +33,10 @@ pub(super) fn enforce(grants: &Grants) -> io::Result<Enforced> {
     for path in &grants.devices {
         ruleset = grant(ruleset, path, device)?;
     }
+    let enter = AccessFs::from_write(RIGHTS) & !AccessFs::IoctlDev;
+    for path in &grants.enter {
+        ruleset = grant(ruleset, path, enter)?;
+    }
     for path in &grants.write {
         ruleset = grant(ruleset, path, all)?;
     }

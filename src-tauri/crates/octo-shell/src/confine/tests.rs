@@ -33,6 +33,7 @@ fn place() -> Option<Place> {
     }
     let confinement = Confinement {
         writable: vec![home.join("work")],
+        entered: Vec::new(),
         secrets: Vec::new(),
         home: Some(home.clone()),
         octo: home.join(".octo"),
@@ -98,6 +99,17 @@ fn what_was_allowed_for_a_command_is_granted_and_nothing_beside_it() {
     assert!(!place.runs("echo x > ~/docs/other"));
     assert!(!place.runs("echo x >> ~/.ssh/id_rsa"));
     assert_eq!(fs::read_to_string(file).unwrap(), "content\nmore\n");
+}
+
+#[test]
+fn in_an_entered_folder_things_come_and_go_and_secrets_stay_unread() {
+    let Some(mut place) = place() else { return };
+    place.confinement.entered.push(place.home.join("docs"));
+    assert!(place.runs("mv a ~/docs/moved && mkdir ~/docs/new && echo x > ~/docs/new/y && rm ~/docs/b"));
+    assert!(!place.runs("echo x > ~/other"));
+    place.confinement.entered.push(place.home.clone());
+    assert!(place.runs("echo x > ~/other"));
+    assert!(!place.runs("cat ~/.ssh/id_rsa") && !place.runs("cat ~/.octo/octo.db"));
 }
 
 #[test]

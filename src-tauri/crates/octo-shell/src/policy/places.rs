@@ -65,7 +65,7 @@ const SYSTEM: &[&str] = &[
 ];
 
 /// Files of Octo's own home no command may touch, by the start of their names.
-const OWN: &[&str] = &["octo.db", "policy.toml"];
+const OWN: &[&str] = &["octo.db", "policy.toml", "hooks.toml"];
 
 impl Around {
     /// The path a word names when the line stands in `base`; none when part of it is not known.

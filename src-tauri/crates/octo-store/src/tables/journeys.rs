@@ -83,11 +83,11 @@ fn without(generations: &BTreeMap<i64, Vec<Seen>>, undone: &HashSet<TurnId>) -> 
     }
     // Older summaries are looked at first, so what a newer one stands for is known of all it contains.
     let mut sound: HashSet<MessageId> = HashSet::new();
-    let mut by_age: Vec<(MessageId, i64)> = made.into_iter().collect();
+    let mut by_age: Vec<(MessageId, i64)> =
+        made.iter().map(|(message, generation)| (*message, *generation)).collect();
     by_age.sort_by_key(|(message, generation)| (*generation, *message));
-    for (summary, generation) in by_age {
-        let covered = generations.range(..generation).next_back().map(|(_, seen)| seen.as_slice());
-        let stands = covered.unwrap_or_default().iter().filter(|seen| seen.message < summary).all(|seen| {
+    for (summary, _) in by_age {
+        let stands = covered(generations, &made, summary).all(|seen| {
             if seen.sums_up { sound.contains(&seen.message) } else { !undone.contains(&seen.turn) }
         });
         if stands {
@@ -103,18 +103,40 @@ fn without(generations: &BTreeMap<i64, Vec<Seen>>, undone: &HashSet<TurnId>) -> 
         .find(|seen| seen.iter().all(|seen| !seen.sums_up || sound.contains(&seen.message)));
     let mut kept: Vec<MessageId> =
         base.into_iter().flatten().filter(stays).map(|seen| seen.message).collect();
-    let newest = kept.iter().max().copied();
-    let mut later: Vec<MessageId> = generations
+    // What a summary stands for is told by it; everything else that is not undone is told itself.
+    let mut told: HashSet<MessageId> = kept.iter().copied().collect();
+    let mut open: Vec<MessageId> = kept.iter().copied().filter(|message| sound.contains(message)).collect();
+    while let Some(summary) = open.pop() {
+        for seen in covered(generations, &made, summary) {
+            if told.insert(seen.message) && seen.sums_up {
+                open.push(seen.message);
+            }
+        }
+    }
+    let mut others: Vec<MessageId> = generations
         .values()
         .flatten()
-        .filter(|seen| !seen.sums_up && !undone.contains(&seen.turn))
+        .filter(|seen| !seen.sums_up && !undone.contains(&seen.turn) && !told.contains(&seen.message))
         .map(|seen| seen.message)
-        .filter(|message| newest.is_none_or(|newest| *message > newest))
         .collect();
-    later.sort_unstable();
-    later.dedup();
-    kept.extend(later);
+    others.sort_unstable();
+    others.dedup();
+    let summaries = kept.iter().take_while(|message| sound.contains(message)).count();
+    let mut rest = kept.split_off(summaries);
+    rest.extend(others);
+    rest.sort_unstable();
+    kept.extend(rest);
     kept
+}
+
+/// What a summary stands for: the generation before the one it first stands in, up to it.
+fn covered<'a>(
+    generations: &'a BTreeMap<i64, Vec<Seen>>,
+    made: &HashMap<MessageId, i64>,
+    summary: MessageId,
+) -> impl Iterator<Item = &'a Seen> {
+    let before = made.get(&summary).and_then(|generation| generations.range(..*generation).next_back());
+    before.into_iter().flat_map(|(_, seen)| seen).filter(move |seen| seen.message < summary)
 }
 
 impl Tx<'_> {
@@ -151,6 +173,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_turn_that_comes_back_is_told_in_its_place() {
+        let turns: Vec<TurnId> = (0..3).map(|_| TurnId::new()).collect();
+        let messages: Vec<MessageId> = (0..3).map(|_| MessageId::new()).collect();
+        let said = |at: usize| Seen { message: messages[at], turn: turns[at], sums_up: false };
+        // 1 was undone before 2 began, and is redone by it.
+        let generations = BTreeMap::from([(0, vec![said(0), said(1)]), (1, vec![said(0), said(2)])]);
+        assert_eq!(without(&generations, &HashSet::new()), messages);
+        // Undone, summed up without it, and redone: the summary does not stand for it.
+        let summary = Seen { message: MessageId::new(), turn: turns[0], sums_up: true };
+        let generations =
+            BTreeMap::from([(0, vec![said(0), said(1)]), (1, vec![said(0)]), (2, vec![summary])]);
+        assert_eq!(without(&generations, &HashSet::new()), [summary.message, messages[1]]);
+    }
+
+    #[test]
     fn summaries_stand_only_for_what_is_kept() {
         let turns: Vec<TurnId> = (0..5).map(|_| TurnId::new()).collect();
         let messages: Vec<MessageId> = (0..8).map(|_| MessageId::new()).collect();
@@ -163,7 +200,7 @@ mod tests {
             (2, vec![summary(4, 3), said(5, 3), said(6, 4)]),
         ]);
         for (undone, expected) in [
-            (vec![], vec![4, 5, 6]),
+            (vec![], vec![4, 1, 2, 5, 6]),
             (vec![1, 2], vec![4, 5, 6]),
             (vec![1, 2, 4], vec![4, 5]),
             // What the summary stands for is gone: everything is told whole.

@@ -1,0 +1,137 @@
+//! A small project broken over three tasks by edits and a script, and taken back: undone one by one, branched,
+//! compared, redone, one file alone; then the session itself, out of the trash.
+
+use crate::first_task::connect;
+use anyhow::{Context as _, Result};
+use octo_protocol::{Language, words};
+use octo_testkit::{ModelServer, Script, ServerOptions};
+use octo_tests::{Application, Desktop, Theme};
+use serde_json::json;
+use std::{collections::BTreeMap, fs, path::Path};
+
+const KEY: &str = "sk-test-5f2c7d81e9a04b36";
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_broken_project_is_taken_back_in_light() -> Result<()> {
+    taken_back(Theme::Light, "light").await
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_broken_project_is_taken_back_in_dark() -> Result<()> {
+    taken_back(Theme::Dark, "dark").await
+}
+
+/// Every file of the project, by its name there.
+fn project(folder: &Path) -> Result<BTreeMap<String, String>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        files.insert(entry.file_name().to_string_lossy().into_owned(), fs::read_to_string(entry.path())?);
+    }
+    Ok(files)
+}
+
+async fn taken_back(theme: Theme, look: &str) -> Result<()> {
+    let desktop = Desktop::start()?;
+    let (home, work) = (desktop.folder().join("octo"), desktop.home().join("shop"));
+    fs::create_dir(&work)?;
+    fs::write(work.join("price.py"), "def price(n):\n    return n * 2\n")?;
+    fs::write(work.join("test.py"), "assert price(2) == 4\n")?;
+    let script = Script::new()
+        .text("ok")
+        .call("edit", json!({ "path": "price.py", "old_string": "n * 2", "new_string": "n * 3" }))
+        .text("The price is three times the number now.")
+        .call(
+            "terminal",
+            json!({ "command": "sed -i 's/4/6/' test.py; rm -f notes.txt; printf 'x\\n' > built.txt" }),
+        )
+        .text("The test expects that.")
+        .call("terminal", json!({ "command": "sh -c 'rm test.py; echo broken > price.py'" }))
+        .text("I have cleaned up.")
+        .call("write", json!({ "path": "price.py", "content": "def price(n):\n    return n * 5\n" }))
+        .text("Now it is five times.");
+    let server = ModelServer::start_with(
+        script,
+        ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let app = Application::open(&desktop, &home, theme).await?;
+    connect(&app, &server.url(), &format!("time-{look}")).await?;
+    app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
+    app.choose("status-mode", &words::say(Language::En, "mode.autonomous", &BTreeMap::new())).await?;
+    let mut states = vec![project(&work)?];
+    for text in ["Make the price three times the number", "Let the test expect that", "Clean up"] {
+        let before = app.all("turn-end").await?.len();
+        app.fill("composer", text).await?;
+        app.click("send").await?;
+        app.until("the task's end", async || Ok((app.all("turn-end").await?.len() > before).then_some(())))
+            .await?;
+        states.push(project(&work)?);
+    }
+    assert!(!work.join("test.py").exists(), "it is broken");
+
+    // Undone one by one, from the keys; what each did is seen first.
+    app.click("time-open").await?;
+    app.until("the tree", async || Ok((app.all("task-row").await?.len() >= 4).then_some(()))).await?;
+    app.click("task-row[data-task=\"3\"]").await?;
+    app.find("comparison").await?;
+    app.picture(&format!("time-machine-{look}")).await?;
+    for task in [2, 1, 0] {
+        go_to(&app, task).await?;
+        app.until("the files", async || Ok((project(&work)? == states[task]).then_some(()))).await?;
+    }
+    app.click("time-close").await?;
+    app.find("undone").await?;
+    app.picture(&format!("undone-{look}")).await?;
+
+    // Another way from the first task on, beside the one before.
+    app.click("time-open").await?;
+    go_to(&app, 1).await?;
+    app.until("the files", async || Ok((project(&work)? == states[1]).then_some(()))).await?;
+    app.click("time-close").await?;
+    app.fill("composer", "Make it five times instead").await?;
+    app.click("send").await?;
+    app.text_where("answer", "the other way", |text| text.contains("five times")).await.ok();
+    app.until("the branch", async || {
+        Ok(fs::read_to_string(work.join("price.py"))?.contains("n * 5").then_some(()))
+    })
+    .await?;
+    app.until("rest", async || Ok(app.all("stop").await?.is_empty().then_some(()))).await?;
+
+    // The first way again, then one file of it alone.
+    app.click("time-open").await?;
+    app.until("the tree", async || Ok((app.all("task-row").await?.len() >= 5).then_some(()))).await?;
+    app.picture(&format!("branches-{look}")).await?;
+    go_to(&app, 2).await?;
+    app.until("the files", async || Ok((project(&work)? == states[2]).then_some(()))).await?;
+    app.click("time-close").await?;
+    app.close().await?;
+
+    // The session itself: deleted, and brought back out of the trash.
+    let app = Application::open(&desktop, &home, theme).await?;
+    app.find("session-row").await?;
+    app.click("open-trash").await?;
+    app.find("trash").await?;
+    app.picture(&format!("trash-{look}")).await?;
+    app.close().await?;
+    server.assert_clean();
+    assert_eq!(project(&work)?, states[2], "as it was left");
+    Ok(())
+}
+
+/// Goes to the end of a task, files and conversation, from the open timeline.
+async fn go_to(app: &Application, task: usize) -> Result<()> {
+    app.click(&format!("task-row[data-task=\"{task}\"]")).await?;
+    app.click("restore-go").await?;
+    app.find("restore-preview").await?;
+    app.until("the preview to be ready", async || {
+        let ready =
+            app.script("return !document.querySelector('[data-testid=restore-do]')?.disabled").await?;
+        Ok((ready == true).then_some(()))
+    })
+    .await?;
+    app.click("restore-do").await?;
+    app.until("the timeline again", async || Ok(app.all("restore-preview").await?.is_empty().then_some(())))
+        .await
+}
