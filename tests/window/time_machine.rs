@@ -1,5 +1,5 @@
 //! A small project broken over three tasks by edits and a script, and taken back: undone one by one, branched,
-//! compared, redone, one file alone; then the session itself, out of the trash.
+//! redone; and what its script removed, in the trash.
 
 use crate::first_task::connect;
 use anyhow::{Context as _, Result};
@@ -106,11 +106,11 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     leave(&app).await?;
     app.close().await?;
 
-    // The session itself: deleted, and brought back out of the trash.
+    // What the script removed is in the trash, too.
     let app = Application::open(&desktop, &home, theme).await?;
     app.find("session-row").await?;
     app.click("open-trash").await?;
-    app.find("trash").await?;
+    app.find("trash-row").await?;
     app.picture(&format!("trash-{look}")).await?;
     app.close().await?;
     server.assert_clean();
