@@ -14,7 +14,8 @@
 //! an answer that is none, time that is over, a `hooks.toml` that cannot be read) denies the call: a check that did
 //! not happen is not a yes. Elsewhere it is logged and changes nothing.
 //!
-//! The file is read each time, so a change holds at once. The model cannot write it without being asked about.
+//! The file is read each time, so a change holds at once. The model may not
+//! write it in any mode.
 
 mod file;
 mod run;

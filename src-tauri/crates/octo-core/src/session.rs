@@ -19,6 +19,7 @@ mod meter;
 mod model_call;
 mod outgoing;
 mod questions;
+mod ready;
 mod recall;
 mod restore;
 mod side_call;

@@ -2,26 +2,23 @@
 
 use super::{
     Report,
+    ready::{Ready, facts, ready, with_words_of_hooks},
     state::{Change, Running, Session, now},
     tasks::goes_on,
     texts,
     turns::Step,
 };
 use crate::{
-    hooks::{Heard, Hooks, Moment},
-    permission::{self, Basis, Decided, Decision, Ground, Nature},
+    hooks::Moment,
+    permission::{self, Basis, Decision, Ground},
     turn::{Input, Order, Settle, Verdict},
 };
 use octo_protocol::{
-    Ask, AskReason, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Mode, Question,
-    QuestionId, Refusal, StreamKind, Todo, ToolCall, ToolResult, ToolView, TurnId,
+    Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId, Refusal,
+    StreamKind, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
-use octo_tools::{
-    Effects, Http, Outcome, PreparedCall, ReadCall, Tasks, TodoList, ToolContext, ToolError, ToolOutput,
-    Toolset, Vetted,
-};
+use octo_tools::{Http, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
-use serde_json::{Map, Value};
 use std::{
     path::PathBuf,
     sync::{Arc, PoisonError},
@@ -40,25 +37,6 @@ pub(crate) struct OpenCall {
     pub(super) ready: Option<Ready>,
     pub(super) result: Option<ToolResult>,
     pub(super) cancel: Option<CancellationToken>,
-}
-
-/// A call whose arguments were read and about which is decided.
-pub(crate) struct Ready {
-    tool: &'static str,
-    prepared: Box<dyn PreparedCall>,
-    effects: Effects,
-    decision: Decision,
-    /// The command line to run in place of the one that was given.
-    rewritten: Option<String>,
-    nature: Nature,
-    preview: ToolView,
-    arguments: Map<String, Value>,
-    /// What hooks before it have for the model.
-    told: Option<String>,
-    /// The mode it was decided in.
-    mode: Mode,
-    /// Where the session's commands stood then: a command runs where it was shown to run.
-    shell_folder: PathBuf,
 }
 
 /// A call was prepared.
@@ -467,141 +445,6 @@ impl Session {
     }
 }
 
-/// What a hook is told of a call: what will run, not what the model wrote.
-fn facts(tool: &str, call: CallId, arguments: &Map<String, Value>) -> Map<String, Value> {
-    Map::from_iter([
-        ("tool".to_owned(), tool.into()),
-        ("call".to_owned(), call.to_string().into()),
-        ("arguments".to_owned(), arguments.clone().into()),
-    ])
-}
-
-/// Reads a call, decides on it and lets the person's hooks have their say.
-pub(super) async fn ready(
-    toolset: &Toolset,
-    call: &ToolCall,
-    ground: &Ground,
-    hooks: &Hooks,
-    context: &ToolContext,
-) -> Result<Ready, ToolError> {
-    let ReadCall { name: tool, arguments, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
-    let effects = prepared.effects(&ground.folder).looked_up(&context.http).await;
-    let decided = permission::decide_beside(ground, &effects).await;
-    if let Some(entry) = decided.logged(&effects, context.session, now()) {
-        let log = octo_shell::DecisionLog::new(&ground.home.join("logs"));
-        // Beside the call: a log that cannot be written stops nothing.
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = log.write(&entry) {
-                tracing::warn!(%error, "a decision could not be logged");
-            }
-        });
-    }
-    let Decided { decision, rewritten, nature } = decided;
-    let decision = match decision {
-        Decision::Ask { reason: AskReason::EmptiesTrash { days, .. }, rule } => {
-            let totals = context.trash.count(days).await?;
-            Decision::Ask { reason: AskReason::EmptiesTrash { totals, days }, rule }
-        }
-        decision => decision,
-    };
-    // Refused, it is not looked at either: what its preview would read may be what it is refused for.
-    if matches!(decision, Decision::Deny { .. }) {
-        let (mode, shell_folder) = (ground.mode, ground.shell_folder.clone());
-        let (preview, told) = (plain(""), None);
-        return Ok(Ready {
-            tool,
-            prepared,
-            effects,
-            decision,
-            rewritten,
-            nature,
-            preview,
-            arguments,
-            told,
-            mode,
-            shell_folder,
-        });
-    }
-    let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
-    let preview = match (prepared.preview(&looking).await, &decision) {
-        (Ok(preview), _) => preview,
-        // Words about a file the model may not see yet are for the person who is asked, not for the model.
-        (Err(error), Decision::Ask { reason, .. }) if is_about_closed_ground(reason) => plain(&error.text),
-        (Err(error), _) => return Err(error),
-    };
-    if decision == Decision::Feedback && !matches!(preview, ToolView::Feedback { .. }) {
-        return Err(ToolError::new(format!(
-            "{tool} asks the person but has no question; nothing was asked."
-        )));
-    }
-    let Heard { deny, context: told } =
-        hooks.hear(Moment::BeforeTool, Some(tool), facts(tool, call.id, &arguments)).await;
-    let decision = match deny {
-        Some(why) => Decision::Deny { refusal: Refusal::Hook, subject: tool.to_owned(), part: Some(why) },
-        None => decision,
-    };
-    let (mode, shell_folder) = (ground.mode, ground.shell_folder.clone());
-    Ok(Ready {
-        tool,
-        prepared,
-        effects,
-        decision,
-        rewritten,
-        nature,
-        preview,
-        arguments,
-        told,
-        mode,
-        shell_folder,
-    })
-}
-
-/// A result with what hooks added to it.
-fn with_words_of_hooks(outcome: Result<ToolOutput, ToolError>, told: &str) -> Result<ToolOutput, ToolError> {
-    if told.is_empty() {
-        return outcome;
-    }
-    let with = |text: String| format!("{}\n\n[A hook of the person's adds: {told}]", text.trim_end());
-    match outcome {
-        Ok(output) => Ok(ToolOutput { text: with(output.text.clone()), ..output }),
-        Err(error) => Err(ToolError::new(with(error.text))),
-    }
-}
-
-impl Ready {
-    /// What was decided.
-    pub(super) fn decision(&self) -> &Decision {
-        &self.decision
-    }
-
-    /// What was, or would be, shown to the person.
-    pub(super) fn preview(&self) -> &ToolView {
-        &self.preview
-    }
-
-    /// Whether the person said yes to a change they were shown.
-    fn was_shown(&self) -> bool {
-        matches!((&self.decision, &self.preview), (Decision::Ask { .. }, ToolView::Diff(_)))
-    }
-
-    /// Whether the call would still do what was shown: files change while a question waits.
-    async fn is_still_shown(&self, looking: &ToolContext) -> bool {
-        self.prepared.preview(looking).await.is_ok_and(|now| now == self.preview)
-    }
-
-    /// Whether a call that was let through by an earlier mode must not run in the present one.
-    fn is_forbidden_by_now(&self, ground: &Ground) -> bool {
-        matches!(self.decision, Decision::Run(_))
-            && ground.mode.is_stricter_than(self.mode)
-            && permission::forbids_by_now(ground, &self.effects)
-    }
-
-    /// What the call would touch.
-    pub(super) fn effects(&self) -> &Effects {
-        &self.effects
-    }
-}
-
 impl Session {
     /// The plan as it is.
     pub(super) fn todos(&self) -> Vec<Todo> {
@@ -613,20 +456,7 @@ fn items(todos: &TodoList) -> Vec<Todo> {
     todos.0.lock().unwrap_or_else(PoisonError::into_inner).items.clone()
 }
 
-fn is_about_closed_ground(reason: &AskReason) -> bool {
-    match reason {
-        AskReason::ReadsOutside { .. } | AskReason::WritesOutside { .. } | AskReason::Secret { .. } => true,
-        AskReason::Mode
-        | AskReason::Protected { .. }
-        | AskReason::Command { .. }
-        | AskReason::Unparsed
-        | AskReason::Risky { .. }
-        | AskReason::EmptiesTrash { .. }
-        | AskReason::PrivateAddress { .. } => false,
-    }
-}
-
-fn plain(text: &str) -> ToolView {
+pub(super) fn plain(text: &str) -> ToolView {
     ToolView::Plain { text: text.chars().take(SHOWN).collect() }
 }
 

@@ -1,7 +1,7 @@
 //! Answers. No answer is never a yes.
 
 use super::{
-    Report, calls,
+    Report, ready,
     state::{Change, Session},
     texts,
     turns::Step,
@@ -142,7 +142,7 @@ impl Session {
     /// What a call that is ready to run would touch.
     fn ready_effects(&self, call: CallId) -> Option<&Effects> {
         let open = self.running.as_ref()?.calls.iter().find(|open| open.call.id == call)?;
-        open.ready.as_ref().map(calls::Ready::effects)
+        open.ready.as_ref().map(ready::Ready::effects)
     }
 
     /// After a rule was added or the mode was changed: questions that need no answer any more are answered.
@@ -172,7 +172,7 @@ impl Session {
                         Ok(Seen::Decision(permission::decide_beside(&ground, &effects).await.decision))
                     }
                     None => {
-                        let ready = calls::ready(&toolset, &call, &ground, &hooks, &context).await;
+                        let ready = ready::ready(&toolset, &call, &ground, &hooks, &context).await;
                         ready.map(|ready| Seen::Ready(Box::new(ready))).map_err(|error| error.text)
                     }
                 }
@@ -243,7 +243,7 @@ enum Seen {
     /// The call was ready; this is decided now.
     Decision(Decision),
     /// The call was read again.
-    Ready(Box<calls::Ready>),
+    Ready(Box<ready::Ready>),
 }
 
 /// Why a waiting call is looked at again.
@@ -255,7 +255,7 @@ enum Purpose {
 }
 
 /// Whether a call that was read again is still what the person was asked about.
-fn is_what_was_asked(question: &Question, ready: &calls::Ready) -> bool {
+fn is_what_was_asked(question: &Question, ready: &ready::Ready) -> bool {
     match (&question.ask, ready.decision()) {
         (Ask::Permission { reason, preview, .. }, Decision::Ask { reason: now, .. }) => {
             reason == now && preview == ready.preview()

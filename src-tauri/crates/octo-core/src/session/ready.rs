@@ -1,0 +1,167 @@
+//! A call before it runs: its arguments are read, it is decided on, and the person's hooks have their say.
+
+use super::{calls::plain, state::now};
+use crate::{
+    hooks::{Heard, Hooks, Moment},
+    permission::{self, Decided, Decision, Ground, Nature},
+};
+use octo_protocol::{AskReason, CallId, Mode, Refusal, ToolCall, ToolView};
+use octo_tools::{Effects, PreparedCall, ReadCall, ToolContext, ToolError, ToolOutput, Toolset};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// A call whose arguments were read and about which is decided.
+pub(crate) struct Ready {
+    pub(super) tool: &'static str,
+    pub(super) prepared: Box<dyn PreparedCall>,
+    pub(super) effects: Effects,
+    pub(super) decision: Decision,
+    /// The command line to run in place of the one that was given.
+    pub(super) rewritten: Option<String>,
+    pub(super) nature: Nature,
+    pub(super) preview: ToolView,
+    pub(super) arguments: Map<String, Value>,
+    /// What hooks before it have for the model.
+    pub(super) told: Option<String>,
+    /// The mode it was decided in.
+    pub(super) mode: Mode,
+    /// Where the session's commands stood then: a command runs where it was shown to run.
+    pub(super) shell_folder: PathBuf,
+}
+
+/// What a hook is told of a call: what will run, not what the model wrote.
+pub(super) fn facts(tool: &str, call: CallId, arguments: &Map<String, Value>) -> Map<String, Value> {
+    Map::from_iter([
+        ("tool".to_owned(), tool.into()),
+        ("call".to_owned(), call.to_string().into()),
+        ("arguments".to_owned(), arguments.clone().into()),
+    ])
+}
+
+/// Reads a call, decides on it and lets the person's hooks have their say.
+pub(super) async fn ready(
+    toolset: &Toolset,
+    call: &ToolCall,
+    ground: &Ground,
+    hooks: &Hooks,
+    context: &ToolContext,
+) -> Result<Ready, ToolError> {
+    let ReadCall { name: tool, arguments, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
+    let effects = prepared.effects(&ground.folder).looked_up(&context.http).await;
+    let decided = permission::decide_beside(ground, &effects).await;
+    if let Some(entry) = decided.logged(&effects, context.session, now()) {
+        let log = octo_shell::DecisionLog::new(&ground.home.join("logs"));
+        // Beside the call: a log that cannot be written stops nothing.
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = log.write(&entry) {
+                tracing::warn!(%error, "a decision could not be logged");
+            }
+        });
+    }
+    let Decided { decision, rewritten, nature } = decided;
+    let decision = match decision {
+        Decision::Ask { reason: AskReason::EmptiesTrash { days, .. }, rule } => {
+            let totals = context.trash.count(days).await?;
+            Decision::Ask { reason: AskReason::EmptiesTrash { totals, days }, rule }
+        }
+        decision => decision,
+    };
+    let ready = Ready {
+        tool,
+        prepared,
+        effects,
+        decision,
+        rewritten,
+        nature,
+        preview: plain(""),
+        arguments,
+        told: None,
+        mode: ground.mode,
+        shell_folder: ground.shell_folder.clone(),
+    };
+    // Refused, it is not looked at either: what its preview would read may be what it is refused for.
+    if matches!(ready.decision, Decision::Deny { .. }) {
+        return Ok(ready);
+    }
+    let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
+    let preview = match (ready.prepared.preview(&looking).await, &ready.decision) {
+        (Ok(preview), _) => preview,
+        // Words about a file the model may not see yet are for the person who is asked, not for the model.
+        (Err(error), Decision::Ask { reason, .. }) if is_about_closed_ground(reason) => plain(&error.text),
+        (Err(error), _) => return Err(error),
+    };
+    if ready.decision == Decision::Feedback && !matches!(preview, ToolView::Feedback { .. }) {
+        return Err(ToolError::new(format!(
+            "{tool} asks the person but has no question; nothing was asked."
+        )));
+    }
+    let about = facts(tool, call.id, &ready.arguments);
+    let Heard { deny, context: told } = hooks.hear(Moment::BeforeTool, Some(tool), about).await;
+    let decision = match deny {
+        Some(why) => Decision::Deny { refusal: Refusal::Hook, subject: tool.to_owned(), part: Some(why) },
+        None => ready.decision,
+    };
+    Ok(Ready { decision, preview, told, ..ready })
+}
+
+/// A result with what hooks added to it.
+pub(super) fn with_words_of_hooks(
+    outcome: Result<ToolOutput, ToolError>,
+    told: &str,
+) -> Result<ToolOutput, ToolError> {
+    if told.is_empty() {
+        return outcome;
+    }
+    let with = |text: String| format!("{}\n\n[A hook of the person's adds: {told}]", text.trim_end());
+    match outcome {
+        Ok(output) => Ok(ToolOutput { text: with(output.text.clone()), ..output }),
+        Err(error) => Err(ToolError::new(with(error.text))),
+    }
+}
+
+impl Ready {
+    /// What was decided.
+    pub(super) fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// What was, or would be, shown to the person.
+    pub(super) fn preview(&self) -> &ToolView {
+        &self.preview
+    }
+
+    /// Whether the person said yes to a change they were shown.
+    pub(super) fn was_shown(&self) -> bool {
+        matches!((&self.decision, &self.preview), (Decision::Ask { .. }, ToolView::Diff(_)))
+    }
+
+    /// Whether the call would still do what was shown: files change while a question waits.
+    pub(super) async fn is_still_shown(&self, looking: &ToolContext) -> bool {
+        self.prepared.preview(looking).await.is_ok_and(|now| now == self.preview)
+    }
+
+    /// Whether a call that was let through by an earlier mode must not run in the present one.
+    pub(super) fn is_forbidden_by_now(&self, ground: &Ground) -> bool {
+        matches!(self.decision, Decision::Run(_))
+            && ground.mode.is_stricter_than(self.mode)
+            && permission::forbids_by_now(ground, &self.effects)
+    }
+
+    /// What the call would touch.
+    pub(super) fn effects(&self) -> &Effects {
+        &self.effects
+    }
+}
+
+fn is_about_closed_ground(reason: &AskReason) -> bool {
+    match reason {
+        AskReason::ReadsOutside { .. } | AskReason::WritesOutside { .. } | AskReason::Secret { .. } => true,
+        AskReason::Mode
+        | AskReason::Protected { .. }
+        | AskReason::Command { .. }
+        | AskReason::Unparsed
+        | AskReason::Risky { .. }
+        | AskReason::EmptiesTrash { .. }
+        | AskReason::PrivateAddress { .. } => false,
+    }
+}
