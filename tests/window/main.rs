@@ -7,4 +7,6 @@ mod first_run;
 #[cfg(test)]
 mod first_task;
 #[cfg(test)]
+mod spending;
+#[cfg(test)]
 mod time_machine;

@@ -97,21 +97,37 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     .await?;
     app.until("rest", async || Ok(app.all("stop").await?.is_empty().then_some(()))).await?;
 
-    // The first way again, then one file of it alone.
+    // One file of the first way alone, then all of it.
     app.click("time-open").await?;
     app.until("the tree", async || Ok((app.all("task-row").await?.len() >= 5).then_some(()))).await?;
     app.picture(&format!("branches-{look}")).await?;
+    let branch = project(&work)?;
+    app.click("task-row[data-task=\"2\"]").await?;
+    app.click(&format!("task-file-check[data-path=\"{}\"]", work.join("test.py").display())).await?;
+    app.click("restore-chosen").await?;
+    confirm(&app).await?;
+    let mut one = branch;
+    one.insert("test.py".to_owned(), states[2]["test.py"].clone());
+    app.until("the one file", async || Ok((project(&work)? == one).then_some(()))).await?;
     go_to(&app, 2).await?;
     app.until("the files", async || Ok((project(&work)? == states[2]).then_some(()))).await?;
     leave(&app).await?;
     app.close().await?;
 
-    // What the script removed is in the trash, too.
+    // What the script removed is in the trash, and so is the session once the person deletes it.
     let app = Application::open(&desktop, &home, theme).await?;
     app.find("session-row").await?;
+    app.choose("session-more", &words::say(Language::En, "session.delete", &BTreeMap::new())).await?;
+    app.until("the row to go", async || Ok(app.all("session-row").await?.is_empty().then_some(()))).await?;
     app.click("open-trash").await?;
     app.find("trash-row").await?;
     app.picture(&format!("trash-{look}")).await?;
+    app.click("trash-kind-session").await?;
+    app.until("the session alone", async || Ok((app.all("trash-row").await?.len() == 1).then_some(()))).await?;
+    app.click("trash-row").await?;
+    app.click("trash-restore").await?;
+    app.find("session-row").await?.click().await?;
+    app.text_where("answer", "the conversation as it was", |text| text.contains("three times")).await?;
     app.close().await?;
     server.assert_clean();
     assert_eq!(project(&work)?, states[2], "as it was left");
@@ -125,6 +141,11 @@ async fn go_to(app: &Application, task: usize) -> Result<()> {
     }
     app.click(&format!("task-row[data-task=\"{task}\"]")).await?;
     app.click("restore-go").await?;
+    confirm(app).await
+}
+
+/// Says yes to the proposal, once it is worked out.
+async fn confirm(app: &Application) -> Result<()> {
     app.find("restore-preview").await?;
     app.until("the preview to be ready", async || {
         let ready =

@@ -13,6 +13,7 @@ export const testids = {
   suggestionTake: "suggestion-take",
   // sidebar
   sessionRow: "session-row",
+  sessionMore: "session-more",
   newSession: "new-session",
   search: "search",
   openSettings: "open-settings",
@@ -92,6 +93,7 @@ export const testids = {
   profile: "profile", // its parts: profile-general, profile-coding
   // settings
   settings: "settings",
+  settingsPage: "settings-page", // which one: data-page
   modelRow: "model-row",
   addModel: "add-model",
   measure: "measure",
