@@ -31,6 +31,10 @@ const MAY_WRITE: &[(&str, &str)] = &[
     ),
     ("src-tauri/crates/octo-shell/src/output/log.rs", "the whole output of a command, in Octo's own folder"),
     (
+        "src-tauri/crates/octo-shell/src/policy/file/edit.rs",
+        "the person's own rules, changed by the person in the window: no tool writes them",
+    ),
+    (
         "src-tauri/crates/octo-shell/src/policy/log.rs",
         "what the policy refused, asked or rewrote, in Octo's own folder",
     ),

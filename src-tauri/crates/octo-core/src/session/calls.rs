@@ -167,7 +167,7 @@ impl Session {
             // A task of its own: a fault in reading a call ends the call and not the turn.
             let read = tokio::spawn(async move {
                 // Another session of the same folder may have been given a rule meanwhile.
-                if let Ok(rules) = shared.rules(folder, scope).await {
+                if let Ok(rules) = shared.allowed(folder, scope).await {
                     ground.rules = rules;
                 }
                 ready(&toolset, &call, &ground, &hooks, &context).await
