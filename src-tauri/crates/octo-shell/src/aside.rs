@@ -2,7 +2,13 @@
 //! started when its time is over.
 
 use crate::LoginEnvironment;
-use std::{io, path::Path, process::Stdio, time::Duration};
+use std::{
+    io,
+    path::Path,
+    process::Stdio,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
@@ -10,6 +16,9 @@ use tokio::{
 
 /// What is kept of each of its two outputs, in bytes. What it says beyond is read and dropped.
 const KEPT: usize = 64 * 1024;
+
+/// How long its outputs are listened to after it ended: what it left running may hold them open for ever.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What is to be run.
 #[derive(Clone, Debug)]
@@ -62,10 +71,20 @@ impl Aside<'_> {
                 let _ = stdin.write_all(&self.input).await;
             }
         };
+        let (output, errors) = (Heard::default(), Heard::default());
         let whole = async {
-            let (status, (), output, errors) =
-                tokio::join!(child.wait(), telling, kept(stdout), kept(stderr));
-            status.map(|status| AsideEnd { code: status.code(), output, errors })
+            let hearing = async { tokio::join!(telling, output.hear(stdout), errors.hear(stderr)) };
+            let mut hearing = std::pin::pin!(hearing);
+            let status = tokio::select! {
+                biased;
+                status = child.wait() => {
+                    // All of it was said, as far as the program itself said it.
+                    let _rest = tokio::time::timeout(LAST_WORDS, &mut hearing).await;
+                    status
+                }
+                _ = &mut hearing => child.wait().await,
+            };
+            status.map(|status| AsideEnd { code: status.code(), output: output.text(), errors: errors.text() })
         };
         let ended = tokio::time::timeout(self.patience, whole).await;
         drop(group);
@@ -86,15 +105,26 @@ impl Drop for Group {
     }
 }
 
-async fn kept(pipe: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
-    let (mut kept, mut piece) = (Vec::new(), vec![0; 8 * 1024]);
-    if let Some(mut pipe) = pipe {
-        while let Ok(length @ 1..) = pipe.read(&mut piece).await {
-            let room = KEPT.saturating_sub(kept.len()).min(length);
-            kept.extend_from_slice(piece.get(..room).unwrap_or_default());
+/// What was heard of one output so far.
+#[derive(Default)]
+struct Heard(Mutex<Vec<u8>>);
+
+impl Heard {
+    /// Listens until the output is closed.
+    async fn hear(&self, pipe: Option<impl tokio::io::AsyncRead + Unpin>) {
+        let mut piece = vec![0; 8 * 1024];
+        if let Some(mut pipe) = pipe {
+            while let Ok(length @ 1..) = pipe.read(&mut piece).await {
+                let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = KEPT.saturating_sub(kept.len()).min(length);
+                kept.extend_from_slice(piece.get(..room).unwrap_or_default());
+            }
         }
     }
-    String::from_utf8_lossy(&kept).into_owned()
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
 }
 
 #[cfg(test)]

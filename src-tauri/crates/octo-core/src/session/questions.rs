@@ -213,10 +213,11 @@ impl Session {
         };
         match (purpose, decision) {
             // By now it is refused, whatever the person says.
-            (_, Ok(Decision::Deny { refusal, .. })) => {
-                let text = texts::refused(refusal).to_owned();
+            (_, Ok(Decision::Deny { refusal, subject, part })) => {
+                let text = texts::refused_with(refusal, part.as_deref());
+                let view = Some(ToolView::Refused { subject, part, refusal });
                 let mut step = self.close(&question, Answer::No { reason: None });
-                self.end_asked(question.call, CallStatus::Denied, text, None, &mut step);
+                self.end_asked(question.call, CallStatus::Denied, text, view, &mut step);
                 self.feed_with(Input::Ended { call: question.call }, step).await
             }
             (Purpose::Allow { answer, rule }, Ok(_)) => self.allow_ready(&question, answer, rule).await,

@@ -214,6 +214,7 @@ impl Commands {
             if let Removals::Trash { home } = &self.config.removals {
                 confinement.writable.push(home.join("trash"));
             }
+            confinement.make_caches(variables.get("PATH").map(String::as_str));
             confinement
         });
         let program = bash(variables.get("PATH").map(String::as_str)).ok_or(ShellError::NoBash)?;

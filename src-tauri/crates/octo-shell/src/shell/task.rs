@@ -125,7 +125,19 @@ impl Task {
     pub(super) fn start(start: Start<'_>) -> Result<Arc<Self>, ShellError> {
         let failed = |error: &dyn std::fmt::Display| ShellError::Start(io::Error::other(error.to_string()));
         let pty = native_pty_system().openpty(SIZE).map_err(|error| failed(&error))?;
-        let mut builder = CommandBuilder::new(start.program);
+        let holder = match &start.confinement {
+            Some(confinement) => confinement.holder().map_err(ShellError::Start)?,
+            None => None,
+        };
+        let mut builder = match holder {
+            None => CommandBuilder::new(start.program),
+            Some(holder) => {
+                let mut builder = CommandBuilder::new(holder.program);
+                builder.args(holder.arguments);
+                builder.arg(start.program);
+                builder
+            }
+        };
         builder.args(["--noprofile", "--norc", "-c", start.script, "bash"]);
         builder.cwd(&start.identity.cwd);
         builder.env_clear();
