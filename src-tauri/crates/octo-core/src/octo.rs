@@ -28,7 +28,8 @@ use crate::{
 use octo_documents::Reader;
 use octo_llm::Presets;
 use octo_protocol::{
-    ApiError, BlobHash, Call, Delta, Envelope, ErrorCode, PolicyState, Request, SessionId, Snapshot, Topic, TroubleStage,
+    ApiError, BlobHash, Call, Delta, Envelope, ErrorCode, PolicyState, Request, SessionId, Snapshot, Topic,
+    TroubleStage,
 };
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};

@@ -46,6 +46,7 @@ impl Ground {
             home: std::env::home_dir().filter(|home| home.is_absolute()),
             octo_home: self.home.clone(),
             processes: vec![std::process::id()],
+            language: octo_shell::language(),
         }
     }
 

@@ -203,11 +203,7 @@ impl Forwarder {
         }
     }
 
-    async fn take_policy(
-        &mut self,
-        policy: Result<PolicyState, RecvError>,
-        batch: &mut Vec<Update>,
-    ) -> Flow {
+    async fn take_policy(&mut self, policy: Result<PolicyState, RecvError>, batch: &mut Vec<Update>) -> Flow {
         match policy {
             Ok(policy) => {
                 if self.topic == Topic::Settings {

@@ -2,9 +2,9 @@
 
 use crate::{
     Answer, ApiError, BackgroundCommand, BilledCall, Block, BudgetStop, CallView, Message, MessageEnd,
-    MessageId, Millis, PolicyState, Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot,
-    SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo, TrashTotals, Trouble, TurnId, TurnView,
-    Usage,
+    MessageId, Millis, PolicyState, Question, QuestionId, Queued, Retry, SessionId, SessionInfo,
+    SessionSnapshot, SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo, TrashTotals, Trouble,
+    TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;

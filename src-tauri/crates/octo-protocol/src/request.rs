@@ -5,11 +5,12 @@ use crate::{
     AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource, CommandTrial,
     CompanionRole, CompareWith, Draft, Effort, EmptyReport, FileComparison, FileSelection, Grants, HostReply,
     HostRequest, LocalServers, MessageId, Millis, MissLine, MissedCall, Mode, ModelCheck, ModelDraft,
-    ModelEntry, ModelId, ModelSpeed, OnConflict, PolicyRule, PolicyState, PresetList, Profile, QuestionId, QueuedId, RemoteModels,
-    RestorePreview, RestoreReport, RestoreScope, Rule, SearchProviderDraft, SearchProviderKind, SessionHit,
-    SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost,
-    TaskChanges, TaskNumber, TaskTree, TaskView, TimeCollected, TimeSpace, TranscriptPage, TrashChoice,
-    TrashId, TrashKind, TrashOverview, TrashPage, TrashPreview, TrashRestored, TrashTotals, TurnId,
+    ModelEntry, ModelId, ModelSpeed, OnConflict, PolicyRule, PolicyState, PresetList, Profile, QuestionId,
+    QueuedId, RemoteModels, RestorePreview, RestoreReport, RestoreScope, Rule, SearchProviderDraft,
+    SearchProviderKind, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot,
+    SpendingLine, SwitchCost, TaskChanges, TaskNumber, TaskTree, TaskView, TimeCollected, TimeSpace,
+    TranscriptPage, TrashChoice, TrashId, TrashKind, TrashOverview, TrashPage, TrashPreview, TrashRestored,
+    TrashTotals, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;

@@ -84,7 +84,11 @@ impl Aside<'_> {
                 }
                 _ = &mut hearing => child.wait().await,
             };
-            status.map(|status| AsideEnd { code: status.code(), output: output.text(), errors: errors.text() })
+            status.map(|status| AsideEnd {
+                code: status.code(),
+                output: output.text(),
+                errors: errors.text(),
+            })
         };
         let ended = tokio::time::timeout(self.patience, whole).await;
         drop(group);

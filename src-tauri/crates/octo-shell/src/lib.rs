@@ -15,6 +15,7 @@ mod aside;
 mod confine;
 mod environment;
 mod error;
+mod language;
 mod output;
 mod policy;
 mod report;
@@ -24,6 +25,7 @@ pub use aside::{Aside, AsideEnd};
 pub use confine::{Confinement, Enforced, is_available as confines, temporary_folders};
 pub use environment::LoginEnvironment;
 pub use error::ShellError;
+pub use language::{Language, language};
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
     Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, LoggedVerdict, Open,

@@ -14,8 +14,8 @@ use crate::{
     turn::{Input, Order, Settle, Verdict},
 };
 use octo_protocol::{
-    Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId,
-    StreamKind, Todo, ToolCall, ToolResult, ToolView, TurnId,
+    Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId, StreamKind,
+    Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
 use octo_tools::{Http, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};

@@ -4,8 +4,8 @@ use super::rig::{Rig, statuses};
 use octo_core::{Octo, Subscription};
 use octo_protocol::{
     AddPolicyRule, Answer, AskReason, CallStatus, CommandTrial, GetPolicy, ListGrants, Mode, PolicyList,
-    PolicyRule, PolicyState, Refusal, RemoveGrant, RemovePolicyRule, Risk, Rule, RunsBecause, ToolView, Topic,
-    TrialOutcome, TryCommand, TurnEnd, Update,
+    PolicyRule, PolicyState, Refusal, RemoveGrant, RemovePolicyRule, Risk, Rule, RunsBecause, ToolView,
+    Topic, TrialOutcome, TryCommand, TurnEnd, Update,
 };
 use octo_testkit::Script;
 use serde_json::json;
@@ -91,8 +91,7 @@ async fn a_broken_file_means_the_strict_rules_and_is_told_until_it_is_repaired()
 
 #[tokio::test]
 async fn a_rule_added_in_the_window_holds_at_once_and_is_told() {
-    let script =
-        Script::new().calls([run("touch one")]).text("no").calls([run("touch two")]).text("yes");
+    let script = Script::new().calls([run("touch one")]).text("no").calls([run("touch two")]).text("yes");
     let mut rig = Rig::new(script).await;
     let mut updates = rig.octo.subscribe(Topic::Settings).await.expect("settings are watched");
     let stamp = rig.octo.call(GetPolicy {}).await.unwrap().stamp;
@@ -164,9 +163,7 @@ async fn a_command_can_be_tried_and_nothing_runs() {
         ("just lint", TrialOutcome::Runs { because: RunsBecause::Allowed }),
         (
             "git log",
-            TrialOutcome::Asks {
-                reason: AskReason::Risky { risk: Risk::Ruled, part: None, instead: None },
-            },
+            TrialOutcome::Asks { reason: AskReason::Risky { risk: Risk::Ruled, part: None, instead: None } },
         ),
         ("docker ps", TrialOutcome::Refused { refusal: Refusal::Ruled, part: None }),
         (

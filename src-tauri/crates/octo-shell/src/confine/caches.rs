@@ -69,15 +69,17 @@ impl Confinement {
     /// itself is never made.
     pub(crate) fn make_caches(&self, path: Option<&str>) {
         let Some(home) = self.home.as_deref().filter(|home| home.is_dir()) else { return };
-        let folders: Vec<PathBuf> = std::env::split_paths(path.unwrap_or_default())
-            .filter(|folder| folder.is_absolute())
-            .collect();
+        let folders: Vec<PathBuf> =
+            std::env::split_paths(path.unwrap_or_default()).filter(|folder| folder.is_absolute()).collect();
         let is_there = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
         for cache in CACHES {
             let place = home.join(cache.place);
             // On macOS alone this one is where caches are.
             let usual = cache.place != "Library/Caches" || cfg!(target_os = "macos");
-            if usual && place.symlink_metadata().is_err() && (cache.of.is_empty() || cache.of.iter().any(|name| is_there(name))) {
+            if usual
+                && place.symlink_metadata().is_err()
+                && (cache.of.is_empty() || cache.of.iter().any(|name| is_there(name)))
+            {
                 make(&place, cache.form);
             }
         }

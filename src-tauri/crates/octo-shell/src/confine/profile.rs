@@ -71,17 +71,17 @@ pub(super) fn profile(bounds: &Bounds) -> io::Result<String> {
     let below = |path: &Path| quoted(path).map(|path| format!("(subpath {path})"));
     let is_hidden = |path: &Path| hidden.iter().any(|secret| path.starts_with(secret));
     let must = |paths: &mut dyn Iterator<Item = &Path>, filter: &str| -> io::Result<Vec<String>> {
-        let unwritten = || io::Error::other("the name of a path that is to be kept from the command is not text");
-        paths.map(|path| quoted(path).map(|path| format!("({filter} {path})")).ok_or_else(unwritten)).collect()
+        let unwritten =
+            || io::Error::other("the name of a path that is to be kept from the command is not text");
+        paths
+            .map(|path| quoted(path).map(|path| format!("({filter} {path})")).ok_or_else(unwritten))
+            .collect()
     };
     let mut devices: Vec<String> = DEVICES.iter().map(|device| format!("(literal \"{device}\")")).collect();
     devices.push("(regex #\"^/dev/(fd/[0-9]+|ttys[0-9]+)$\")".to_owned());
     rule("allow file-write*", devices);
     rule("allow file-write*", write.iter().filter_map(|path| below(path)).collect());
-    rule(
-        "deny file-read-data file-write*",
-        must(&mut hidden.iter().map(PathBuf::as_path), "subpath")?,
-    );
+    rule("deny file-read-data file-write*", must(&mut hidden.iter().map(PathBuf::as_path), "subpath")?);
     // What holds a secret must not be moved to where it would be none.
     let holders: BTreeSet<&Path> = hidden.iter().flat_map(|path| path.ancestors().skip(1)).collect();
     let holders = holders.into_iter().filter(|path| path.parent().is_some());

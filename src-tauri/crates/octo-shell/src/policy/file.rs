@@ -167,7 +167,9 @@ impl PolicyFile {
             Err(fault) => ("unreadable".to_owned(), Err(fault)),
         };
         match rules {
-            Ok(rules) => PolicyReading { policy: Policy::new(rules, self.home.as_deref()), fault: None, stamp },
+            Ok(rules) => {
+                PolicyReading { policy: Policy::new(rules, self.home.as_deref()), fault: None, stamp }
+            }
             Err(fault) => PolicyReading { policy: Policy::strict(), fault: Some(fault), stamp },
         }
     }
@@ -296,10 +298,8 @@ fn parse(text: &str) -> Result<PolicyRules, Broken> {
         what: What::Malformed(error.message().to_owned()),
     })?;
     for rule in rules.all() {
-        check(&rule).map_err(|why| Broken {
-            line: line_of(text, &rule),
-            what: What::Rule(rule.clone(), why),
-        })?;
+        check(&rule)
+            .map_err(|why| Broken { line: line_of(text, &rule), what: What::Rule(rule.clone(), why) })?;
     }
     Ok(rules)
 }

@@ -72,8 +72,8 @@ pub(super) struct Start<'a> {
     pub started_at: Millis,
     /// `bash`.
     pub program: &'a Path,
-    /// What `bash` runs.
-    pub script: &'a str,
+    /// What `bash` is given.
+    pub arguments: &'a [String],
     /// All variables.
     pub variables: &'a Variables,
     /// Where its output goes.
@@ -138,7 +138,7 @@ impl Task {
                 builder
             }
         };
-        builder.args(["--noprofile", "--norc", "-c", start.script, "bash"]);
+        builder.args(start.arguments);
         builder.cwd(&start.identity.cwd);
         builder.env_clear();
         for (name, value) in start.variables {

@@ -87,10 +87,7 @@ impl Tx<'_> {
 
     /// Takes a standing permission of a folder back, if it is there.
     pub fn remove_rule(&mut self, folder: &str, rule: &Rule) -> Result<(), StoreError> {
-        self.change(
-            "DELETE FROM rules WHERE folder = ?1 AND rule_json = ?2",
-            params![folder, json(rule)?],
-        )?;
+        self.change("DELETE FROM rules WHERE folder = ?1 AND rule_json = ?2", params![folder, json(rule)?])?;
         Ok(())
     }
 

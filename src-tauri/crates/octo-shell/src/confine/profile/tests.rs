@@ -95,7 +95,12 @@ fn paths(names: &[&str]) -> BTreeSet<PathBuf> {
 #[test]
 fn the_last_rule_that_fits_says_what_the_confinement_says() {
     let bounds = Bounds {
-        write: paths(&["/Users/a/work", "/private/tmp", "/Users/a/.ssh/known_hosts", "/Users/a/.octo/shells/s"]),
+        write: paths(&[
+            "/Users/a/work",
+            "/private/tmp",
+            "/Users/a/.ssh/known_hosts",
+            "/Users/a/.octo/shells/s",
+        ]),
         hidden: paths(&["/Users/a/.ssh", "/Users/a/.config/gh", "/Users/a/.octo", "/Users/a/work/.aws"]),
         shown: paths(&["/Users/a/.octo/skills", "/Users/a/.config/gh/hosts.yml"]),
     };

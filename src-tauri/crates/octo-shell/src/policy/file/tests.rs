@@ -65,7 +65,11 @@ fn a_file_that_cannot_be_used_means_the_strict_policy_and_a_word_about_it() {
         let (policy, fault) = load(text);
         assert!(policy.is_strict() && policy.rules() == &PolicyRules::default(), "{text}");
         let told = fault.unwrap().told();
-        assert_eq!((told.key.as_str(), told.args["line"].as_str()), (key, line.to_string().as_str()), "{text}: {told}");
+        assert_eq!(
+            (told.key.as_str(), told.args["line"].as_str()),
+            (key, line.to_string().as_str()),
+            "{text}: {told}"
+        );
     }
     let PolicyReading { policy, fault, .. } = Place::empty().file.read();
     assert_eq!((policy.is_strict(), fault), (false, None));
@@ -146,7 +150,8 @@ fn why_a_rule_is_none_is_said() {
 
 #[test]
 fn a_change_keeps_what_the_person_wrote() {
-    let text = "# mine\n[commands]\nallow = [\n  \"just lint\", # quick\n]\n\n[paths] # places\nsecret = []\n";
+    let text =
+        "# mine\n[commands]\nallow = [\n  \"just lint\", # quick\n]\n\n[paths] # places\nsecret = []\n";
     let place = Place::new(text);
     let reading = place.change(&add(PolicyList::Allow, "just fmt")).unwrap();
     assert_eq!(reading.policy.rules().commands.allow, ["just lint", "just fmt"]);
