@@ -9,6 +9,7 @@
 //! nothing of the kind that a command could be held by without being changed, and [`is_available`] says so.
 
 mod caches;
+#[cfg(any(target_os = "linux", target_os = "macos", test))]
 mod grants;
 #[cfg(target_os = "linux")]
 mod landlocked;

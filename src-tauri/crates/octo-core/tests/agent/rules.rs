@@ -4,8 +4,8 @@ use super::rig::{Rig, statuses};
 use octo_core::{Octo, Subscription};
 use octo_protocol::{
     AddPolicyRule, Answer, AskReason, CallStatus, CommandTrial, GetPolicy, ListGrants, Mode, PolicyList,
-    PolicyRule, PolicyState, Refusal, RemoveGrant, RemovePolicyRule, Risk, Rule, RunsBecause, ToolView,
-    Topic, TrialOutcome, TryCommand, TurnEnd, Update,
+    PolicyRule, PolicyState, Refusal, RemoveGrant, RemovePolicyRule, Risk, Rule, RunsBecause, SetMode,
+    ToolView, Topic, TrialOutcome, TryCommand, TurnEnd, Update,
 };
 use octo_testkit::Script;
 use serde_json::json;
@@ -70,6 +70,8 @@ async fn a_broken_file_means_the_strict_rules_and_is_told_until_it_is_repaired()
     let mut later = rig.octo.subscribe(Topic::Settings).await.expect("settings are watched");
     assert!(told(&mut later, |_| true).await.fault.is_some());
 
+    // In no mode is it as if there were no policy.
+    rig.octo.call(SetMode { session, mode: Mode::Autonomous }).await.unwrap();
     rig.send(session, "two").await;
     let question = rig.question().await;
     assert!(!rig.home.work().join("two").exists());
@@ -83,6 +85,7 @@ async fn a_broken_file_means_the_strict_rules_and_is_told_until_it_is_repaired()
     // Half of it is there first: a file is emptied before it is written anew.
     let state = told(&mut updates, |state| state.fault.is_none() && !state.rules.is_empty()).await;
     assert_eq!(state.rules, [rule(PolicyList::Allow, "just lint")]);
+    rig.octo.call(SetMode { session, mode: Mode::AskRisky }).await.unwrap();
     rig.send(session, "three").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(rig.home.work().join("three").exists(), "it runs unasked again, without a restart");

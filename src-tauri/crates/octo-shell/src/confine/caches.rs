@@ -60,6 +60,7 @@ const CACHES: &[Cache] = &[
 
 impl Confinement {
     /// Caches below the home, there or not.
+    #[cfg(any(target_os = "linux", target_os = "macos", test))]
     pub(super) fn caches(&self) -> Vec<PathBuf> {
         self.home.iter().flat_map(|home| CACHES.iter().map(|cache| home.join(cache.place))).collect()
     }

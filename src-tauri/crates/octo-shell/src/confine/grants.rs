@@ -9,6 +9,7 @@ use std::{
 };
 
 /// Devices that are there to be written, and the terminals.
+#[cfg(any(target_os = "linux", test))]
 const DEVICES: &[&str] = &[
     "/dev/full",
     "/dev/null",
@@ -25,6 +26,7 @@ const DATA: &[&str] = &[".config", ".local", ".var", "Library", "snap"];
 const DEPTH: usize = 3;
 
 /// What is granted. Folders stand for everything below them.
+#[cfg(any(target_os = "linux", test))]
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Grants {
     pub(super) write: BTreeSet<PathBuf>,
@@ -34,6 +36,7 @@ pub(super) struct Grants {
 }
 
 impl Confinement {
+    #[cfg(any(target_os = "linux", test))]
     pub(super) fn grants(&self) -> Grants {
         let mut grants = Grants {
             write: self.writable.iter().cloned().collect(),
@@ -68,6 +71,7 @@ impl Confinement {
     }
 
     /// Grants what is in a folder, one by one on the way to a home.
+    #[cfg(any(target_os = "linux", test))]
     fn read_below(&self, folder: &Path, read: &mut BTreeSet<PathBuf>) {
         for entry in entries(folder) {
             if self.home.as_deref() == Some(entry.as_path()) {
@@ -82,10 +86,12 @@ impl Confinement {
         }
     }
 
+    #[cfg(any(target_os = "linux", test))]
     fn leads_to_a_home(&self, path: &Path) -> bool {
         self.home.iter().chain([&self.octo]).any(|home| home.starts_with(path))
     }
 
+    #[cfg(any(target_os = "linux", test))]
     fn read_home(&self, folder: &Path, depth: usize, read: &mut BTreeSet<PathBuf>) {
         for entry in entries(folder) {
             if is_secret(&entry) || entry == self.octo {
