@@ -50,6 +50,10 @@ const MAY_WRITE: &[(&str, &str)] = &[
         "src-tauri/crates/octo-shell/src/shell/place.rs",
         "what a command is started from, in Octo's own folder",
     ),
+    (
+        "src-tauri/crates/octo-shell/src/shell/windows/place.rs",
+        "what a command is started from, in Octo's own folder",
+    ),
 ];
 
 /// What writes to a disk.

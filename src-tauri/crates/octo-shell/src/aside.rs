@@ -1,7 +1,7 @@
 //! A program of the person's own, run beside the session: given its input at once, heard out, and ended with all it
 //! started when its time is over.
 
-use crate::LoginEnvironment;
+use crate::{Language, LoginEnvironment};
 use std::{
     io,
     path::Path,
@@ -23,7 +23,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// What is to be run.
 #[derive(Clone, Debug)]
 pub struct Aside<'a> {
-    /// A bash command line.
+    /// A command line: bash's, or PowerShell's where that is what there is.
     pub line: &'a str,
     /// Where it runs.
     pub folder: &'a Path,
@@ -56,8 +56,16 @@ impl Aside<'_> {
     /// [`io::ErrorKind::TimedOut`] when its time was over: all of it is ended then. Otherwise when it could not be
     /// started.
     pub async fn run(self) -> io::Result<AsideEnd> {
-        let mut command = Command::new("bash");
-        command.args(["--noprofile", "--norc", "-c", self.line]).current_dir(self.folder).env_clear();
+        #[cfg(windows)]
+        let program = crate::language::INTERPRETER.program.clone();
+        #[cfg(not(windows))]
+        let program = "bash";
+        let flags = match crate::language() {
+            Language::Bash => ["--noprofile", "--norc", "-c"],
+            Language::PowerShell => ["-NoLogo", "-NoProfile", "-Command"],
+        };
+        let mut command = Command::new(program);
+        command.args(flags).arg(self.line).current_dir(self.folder).env_clear();
         command.envs(self.login.variables(self.secret_variables).await);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         #[cfg(unix)]
@@ -105,6 +113,10 @@ impl Drop for Group {
         if let Some(leader) = self.0.and_then(|leader| i32::try_from(leader).ok()) {
             // One that is empty by now is what is wanted.
             let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(leader), nix::sys::signal::SIGKILL);
+        }
+        #[cfg(windows)]
+        if let Some(leader) = self.0 {
+            crate::shell::kill_tree(leader);
         }
     }
 }

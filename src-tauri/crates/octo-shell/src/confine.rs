@@ -16,7 +16,9 @@ mod landlocked;
 #[cfg(any(target_os = "macos", test))]
 mod profile;
 
-use std::{ffi::OsString, io, path::PathBuf};
+#[cfg(unix)]
+use std::ffi::OsString;
+use std::{io, path::PathBuf};
 
 /// The program that holds a command to a profile on macOS, part of the system.
 #[cfg(target_os = "macos")]
@@ -46,11 +48,12 @@ pub struct Confinement {
 pub enum Enforced {
     /// Wholly, or as far as an older kernel can.
     Yes,
-    /// The system cannot hold a thread: see [`Confinement::holder`].
+    /// The system cannot hold a thread; macOS holds by the program a command is started through.
     Unavailable,
 }
 
 /// A program that starts another one, which is then held.
+#[cfg(unix)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
     /// The program.
@@ -79,6 +82,7 @@ impl Confinement {
     /// # Errors
     ///
     /// When something that must be kept from the command cannot be told to it. Nothing may be started then.
+    #[cfg(unix)]
     pub(crate) fn holder(&self) -> io::Result<Option<Holder>> {
         #[cfg(target_os = "macos")]
         {

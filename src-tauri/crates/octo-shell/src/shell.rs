@@ -89,6 +89,8 @@ pub enum Removals {
 pub struct Shell(Arc<Commands>);
 
 use commands::Commands;
+#[cfg(windows)]
+pub(crate) use guard::kill_tree;
 
 impl Shell {
     /// A session's commands; nothing is started or written yet.

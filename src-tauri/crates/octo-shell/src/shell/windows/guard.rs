@@ -27,7 +27,7 @@ impl Guarded {
 }
 
 /// Ends a process and all below it, by the system's own program.
-pub(super) fn kill_tree(pid: u32) {
+pub(crate) fn kill_tree(pid: u32) {
     let mut command = Command::new("taskkill");
     command.args(["/T", "/F", "/PID", &pid.to_string()]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
