@@ -73,7 +73,7 @@ impl Forwarder {
         let mut batch = vec![self.snapshot().await?];
         self.push_troubles(&mut batch);
         if self.topic == Topic::Settings {
-            batch.push(Update::Policy { policy: self.octo.policy_state().await? });
+            batch.push(Update::Policy { policy: Box::new(self.octo.policy_state().await?) });
         }
         Ok(batch)
     }
@@ -207,7 +207,7 @@ impl Forwarder {
         match policy {
             Ok(policy) => {
                 if self.topic == Topic::Settings {
-                    batch.push(Update::Policy { policy });
+                    batch.push(Update::Policy { policy: Box::new(policy) });
                 }
                 Flow::On
             }

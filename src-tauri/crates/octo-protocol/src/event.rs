@@ -292,7 +292,7 @@ pub enum Update {
     /// comes later. Not numbered: the file is the person's, and they may write it at any time.
     Policy {
         /// The file as it stands.
-        policy: PolicyState,
+        policy: Box<PolicyState>,
     },
     /// The topic cannot be read any more; nothing more comes.
     Fault {

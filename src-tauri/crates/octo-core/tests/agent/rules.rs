@@ -28,7 +28,7 @@ async fn told(updates: &mut Subscription, mut fits: impl FnMut(&PolicyState) -> 
                 if let Update::Policy { policy } = update
                     && fits(&policy)
                 {
-                    return policy;
+                    return *policy;
                 }
             }
         }
