@@ -100,7 +100,7 @@ async fn a_rule_added_in_the_window_holds_at_once_and_is_told() {
     let stamp = rig.octo.call(GetPolicy {}).await.unwrap().stamp;
     let deny = rule(PolicyList::Deny, "touch");
     let added = rig.octo.call(AddPolicyRule { rule: deny.clone(), stamp: stamp.clone() }).await.unwrap();
-    assert_eq!(added.rules, [deny.clone()]);
+    assert_eq!(added.rules, std::slice::from_ref(&deny));
     assert_eq!(told(&mut updates, |state| !state.rules.is_empty()).await, added);
     let stale = AddPolicyRule { rule: rule(PolicyList::Allow, "ls"), stamp };
     assert_eq!(rig.octo.call(stale).await.unwrap_err().key, "policy.changed");
