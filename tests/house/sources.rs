@@ -26,10 +26,18 @@ const MAY_WRITE: &[(&str, &str)] = &[
         "logs and crash reports must not depend on what they report on",
     ),
     (
+        "src-tauri/crates/octo-shell/src/confine/caches.rs",
+        "empty caches of package managers, without which a held command could not fill them",
+    ),
+    (
         "src-tauri/crates/octo-shell/src/environment/capture.rs",
         "a login shell answers through a temporary file",
     ),
     ("src-tauri/crates/octo-shell/src/output/log.rs", "the whole output of a command, in Octo's own folder"),
+    (
+        "src-tauri/crates/octo-shell/src/policy/file/edit.rs",
+        "the person's own rules, changed by the person in the window: no tool writes them",
+    ),
     (
         "src-tauri/crates/octo-shell/src/policy/log.rs",
         "what the policy refused, asked or rewrote, in Octo's own folder",
@@ -40,6 +48,10 @@ const MAY_WRITE: &[(&str, &str)] = &[
     ),
     (
         "src-tauri/crates/octo-shell/src/shell/place.rs",
+        "what a command is started from, in Octo's own folder",
+    ),
+    (
+        "src-tauri/crates/octo-shell/src/shell/windows/place.rs",
         "what a command is started from, in Octo's own folder",
     ),
 ];

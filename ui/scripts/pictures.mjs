@@ -261,6 +261,29 @@ const scenes = {
       await page.locator(".side-list .row").nth(1).click();
     },
   },
+  rules: {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-settings").click();
+      await page.locator(".side-list .row").nth(3).click();
+      await page.getByTestId("rule-text-commands").fill("ls; rm -rf build");
+      await page.getByTestId("rule-add-commands").click();
+      await page.getByTestId("try-line").fill("docker run -it alpine");
+      await page.getByTestId("try-go").click();
+      await page.locator('[data-outcome="refused"]').waitFor();
+    },
+  },
+  "rules-broken": {
+    fake: "main",
+    query: "&broken-rules",
+    side: true,
+    async act(page) {
+      await page.getByTestId("rules-banner").getByRole("button").click();
+      await page.getByTestId("rules-fault").waitFor();
+    },
+  },
+  "rules-banner": { fake: "main", query: "&broken-rules", side: true },
   mode: {
     fake: "main",
     async act(page) {

@@ -127,6 +127,20 @@ export const testids = {
   undone: "undone",
   confinement: "confinement",
   budgetField: "budget-field", // its parts: budget-field-task, budget-field-session, budget-field-day
+  // the person's own rules
+  rules: "rules",
+  rulesBanner: "rules-banner",
+  rulesFault: "rules-fault",
+  rulesFile: "rules-file",
+  ruleRow: "rule-row", // which one: data-list, data-rule
+  ruleText: "rule-text", // its parts: rule-text-commands, rule-text-paths
+  ruleList: "rule-list", // its parts: rule-list-allow, rule-list-deny, …
+  ruleAdd: "rule-add", // its parts: rule-add-commands, rule-add-paths
+  ruleRefused: "rule-refused",
+  grantRow: "grant-row",
+  tryLine: "try-line",
+  tryGo: "try-go",
+  tryOutcome: "try-outcome",
   // usage
   openUsage: "open-usage",
   usage: "usage",

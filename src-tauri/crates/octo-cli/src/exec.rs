@@ -2,6 +2,7 @@
 
 mod begin;
 mod follow;
+mod rules;
 
 use crate::{
     args::ExecArguments,
@@ -76,6 +77,7 @@ async fn turn(
 ) -> Result<Exit, Failure> {
     let settings = octo.call(GetSettings {}).await?.settings;
     *language = settings.language;
+    let _told = rules::tell(octo, settings.language).await?;
     let (feed, _feed_end) = Feed::open(octo);
     let begun = tokio::select! {
         biased;

@@ -17,6 +17,7 @@ mod octo;
 mod pairing;
 mod permission;
 mod prompt;
+mod rules;
 mod searching;
 mod session;
 mod shared;

@@ -7,6 +7,7 @@ mod closed;
 mod hosts;
 mod ledger;
 mod models;
+mod policies;
 mod searches;
 mod sessions;
 mod time;
@@ -16,6 +17,7 @@ use crate::{
     Config, OpenTurns, Subscription,
     keys::KeyRing,
     models::Models,
+    rules::Rules,
     searching::Searching,
     session::{SessionHandle, resumes_at_start},
     shared::Shared,
@@ -26,7 +28,8 @@ use crate::{
 use octo_documents::Reader;
 use octo_llm::Presets;
 use octo_protocol::{
-    ApiError, BlobHash, Call, Delta, Envelope, ErrorCode, Request, SessionId, Snapshot, Topic, TroubleStage,
+    ApiError, BlobHash, Call, Delta, Envelope, ErrorCode, PolicyState, Request, SessionId, Snapshot, Topic,
+    TroubleStage,
 };
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
@@ -103,6 +106,7 @@ impl Octo {
             deltas: broadcast::channel(DELTAS).0,
             changing: tokio::sync::Mutex::default(),
             troubles: Troubles::new(),
+            rules: Rules::new(&config.home),
             preferences: std::sync::RwLock::new(state.settings.clone()),
             store,
             config,
@@ -146,6 +150,7 @@ impl Octo {
             Request::Trash(request) => self.trash(request).await,
             Request::App(request) => self.app(request).await,
             Request::Time(request) => self.time(request).await,
+            Request::Policy(request) => self.policy(request).await,
             Request::Host(request) => self.host(request).await,
         }
     }
@@ -228,6 +233,10 @@ impl Octo {
 
     pub(crate) fn deltas(&self) -> broadcast::Receiver<Arc<Delta>> {
         self.shared.deltas.subscribe()
+    }
+
+    pub(crate) fn policies(&self) -> broadcast::Receiver<PolicyState> {
+        self.shared.rules.watch()
     }
 
     pub(crate) fn troubles(&self) -> &Troubles {

@@ -46,6 +46,7 @@ impl Ground {
             home: std::env::home_dir().filter(|home| home.is_absolute()),
             octo_home: self.home.clone(),
             processes: vec![std::process::id()],
+            language: octo_shell::language(),
         }
     }
 
@@ -177,6 +178,10 @@ impl Decided {
 
 /// Decides on a call.
 pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
+    // What the person forbade is not known while their policy cannot be read: then no mode runs everything.
+    if ground.policy.is_strict() && ground.mode == Mode::Autonomous {
+        return decide(&Ground { mode: Mode::AskRisky, ..ground.clone() }, effects);
+    }
     let plain = |decision| Decided { decision, rewritten: None, nature: Nature::default() };
     if effects.asks_person == AsksPerson::Yes {
         return plain(Decision::Feedback);
@@ -262,7 +267,7 @@ fn write(ground: &Ground, path: &Path) -> Decision {
     if let PathVerdict::Denied(refusal) = verdict {
         return Decision::Deny { refusal, subject: shown, part: None };
     }
-    if ground.rules.contains(&Rule::Write { path: shown.clone() }) {
+    if !ground.policy.is_strict() && ground.rules.contains(&Rule::Write { path: shown.clone() }) {
         return Decision::Run(Basis::Person);
     }
     let scratch = ground.writable.iter().any(|folder| is_inside(folder, path));

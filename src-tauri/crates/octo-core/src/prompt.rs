@@ -52,12 +52,23 @@ impl Surroundings {
     pub(crate) fn notice(&self) -> Block {
         let model = self.model.as_deref().map(|model| format!(" Model: {model}.")).unwrap_or_default();
         let text = format!(
-            "Today is {}.{model} System: {}. Working directory: {}",
+            "Today is {}.{model} System: {}. Working directory: {}{}",
             self.date,
             system_name(),
-            self.folder
+            self.folder,
+            shell_words(octo_shell::language()),
         );
         Block::Notice { kind: NoticeKind::Context, text }
+    }
+}
+
+/// What the model must know besides the terminal's description, which is the same on every system.
+fn shell_words(language: octo_shell::Language) -> &'static str {
+    match language {
+        octo_shell::Language::Bash => "",
+        octo_shell::Language::PowerShell => {
+            "\nThis machine has no bash: the terminal runs PowerShell, so write PowerShell. The directory and environment variables carry over, functions do not."
+        }
     }
 }
 

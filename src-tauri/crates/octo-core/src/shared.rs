@@ -1,7 +1,8 @@
 //! What all sessions share.
 
 use crate::{
-    Config, hooks::Hooks, models::Models, searching::Searching, trash::HomeTrash, troubles::Troubles,
+    Config, hooks::Hooks, models::Models, rules::Rules, searching::Searching, trash::HomeTrash,
+    troubles::Troubles,
 };
 use octo_documents::Reader;
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     pub changing: tokio::sync::Mutex<()>,
     /// Sessions that cannot be stored.
     pub troubles: Troubles,
+    /// The person's own rules.
+    pub rules: Rules,
 }
 
 impl Shared {
@@ -93,12 +96,7 @@ impl Shared {
 
     /// The person's own policy as it stands in the home. A file that cannot be used counts as the strict policy.
     pub fn policy(&self) -> Arc<Policy> {
-        let user = std::env::home_dir().filter(|home| home.is_absolute());
-        let (policy, fault) = Policy::load(&self.config.home.join("policy.toml"), user.as_deref());
-        if let Some(fault) = fault {
-            tracing::warn!(%fault, "the policy file does not hold; whatever does not only read asks");
-        }
-        Arc::new(policy)
+        self.rules.policy()
     }
 
     /// A session's own temporary folder, which its agent may write without asking.
@@ -119,8 +117,13 @@ impl Shared {
         })
     }
 
+    /// What the person always allowed in a folder.
+    pub async fn folder_rules(&self, folder: String) -> Result<Vec<Rule>, ApiError> {
+        self.store.read(move |reader| reader.rules(&folder)).await.map_err(ApiError::from)
+    }
+
     /// What the person allowed in a folder and, under its own scope, in one session.
-    pub async fn rules(&self, folder: String, scope: String) -> Result<Vec<Rule>, ApiError> {
+    pub async fn allowed(&self, folder: String, scope: String) -> Result<Vec<Rule>, ApiError> {
         let read = self.store.read(move |reader| {
             let mut rules = reader.rules(&folder)?;
             rules.extend(reader.rules(&scope)?);

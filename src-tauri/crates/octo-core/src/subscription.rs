@@ -4,7 +4,7 @@
 //! lag or a gap sends a fresh snapshot instead of a hole. It never makes the agent wait.
 
 use crate::{octo::Octo, troubles::News};
-use octo_protocol::{ApiError, Delta, Envelope, SessionId, Snapshot, Topic, Update};
+use octo_protocol::{ApiError, Delta, Envelope, PolicyState, SessionId, Snapshot, Topic, Update};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{
     broadcast::{self, error::RecvError, error::TryRecvError},
@@ -37,6 +37,7 @@ pub(crate) async fn subscribe(octo: Octo, topic: Topic) -> Result<Subscription, 
         events: octo.events(),
         deltas: octo.deltas(),
         troubles: octo.troubles().watch(),
+        policies: octo.policies(),
         octo,
         topic,
         seq: 0,
@@ -57,6 +58,7 @@ struct Forwarder {
     events: broadcast::Receiver<Arc<Envelope>>,
     deltas: broadcast::Receiver<Arc<Delta>>,
     troubles: broadcast::Receiver<News>,
+    policies: broadcast::Receiver<PolicyState>,
     seq: u64,
 }
 
@@ -70,6 +72,9 @@ impl Forwarder {
     async fn begin(&mut self) -> Result<Vec<Update>, ApiError> {
         let mut batch = vec![self.snapshot().await?];
         self.push_troubles(&mut batch);
+        if self.topic == Topic::Settings {
+            batch.push(Update::Policy { policy: Box::new(self.octo.policy_state().await?) });
+        }
         Ok(batch)
     }
 
@@ -93,6 +98,7 @@ impl Forwarder {
                 event = self.events.recv() => self.take_event(event, &mut batch).await,
                 delta = self.deltas.recv() => self.take_delta(delta, &mut batch).await,
                 news = self.troubles.recv() => self.take_news(news, &mut batch).await,
+                policy = self.policies.recv() => self.take_policy(policy, &mut batch).await,
             };
             let mut over = matches!(flow, Flow::Over);
             // Text is gathered for a moment; anything else goes at once, with what is there already.
@@ -197,6 +203,19 @@ impl Forwarder {
         }
     }
 
+    async fn take_policy(&mut self, policy: Result<PolicyState, RecvError>, batch: &mut Vec<Update>) -> Flow {
+        match policy {
+            Ok(policy) => {
+                if self.topic == Topic::Settings {
+                    batch.push(Update::Policy { policy: Box::new(policy) });
+                }
+                Flow::On
+            }
+            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
+            Err(RecvError::Closed) => Flow::Over,
+        }
+    }
+
     fn is_told_of(&self, session: SessionId) -> bool {
         match self.topic {
             Topic::Session { id } => id == session,
@@ -215,6 +234,7 @@ impl Forwarder {
         self.events = self.events.resubscribe();
         self.deltas = self.deltas.resubscribe();
         self.troubles = self.troubles.resubscribe();
+        self.policies = self.policies.resubscribe();
         batch.clear();
         match self.begin().await {
             Ok(begin) => {

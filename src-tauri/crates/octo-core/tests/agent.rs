@@ -21,6 +21,7 @@ mod agent {
     mod permission;
     mod restart;
     mod rig;
+    mod rules;
     mod stop;
     mod time;
     mod trash;

@@ -2,9 +2,9 @@
 
 use crate::{
     Answer, ApiError, BackgroundCommand, BilledCall, Block, BudgetStop, CallView, Message, MessageEnd,
-    MessageId, Millis, Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot,
-    SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo, TrashTotals, Trouble, TurnId, TurnView,
-    Usage,
+    MessageId, Millis, PolicyState, Question, QuestionId, Queued, Retry, SessionId, SessionInfo,
+    SessionSnapshot, SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo, TrashTotals, Trouble,
+    TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -287,6 +287,12 @@ pub enum Update {
         session: SessionId,
         /// The line.
         call: Box<BilledCall>,
+    },
+    /// `policy.toml` changed, or is broken, or can be used again. Told to who watches the settings, also to one that
+    /// comes later. Not numbered: the file is the person's, and they may write it at any time.
+    Policy {
+        /// The file as it stands.
+        policy: Box<PolicyState>,
     },
     /// The topic cannot be read any more; nothing more comes.
     Fault {

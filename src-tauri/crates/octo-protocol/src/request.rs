@@ -2,14 +2,15 @@
 //! reply, so that Rust and TypeScript callers are both checked.
 
 use crate::{
-    AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource,
-    CompanionRole, CompareWith, Draft, Effort, EmptyReport, FileComparison, FileSelection, HostReply,
+    AboveIdeal, Answer, ApiError, BilledCall, BlobHash, Block, BudgetAnswer, CertificateSource, CommandTrial,
+    CompanionRole, CompareWith, Draft, Effort, EmptyReport, FileComparison, FileSelection, Grants, HostReply,
     HostRequest, LocalServers, MessageId, Millis, MissLine, MissedCall, Mode, ModelCheck, ModelDraft,
-    ModelEntry, ModelId, ModelSpeed, OnConflict, PresetList, Profile, QuestionId, QueuedId, RemoteModels,
-    RestorePreview, RestoreReport, RestoreScope, SearchProviderDraft, SearchProviderKind, SessionHit,
-    SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot, SpendingLine, SwitchCost,
-    TaskChanges, TaskNumber, TaskTree, TaskView, TimeCollected, TimeSpace, TranscriptPage, TrashChoice,
-    TrashId, TrashKind, TrashOverview, TrashPage, TrashPreview, TrashRestored, TrashTotals, TurnId,
+    ModelEntry, ModelId, ModelSpeed, OnConflict, PolicyRule, PolicyState, PresetList, Profile, QuestionId,
+    QueuedId, RemoteModels, RestorePreview, RestoreReport, RestoreScope, Rule, SearchProviderDraft,
+    SearchProviderKind, SessionHit, SessionId, SessionInfo, SessionSnapshot, SettingsPatch, SettingsSnapshot,
+    SpendingLine, SwitchCost, TaskChanges, TaskNumber, TaskTree, TaskView, TimeCollected, TimeSpace,
+    TranscriptPage, TrashChoice, TrashId, TrashKind, TrashOverview, TrashPage, TrashPreview, TrashRestored,
+    TrashTotals, TurnId,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;
@@ -77,6 +78,8 @@ pub enum Request {
     Time(TimeRequest),
     /// The trash.
     Trash(TrashRequest),
+    /// The person's own rules.
+    Policy(PolicyRequest),
     /// What only a desktop can do.
     Host(HostRequest),
 }
@@ -404,6 +407,44 @@ domain! {
             /// What.
             which: TrashChoice,
         } -> EmptyReport;
+    }
+}
+
+domain! {
+    /// Requests about the person's own rules.
+    PolicyRequest in Policy, PolicyReplies {
+        /// `policy.toml` as it stands.
+        GetPolicy {} -> PolicyState;
+        /// Add a rule to `policy.toml`. The file's comments and layout stay; one that is broken is never written to.
+        AddPolicyRule {
+            /// The rule.
+            rule: PolicyRule,
+            /// What the file held when the person decided, as [`PolicyState::stamp`].
+            stamp: String,
+        } -> PolicyState;
+        /// Take a rule out of `policy.toml`, in the same way.
+        RemovePolicyRule {
+            /// The rule.
+            rule: PolicyRule,
+            /// As in [`AddPolicyRule`].
+            stamp: String,
+        } -> PolicyState;
+        /// What was allowed with "always", in all folders.
+        ListGrants {} -> Grants;
+        /// Allow something no more. Holds for calls decided on from now on.
+        RemoveGrant {
+            /// The folder it was allowed in.
+            folder: String,
+            /// What was allowed.
+            rule: Rule,
+        } -> Grants;
+        /// What would be done with a command. Nothing is run.
+        TryCommand {
+            /// The command line.
+            line: String,
+            /// The folder it would run in; none for the one used last.
+            folder: Option<String>,
+        } -> CommandTrial;
     }
 }
 

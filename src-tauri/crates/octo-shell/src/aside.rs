@@ -1,8 +1,14 @@
 //! A program of the person's own, run beside the session: given its input at once, heard out, and ended with all it
 //! started when its time is over.
 
-use crate::LoginEnvironment;
-use std::{io, path::Path, process::Stdio, time::Duration};
+use crate::{Language, LoginEnvironment};
+use std::{
+    io,
+    path::Path,
+    process::Stdio,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
@@ -11,10 +17,13 @@ use tokio::{
 /// What is kept of each of its two outputs, in bytes. What it says beyond is read and dropped.
 const KEPT: usize = 64 * 1024;
 
+/// How long its outputs are listened to after it ended: what it left running may hold them open for ever.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// What is to be run.
 #[derive(Clone, Debug)]
 pub struct Aside<'a> {
-    /// A bash command line.
+    /// A command line: bash's, or PowerShell's where that is what there is.
     pub line: &'a str,
     /// Where it runs.
     pub folder: &'a Path,
@@ -47,8 +56,16 @@ impl Aside<'_> {
     /// [`io::ErrorKind::TimedOut`] when its time was over: all of it is ended then. Otherwise when it could not be
     /// started.
     pub async fn run(self) -> io::Result<AsideEnd> {
-        let mut command = Command::new("bash");
-        command.args(["--noprofile", "--norc", "-c", self.line]).current_dir(self.folder).env_clear();
+        #[cfg(windows)]
+        let program = crate::language::INTERPRETER.program.clone();
+        #[cfg(not(windows))]
+        let program = "bash";
+        let flags = match crate::language() {
+            Language::Bash => ["--noprofile", "--norc", "-c"],
+            Language::PowerShell => ["-NoLogo", "-NoProfile", "-Command"],
+        };
+        let mut command = Command::new(program);
+        command.args(flags).arg(self.line).current_dir(self.folder).env_clear();
         command.envs(self.login.variables(self.secret_variables).await);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         #[cfg(unix)]
@@ -62,10 +79,24 @@ impl Aside<'_> {
                 let _ = stdin.write_all(&self.input).await;
             }
         };
+        let (output, errors) = (Heard::default(), Heard::default());
         let whole = async {
-            let (status, (), output, errors) =
-                tokio::join!(child.wait(), telling, kept(stdout), kept(stderr));
-            status.map(|status| AsideEnd { code: status.code(), output, errors })
+            let hearing = async { tokio::join!(telling, output.hear(stdout), errors.hear(stderr)) };
+            let mut hearing = std::pin::pin!(hearing);
+            let status = tokio::select! {
+                biased;
+                status = child.wait() => {
+                    // All of it was said, as far as the program itself said it.
+                    let _rest = tokio::time::timeout(LAST_WORDS, &mut hearing).await;
+                    status
+                }
+                _ = &mut hearing => child.wait().await,
+            };
+            status.map(|status| AsideEnd {
+                code: status.code(),
+                output: output.text(),
+                errors: errors.text(),
+            })
         };
         let ended = tokio::time::timeout(self.patience, whole).await;
         drop(group);
@@ -83,18 +114,33 @@ impl Drop for Group {
             // One that is empty by now is what is wanted.
             let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(leader), nix::sys::signal::SIGKILL);
         }
+        #[cfg(windows)]
+        if let Some(leader) = self.0 {
+            crate::shell::kill_tree(leader);
+        }
     }
 }
 
-async fn kept(pipe: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
-    let (mut kept, mut piece) = (Vec::new(), vec![0; 8 * 1024]);
-    if let Some(mut pipe) = pipe {
-        while let Ok(length @ 1..) = pipe.read(&mut piece).await {
-            let room = KEPT.saturating_sub(kept.len()).min(length);
-            kept.extend_from_slice(piece.get(..room).unwrap_or_default());
+/// What was heard of one output so far.
+#[derive(Default)]
+struct Heard(Mutex<Vec<u8>>);
+
+impl Heard {
+    /// Listens until the output is closed.
+    async fn hear(&self, pipe: Option<impl tokio::io::AsyncRead + Unpin>) {
+        let mut piece = vec![0; 8 * 1024];
+        if let Some(mut pipe) = pipe {
+            while let Ok(length @ 1..) = pipe.read(&mut piece).await {
+                let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = KEPT.saturating_sub(kept.len()).min(length);
+                kept.extend_from_slice(piece.get(..room).unwrap_or_default());
+            }
         }
     }
-    String::from_utf8_lossy(&kept).into_owned()
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
 }
 
 #[cfg(test)]

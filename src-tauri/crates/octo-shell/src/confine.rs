@@ -5,13 +5,24 @@
 //! keychain over D-Bus. That is left to the policy. So entries of the person's home are granted one by one, all
 //! but those that hold secrets ([`octo_workspace::is_secret`]); names of files may be listed everywhere.
 //!
-//! macOS and Windows have nothing of the kind here yet, and [`Confinement::enforce`] says so.
+//! On macOS a command is started through `sandbox-exec`, with a profile that says the same ([`profile`]). Windows has
+//! nothing of the kind that a command could be held by without being changed, and [`is_available`] says so.
 
+mod caches;
+#[cfg(any(target_os = "linux", target_os = "macos", test))]
 mod grants;
 #[cfg(target_os = "linux")]
 mod landlocked;
+#[cfg(any(target_os = "macos", test))]
+mod profile;
 
+#[cfg(unix)]
+use std::ffi::OsString;
 use std::{io, path::PathBuf};
+
+/// The program that holds a command to a profile on macOS, part of the system.
+#[cfg(target_os = "macos")]
+const SANDBOX: &str = "/usr/bin/sandbox-exec";
 
 /// What a command may touch. Everything not named here may be read, outside the person's and Octo's homes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,13 +43,23 @@ pub struct Confinement {
     pub octo_readable: Vec<PathBuf>,
 }
 
-/// Whether the system holds a command to its [`Confinement`].
+/// Whether the system holds a thread, and what it starts, to a [`Confinement`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforced {
     /// Wholly, or as far as an older kernel can.
     Yes,
-    /// The system has no means for it.
+    /// The system cannot hold a thread; macOS holds by the program a command is started through.
     Unavailable,
+}
+
+/// A program that starts another one, which is then held.
+#[cfg(unix)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Holder {
+    /// The program.
+    pub program: PathBuf,
+    /// What it is given before the other program and its arguments.
+    pub arguments: Vec<OsString>,
 }
 
 impl Confinement {
@@ -54,6 +75,24 @@ impl Confinement {
         #[cfg(not(target_os = "linux"))]
         Ok(Enforced::Unavailable)
     }
+
+    /// The program a command is to be started through, where the system holds by such a program. Reads the home's
+    /// folders; takes a millisecond or two.
+    ///
+    /// # Errors
+    ///
+    /// When something that must be kept from the command cannot be told to it. Nothing may be started then.
+    #[cfg(unix)]
+    pub(crate) fn holder(&self) -> io::Result<Option<Holder>> {
+        #[cfg(target_os = "macos")]
+        {
+            let profile = profile::profile(&self.bounds())?;
+            let arguments = vec![OsString::from("-p"), OsString::from(profile)];
+            Ok(Some(Holder { program: PathBuf::from(SANDBOX), arguments }))
+        }
+        #[cfg(not(target_os = "macos"))]
+        Ok(None)
+    }
 }
 
 /// Folders of this system for temporary files, which any command may write.
@@ -67,7 +106,9 @@ pub fn temporary_folders() -> Vec<PathBuf> {
 pub fn is_available() -> bool {
     #[cfg(target_os = "linux")]
     return *landlocked::AVAILABLE;
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(target_os = "macos")]
+    return std::path::Path::new(SANDBOX).exists();
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     false
 }
 

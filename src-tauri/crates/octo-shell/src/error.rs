@@ -58,7 +58,4 @@ pub enum ShellError {
     /// Input could not be delivered: the program does not read its terminal.
     #[error("the input could not be delivered: {0}")]
     Input(#[source] io::Error),
-    /// Commands cannot run on this system yet.
-    #[error("commands cannot be run on this system yet")]
-    Unsupported,
 }

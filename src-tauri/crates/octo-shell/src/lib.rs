@@ -7,7 +7,7 @@
 //!   A command that outlives the wait for it goes on in the background; [`News`] tells what becomes of it.
 //! * [`assess`] says what is to be done with a command line: refuse it, ask, or let it run, and with what in its
 //!   place; [`read_path`] and [`write_path`] say the same about paths, for commands and tools alike; [`Policy`] is
-//!   the person's own `policy.toml`. They decide nothing by themselves: permission is the caller's.
+//!   the person's own, [`PolicyFile`] the `policy.toml` it is in. They decide nothing by themselves: permission is the caller's.
 //! * [`Aside`] runs a program of the person's own (a hook) beside the session.
 //! * [`Confinement`] is what the system itself then lets a command touch.
 
@@ -15,6 +15,7 @@ mod aside;
 mod confine;
 mod environment;
 mod error;
+mod language;
 mod output;
 mod policy;
 mod report;
@@ -24,11 +25,12 @@ pub use aside::{Aside, AsideEnd};
 pub use confine::{Confinement, Enforced, is_available as confines, temporary_folders};
 pub use environment::LoginEnvironment;
 pub use error::ShellError;
+pub use language::{Language, language};
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
     Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, LoggedVerdict, Open,
-    PathRules, PathVerdict, Policy, PolicyFault, PolicyRules, Standing, Verdict, assess, read_path, render,
-    write_path,
+    PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyFault, PolicyFile, PolicyReading,
+    PolicyRules, RuleFault, Standing, Verdict, assess, read_path, write_path,
 };
 pub use report::{Carried, Input, Listener, Live, News, Pace, Report, Run};
 pub use shell::{CEILING, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs};

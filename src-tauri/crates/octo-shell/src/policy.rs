@@ -38,7 +38,10 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
-pub use file::{CommandRules, PathRules, Policy, PolicyFault, PolicyRules, render};
+pub use file::{
+    CommandRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyFault, PolicyFile, PolicyReading,
+    PolicyRules, RuleFault,
+};
 pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};
 pub use look::Known;
 pub use paths::{Open, PathVerdict, read_path, write_path};

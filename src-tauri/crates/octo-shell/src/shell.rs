@@ -1,20 +1,18 @@
-//! A session's commands.
+//! A session's commands. On Windows they run in a pseudo-console, in Git Bash or PowerShell ([`crate::language`]).
 
-#[cfg(unix)]
 mod background;
-#[cfg(unix)]
 mod carry;
-#[cfg(unix)]
 mod commands;
-#[cfg(unix)]
+#[cfg_attr(windows, path = "shell/windows/guard.rs")]
 mod guard;
-#[cfg(unix)]
 mod keys;
-#[cfg(unix)]
+#[cfg_attr(windows, path = "shell/windows/place.rs")]
 mod place;
-#[cfg(unix)]
+#[cfg(any(windows, test))]
+mod powershell;
+#[cfg_attr(windows, path = "shell/windows/processes.rs")]
 pub(crate) mod processes;
-#[cfg(unix)]
+#[cfg_attr(windows, path = "shell/windows/task.rs")]
 mod task;
 
 #[cfg(test)]
@@ -70,10 +68,7 @@ impl fmt::Debug for ShellConfig {
 /// Removes the logs of sessions' commands that are older than a week. `shells` is the folder all sessions' scratch
 /// folders are in. What cannot be read or removed is left.
 pub fn prune_logs(shells: &Path) {
-    #[cfg(unix)]
     place::prune_all(shells);
-    #[cfg(not(unix))]
-    let _ = shells;
 }
 
 /// What becomes of what commands remove with `rm`.
@@ -93,8 +88,9 @@ pub enum Removals {
 #[derive(Clone)]
 pub struct Shell(Arc<Commands>);
 
-#[cfg(unix)]
 use commands::Commands;
+#[cfg(windows)]
+pub(crate) use guard::kill_tree;
 
 impl Shell {
     /// A session's commands; nothing is started or written yet.
@@ -167,54 +163,5 @@ impl Shell {
 impl fmt::Debug for Shell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shell").field("session", &self.0.session()).finish_non_exhaustive()
-    }
-}
-
-#[cfg(not(unix))]
-use unsupported::Commands;
-
-#[cfg(not(unix))]
-mod unsupported {
-    //! Where commands cannot run yet: every call says so. The terminal crate speaks ConPTY; what is missing is a
-    //! shell to give lines to, and job objects in place of process groups.
-
-    use super::{CallId, Input, Path, PathBuf, Report, Run, SessionId, ShellConfig, ShellError};
-
-    pub(super) struct Commands(ShellConfig);
-
-    impl Commands {
-        pub(super) fn new(config: ShellConfig) -> Self {
-            Self(config)
-        }
-
-        pub(super) fn session(&self) -> SessionId {
-            self.0.session
-        }
-
-        pub(super) fn current_dir(&self, folder: &Path) -> PathBuf {
-            folder.to_owned()
-        }
-
-        pub(super) async fn run(&self, _run: Run) -> Result<Report, ShellError> {
-            Err(ShellError::Unsupported)
-        }
-
-        pub(super) async fn input(&self, _input: Input) -> Result<Report, ShellError> {
-            Err(ShellError::Unsupported)
-        }
-
-        pub(super) async fn kill(&self, _handle: &str, _call: CallId) -> Result<Report, ShellError> {
-            Err(ShellError::Unsupported)
-        }
-
-        pub(super) async fn stop(&self, handle: &str) -> Result<(), ShellError> {
-            Err(ShellError::UnknownHandle { handle: handle.to_owned() })
-        }
-
-        pub(super) fn command_of(&self, _handle: &str) -> Option<(String, PathBuf)> {
-            None
-        }
-
-        pub(super) async fn shutdown(&self) {}
     }
 }

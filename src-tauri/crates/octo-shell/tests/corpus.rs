@@ -38,6 +38,7 @@ fn place() -> Place {
         home: Some(home.clone()),
         octo_home: home.join(".octo"),
         processes: vec![4242, 4243],
+        language: octo_shell::Language::Bash,
     };
     Place { _keep: keep, around }
 }

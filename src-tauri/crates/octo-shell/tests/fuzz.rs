@@ -300,6 +300,7 @@ fn ground() -> Ground {
         home: Some(root.join("home")),
         octo_home: root.join("home/.octo"),
         processes: vec![],
+        language: octo_shell::Language::Bash,
     };
     Ground { _keep: keep, root, around }
 }

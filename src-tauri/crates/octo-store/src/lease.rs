@@ -107,7 +107,6 @@ mod system {
 
     pub(super) enum Unknown {
         Gone,
-        #[expect(dead_code, reason = "only Linux can be unable to tell")]
         Unreadable,
     }
 
@@ -118,7 +117,7 @@ mod system {
 
     pub(super) fn started(process: u32) -> Result<u64, Unknown> {
         let pid = Pid::from_u32(process);
-        let mut system = System::new();
+        let mut system = System::new().map_err(|_| Unknown::Unreadable)?;
         system.refresh_processes_specifics(
             ProcessesToUpdate::Some(&[pid]),
             true,

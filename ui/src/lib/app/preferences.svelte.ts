@@ -3,18 +3,21 @@ import { call, asApiError } from "$lib/ipc";
 import type {
   CommandInfo,
   ModelEntry,
+  PolicyState,
   SearchProviderDraft,
   SearchProviderKind,
   SettingsPatch,
   SettingsSnapshot,
 } from "$lib/ipc/types";
-import { type SettingsState, apply } from "$lib/state/settings";
+import { apply, type SettingsState } from "$lib/state/settings";
 import { speak } from "$lib/words/words.svelte";
 import { follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
 class Preferences {
-  #state = $state.raw<SettingsState | null>(null);
+  #state = $state.raw<Pick<SettingsState, "seq" | "snapshot"> | null>(null);
+  /** The person's own rules; null until they are known. */
+  policy = $state.raw<PolicyState | null>(null);
   userHome = $state("");
   version = $state("");
   home = $state("");
@@ -35,14 +38,17 @@ class Preferences {
     this.commands = commands.commands;
     await this.#set({ seq: 0, snapshot });
     follow<SettingsState>({ type: "settings" }, apply, {
-      state: (state) => void this.#set(state),
+      state: (state) => {
+        this.policy = state.policy ?? this.policy;
+        void this.#set(state);
+      },
       ended: () => undefined,
       fault: (error) => toasts.fail(error),
     });
   }
 
   /** Resolves when the words of its language are there. */
-  #set(state: SettingsState): Promise<void> {
+  #set(state: Pick<SettingsState, "seq" | "snapshot">): Promise<void> {
     this.#state = state;
     const { language, theme } = state.snapshot.settings;
     if (theme === "system") delete document.documentElement.dataset["theme"];

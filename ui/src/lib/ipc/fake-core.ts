@@ -3,6 +3,7 @@ import { apply as applyList, type ListState } from "$lib/state/list";
 import { type SessionState, apply as applySession } from "$lib/state/session";
 import { nothing } from "$lib/state/spending";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
+import { FakeRules } from "./fake-rules";
 import { FakeTrash } from "./fake-trash";
 import { factsOf, fakePresets, fakeServers } from "./fake-models";
 import { FakeTime, timeFailure } from "./fake-time";
@@ -45,6 +46,7 @@ export class FakeCore {
   readonly #seqs = new Map<string, number>();
   readonly #time = new FakeTime(new URLSearchParams(location.search).has("full") ? "beyond" : "within");
   readonly #trash = new FakeTrash((totals) => this.#emit({ type: "trash" }, { type: "trash_changed", totals }));
+  readonly #rules = new FakeRules((policy) => this.publish("settings", { type: "policy", policy }));
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   #settings: SettingsSnapshot;
 
@@ -114,7 +116,10 @@ export class FakeCore {
     }
     if (name === "settings") {
       const seq = this.#seqs.get(name) ?? 0;
-      return [{ type: "snapshot", snapshot: { topic: "settings", seq, snapshot: this.#settings } }];
+      return [
+        { type: "snapshot", snapshot: { topic: "settings", seq, snapshot: this.#settings } },
+        { type: "policy", policy: this.#rules.state },
+      ];
     }
     if (name === "ledger") return [{ type: "snapshot", snapshot: { topic: "ledger" } }];
     if (name === "trash") {
@@ -223,6 +228,7 @@ export class FakeCore {
       if (request.domain === "app") return Promise.resolve(this.#app(request.call));
       if (request.domain === "trash") return Promise.resolve(this.#trash.answer(request.call));
       if (request.domain === "ledger") return Promise.resolve(this.#ledger(request.call));
+      if (request.domain === "policy") return Promise.resolve(this.#rules.answer(request.call));
       if (request.domain === "time") return Promise.resolve(this.#timeMachine(request.call));
       return Promise.resolve(this.#host(request.call));
     } catch (error) {

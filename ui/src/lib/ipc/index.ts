@@ -12,6 +12,8 @@ import type {
   LedgerRequest,
   ModelReplies,
   ModelRequest,
+  PolicyReplies,
+  PolicyRequest,
   Request,
   SessionReplies,
   SessionRequest,
@@ -45,6 +47,7 @@ interface Requests {
   trash: TrashRequest;
   app: AppRequest;
   time: TimeRequest;
+  policy: PolicyRequest;
 }
 interface Replies {
   sessions: SessionReplies;
@@ -53,6 +56,7 @@ interface Replies {
   trash: TrashReplies;
   app: AppReplies;
   time: TimeReplies;
+  policy: PolicyReplies;
 }
 type Domain = keyof Requests;
 type Named<D extends Domain, T> = Extract<Requests[D], { type: T }>;

@@ -46,6 +46,7 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
     }
     case "delta":
     case "billed":
+    case "policy":
       return { type: "applied", state };
     case "trouble": {
       if (!state) return { type: "applied", state };

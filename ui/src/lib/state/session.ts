@@ -117,6 +117,7 @@ export function apply(state: SessionState | null, update: Update): Outcome<Sessi
       if (!state || update.session !== state.info.id) return { type: "applied", state };
       return { type: "applied", state: { ...state, trouble: update.trouble } };
     case "billed":
+    case "policy":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

@@ -1,11 +1,13 @@
-/** Settings and models, kept current. Pure. */
-import type { SettingsSnapshot, Update } from "$lib/ipc/types";
+/** Settings, models and the state of the person's own rules, kept current. Pure. */
+import type { PolicyState, SettingsSnapshot, Update } from "$lib/ipc/types";
 import { type Outcome, unreachable } from "./outcome";
 
 /** Settings and models as of an event. */
 export interface SettingsState {
   readonly seq: number;
   readonly snapshot: SettingsSnapshot;
+  /** `policy.toml` as it was told last; it is not numbered. */
+  readonly policy: PolicyState | null;
 }
 
 /** Applies an update of the settings' subscription. */
@@ -13,13 +15,18 @@ export function apply(state: SettingsState | null, update: Update): Outcome<Sett
   switch (update.type) {
     case "snapshot":
       if (update.snapshot.topic !== "settings") return { type: "applied", state };
-      return { type: "applied", state: { seq: update.snapshot.seq, snapshot: update.snapshot.snapshot } };
+      return {
+        type: "applied",
+        state: { seq: update.snapshot.seq, snapshot: update.snapshot.snapshot, policy: state?.policy ?? null },
+      };
     case "event": {
       const { seq, event } = update.envelope;
       if (!state || seq > state.seq + 1) return { type: "gap" };
       if (seq <= state.seq || event.type !== "settings_changed") return { type: "applied", state };
-      return { type: "applied", state: { seq, snapshot: event.snapshot } };
+      return { type: "applied", state: { ...state, seq, snapshot: event.snapshot } };
     }
+    case "policy":
+      return { type: "applied", state: state && { ...state, policy: update.policy } };
     case "delta":
     case "trouble":
     case "billed":

@@ -22,6 +22,7 @@ export function apply(state: TrashState | null, update: Update): Outcome<TrashSt
     }
     case "delta":
     case "billed":
+    case "policy":
     case "trouble":
       return { type: "applied", state };
     case "fault":

@@ -335,6 +335,7 @@ async fn fault(watch: &mut Option<Subscription>) -> ApiError {
                 | Update::Event { .. }
                 | Update::Delta { .. }
                 | Update::Billed { .. }
+                | Update::Policy { .. }
                 | Update::Ended => {}
             }
         }

@@ -4,7 +4,7 @@ use crate::support::{Ran, Running, exec, run};
 use nix::sys::signal::Signal;
 use octo_testkit::{Finish, ModelServer, Reply, Script, ServerOptions, TempHome};
 use serde_json::json;
-use std::net::TcpListener;
+use std::{fs, net::TcpListener};
 
 #[test]
 fn wrong_usage_is_2_and_says_why() {
@@ -49,6 +49,19 @@ fn without_any_model_the_way_to_one_is_named() {
     assert!(!ran.err.trim().is_empty() && !ran.err.contains("error."), "words, not a key: {}", ran.err);
     let ran = Ran::of(exec(&home, &["--model", "unheard-of", "x"]).output().unwrap()).expect(1);
     assert!(ran.err.contains("unheard-of"), "{}", ran.err);
+}
+
+#[test]
+fn a_broken_policy_file_is_said_once_and_the_work_goes_on() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new().text("first").text("second"));
+    let ran = run(&home, &server, &["x"]).expect(0);
+    assert!(!ran.err.contains("policy.toml"), "{}", ran.err);
+    fs::write(home.octo().join("policy.toml"), "[commands]\nallow = ['ls; x']\n").unwrap();
+    let ran = run(&home, &server, &["x"]).expect(0);
+    assert!(ran.err.contains("policy.toml, line 2") && ran.err.contains("ls; x"), "{}", ran.err);
+    assert_eq!(ran.err.matches("policy.toml").count(), 1, "{}", ran.err);
+    assert!(ran.out.contains("second"), "{}", ran.out);
 }
 
 #[test]

@@ -284,10 +284,13 @@ fn changes_inside_the_folder_run_and_others_ask() {
         reason(&ground, &command(&whole)),
         Some(AskReason::Risky { risk: Risk::Deletes, part: None, instead: None })
     );
-    let strict = Ground { policy: Arc::new(Policy::strict()), ..ground };
-    assert_eq!(decide(&strict, &command("cat a")).decision, Decision::Run(Basis::Policy));
-    for effects in [command("rm a"), command("cat a > b"), writes(folder.join("a").to_str().unwrap())] {
-        assert!(matches!(decide(&strict, &effects).decision, Decision::Ask { .. }), "{effects:?}");
+    for mode in [Mode::AskRisky, Mode::Autonomous] {
+        let rules = vec![Rule::Write { path: folder.join("a").display().to_string() }];
+        let strict = Ground { policy: Arc::new(Policy::strict()), mode, rules, ..ground.clone() };
+        assert_eq!(decide(&strict, &command("cat a")).decision, Decision::Run(Basis::Policy));
+        for effects in [command("rm a"), command("cat a > b"), writes(folder.join("a").to_str().unwrap())] {
+            assert!(matches!(decide(&strict, &effects).decision, Decision::Ask { .. }), "{effects:?}");
+        }
     }
 }
 

@@ -14,8 +14,8 @@ use crate::{
     turn::{Input, Order, Settle, Verdict},
 };
 use octo_protocol::{
-    Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId, Refusal,
-    StreamKind, Todo, ToolCall, ToolResult, ToolView, TurnId,
+    Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId, StreamKind,
+    Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
 use octo_tools::{Http, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
@@ -167,7 +167,7 @@ impl Session {
             // A task of its own: a fault in reading a call ends the call and not the turn.
             let read = tokio::spawn(async move {
                 // Another session of the same folder may have been given a rule meanwhile.
-                if let Ok(rules) = shared.rules(folder, scope).await {
+                if let Ok(rules) = shared.allowed(folder, scope).await {
                     ground.rules = rules;
                 }
                 ready(&toolset, &call, &ground, &hooks, &context).await
@@ -200,10 +200,7 @@ impl Session {
             }
             Ok(Ready { tool, decision: Decision::Deny { refusal, subject, part }, .. }) => {
                 open.view.tool = tool.to_owned();
-                let mut words = texts::refused(refusal).to_owned();
-                if let (Refusal::Hook, Some(part)) = (refusal, &part) {
-                    words = format!("{words} It said: {part}");
-                }
+                let words = texts::refused_with(refusal, part.as_deref());
                 open.view.view = Some(ToolView::Refused { subject, part, refusal });
                 let result = result_of(&open.call, CallStatus::Denied, words);
                 open.end(result, 0, now(), &mut step);

@@ -157,7 +157,8 @@ impl Session {
     /// Decides again on a call that waits, which is read again first if it is not ready: after a restart.
     fn look_again(&self, question: Question, purpose: Purpose) {
         let hooks = self.hooks();
-        let (ground, toolset, report) = (self.ground(), self.shared.toolset.clone(), self.reporter());
+        let (mut ground, toolset, report) = (self.ground(), self.shared.toolset.clone(), self.reporter());
+        let (shared, folder, scope) = (self.shared.clone(), self.info.folder.clone(), self.session_scope());
         let Some(running) = &self.running else { return };
         let turn = running.view.id;
         let Some(open) = running.calls.iter().find(|open| open.call.id == question.call) else { return };
@@ -167,6 +168,10 @@ impl Session {
         tokio::spawn(async move {
             // A task of its own: a fault in reading a call must not leave its question unanswerable.
             let looking = tokio::spawn(async move {
+                // A rule may have been taken back meanwhile.
+                if let Ok(rules) = shared.allowed(folder, scope).await {
+                    ground.rules = rules;
+                }
                 match effects {
                     Some(effects) => {
                         Ok(Seen::Decision(permission::decide_beside(&ground, &effects).await.decision))
@@ -208,10 +213,11 @@ impl Session {
         };
         match (purpose, decision) {
             // By now it is refused, whatever the person says.
-            (_, Ok(Decision::Deny { refusal, .. })) => {
-                let text = texts::refused(refusal).to_owned();
+            (_, Ok(Decision::Deny { refusal, subject, part })) => {
+                let text = texts::refused_with(refusal, part.as_deref());
+                let view = Some(ToolView::Refused { subject, part, refusal });
                 let mut step = self.close(&question, Answer::No { reason: None });
-                self.end_asked(question.call, CallStatus::Denied, text, None, &mut step);
+                self.end_asked(question.call, CallStatus::Denied, text, view, &mut step);
                 self.feed_with(Input::Ended { call: question.call }, step).await
             }
             (Purpose::Allow { answer, rule }, Ok(_)) => self.allow_ready(&question, answer, rule).await,

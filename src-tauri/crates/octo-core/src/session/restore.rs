@@ -55,7 +55,7 @@ impl Session {
         let stored =
             stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
         let scope = format!("session/{id}");
-        let rules = shared.rules(stored.info.folder.clone(), scope).await?;
+        let rules = shared.allowed(stored.info.folder.clone(), scope).await?;
         let (scratch, shell_place) = (shared.scratch(id)?, shared.shell_place(id)?);
         let folder = PathBuf::from(&stored.info.folder);
         let frozen = Frozen::of(&shared, &stored).await?;
@@ -245,7 +245,7 @@ impl Session {
     /// go on where they are.
     pub(super) async fn enter_folder(&mut self, folder: PathBuf) -> Result<(), ApiError> {
         self.files = files_of(&self.shared, self.id(), &folder, &self.scratch, &self.shell_place);
-        self.rules = self.shared.rules(folder.display().to_string(), self.session_scope()).await?;
+        self.rules = self.shared.allowed(folder.display().to_string(), self.session_scope()).await?;
         self.folder = folder;
         Ok(())
     }

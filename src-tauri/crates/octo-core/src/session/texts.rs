@@ -49,8 +49,16 @@ pub(super) const CHANGED: &str =
 pub(super) const MODE_CHANGED: &str =
     "Not run: the person changed the mode before this call began. Make the call again; they will be asked.";
 
+/// The result of a call that is refused, with what a hook said about it.
+pub(super) fn refused_with(why: Refusal, part: Option<&str>) -> String {
+    match (why, part) {
+        (Refusal::Hook, Some(said)) => format!("{} It said: {said}", refused(why)),
+        _ => refused(why).to_owned(),
+    }
+}
+
 /// The result of a call that is refused whatever the mode and the rules.
-pub(super) fn refused(why: Refusal) -> &'static str {
+fn refused(why: Refusal) -> &'static str {
     match why {
         Refusal::Wipes => {
             "Refused, nothing was done: this would wipe a system folder or a home. It cannot be allowed in any mode. Name the exact files inside the session's folder instead."

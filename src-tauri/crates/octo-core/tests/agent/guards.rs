@@ -1,7 +1,7 @@
 //! What stands between a call and its effect besides the policy: the person's hooks, and what the system holds back.
 
 use super::rig::{Rig, results, statuses};
-use octo_protocol::{CallStatus, Mode, TurnEnd};
+use octo_protocol::{Answer, CallStatus, Mode, Refusal, ToolView, TurnEnd};
 use octo_testkit::Script;
 use serde_json::json;
 use std::fs;
@@ -45,6 +45,29 @@ async fn a_hook_denies_adds_words_and_hears_the_end() {
     while !fs::read_to_string(&finished).is_ok_and(|told| told.contains("finish")) {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_hook_that_says_no_after_a_restart_tells_the_model_as_much() {
+    let script = Script::new().call("write", json!({ "path": "a", "content": "x" })).text("done");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "Write").await;
+    let question = rig.question().await;
+    rig.restart().await;
+    let hook = "[[hook]]\non = 'before_tool'\ncommand = 'echo \"not on Sundays\" >&2; exit 2'\n";
+    fs::write(rig.home.octo().join("hooks.toml"), hook).unwrap();
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let snapshot = rig.snapshot(session).await;
+    assert_eq!(statuses(&snapshot), [CallStatus::Denied]);
+    assert!(results(&snapshot)[0].contains("It said: not on Sundays"), "{:?}", results(&snapshot));
+    let view = &snapshot.page.calls[0].view;
+    assert!(
+        matches!(view, Some(ToolView::Refused { refusal: Refusal::Hook, part: Some(part), .. }) if part == "not on Sundays"),
+        "{view:?}"
+    );
+    assert!(!rig.home.work().join("a").exists());
     rig.assert_sound();
 }
 

@@ -23,6 +23,14 @@ async fn it_is_told_and_heard_and_sees_no_secret() {
 }
 
 #[tokio::test]
+async fn what_it_leaves_running_holds_nobody_up() {
+    let began = Instant::now();
+    let end = run("sleep 300 & echo said; echo oh >&2", Duration::from_secs(120)).await.unwrap();
+    assert_eq!(end, AsideEnd { code: Some(0), output: "said\n".into(), errors: "oh\n".into() });
+    assert!(began.elapsed() < Duration::from_secs(60), "it was not waited for: {:?}", began.elapsed());
+}
+
+#[tokio::test]
 async fn its_time_over_nothing_of_it_is_left() {
     let mark = tempfile::tempdir().unwrap();
     let alive = mark.path().join("alive");

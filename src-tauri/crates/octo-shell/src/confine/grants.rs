@@ -8,35 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What commands of all kinds write besides their folder: caches and stores of package managers and compilers, which
-/// hold nothing that is not fetched or made again. Relative to the home.
-const CACHES: &[&str] = &[
-    ".bun",
-    ".cache",
-    ".cargo/git",
-    ".cargo/registry",
-    ".cargo/.package-cache",
-    ".cargo/.package-cache-mutate",
-    ".cargo/.global-cache",
-    ".deno",
-    ".gradle/caches",
-    ".gradle/daemon",
-    ".gradle/wrapper",
-    ".ivy2",
-    ".local/share/pnpm",
-    ".local/share/uv",
-    ".local/share/virtualenv",
-    ".local/state",
-    ".m2/repository",
-    ".npm",
-    ".nuget",
-    ".pnpm-store",
-    ".pub-cache",
-    ".yarn",
-    "Library/Caches",
-    "go/pkg",
-];
 /// Devices that are there to be written, and the terminals.
+#[cfg(any(target_os = "linux", test))]
 const DEVICES: &[&str] = &[
     "/dev/full",
     "/dev/null",
@@ -53,6 +26,7 @@ const DATA: &[&str] = &[".config", ".local", ".var", "Library", "snap"];
 const DEPTH: usize = 3;
 
 /// What is granted. Folders stand for everything below them.
+#[cfg(any(target_os = "linux", test))]
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Grants {
     pub(super) write: BTreeSet<PathBuf>,
@@ -62,6 +36,7 @@ pub(super) struct Grants {
 }
 
 impl Confinement {
+    #[cfg(any(target_os = "linux", test))]
     pub(super) fn grants(&self) -> Grants {
         let mut grants = Grants {
             write: self.writable.iter().cloned().collect(),
@@ -69,14 +44,34 @@ impl Confinement {
             read: self.secrets.iter().chain(&self.octo_readable).cloned().collect(),
             devices: DEVICES.iter().map(PathBuf::from).collect(),
         };
-        if let Some(home) = &self.home {
-            grants.write.extend(CACHES.iter().map(|cache| home.join(cache)));
-        }
+        grants.write.extend(self.caches());
         self.read_below(Path::new("/"), &mut grants.read);
         grants
     }
 
+    /// What must not be read of the home: its secrets, as far as they are looked for.
+    #[cfg(any(target_os = "macos", test))]
+    pub(super) fn hidden(&self) -> BTreeSet<PathBuf> {
+        let mut hidden = BTreeSet::new();
+        if let Some(home) = &self.home {
+            self.hidden_below(home, DEPTH, &mut hidden);
+        }
+        hidden
+    }
+
+    #[cfg(any(target_os = "macos", test))]
+    fn hidden_below(&self, folder: &Path, depth: usize, hidden: &mut BTreeSet<PathBuf>) {
+        for entry in entries(folder) {
+            if is_secret(&entry) {
+                hidden.insert(entry);
+            } else if depth > 1 && entry.is_dir() && is_looked_into(&entry) {
+                self.hidden_below(&entry, depth - 1, hidden);
+            }
+        }
+    }
+
     /// Grants what is in a folder, one by one on the way to a home.
+    #[cfg(any(target_os = "linux", test))]
     fn read_below(&self, folder: &Path, read: &mut BTreeSet<PathBuf>) {
         for entry in entries(folder) {
             if self.home.as_deref() == Some(entry.as_path()) {
@@ -91,10 +86,12 @@ impl Confinement {
         }
     }
 
+    #[cfg(any(target_os = "linux", test))]
     fn leads_to_a_home(&self, path: &Path) -> bool {
         self.home.iter().chain([&self.octo]).any(|home| home.starts_with(path))
     }
 
+    #[cfg(any(target_os = "linux", test))]
     fn read_home(&self, folder: &Path, depth: usize, read: &mut BTreeSet<PathBuf>) {
         for entry in entries(folder) {
             if is_secret(&entry) || entry == self.octo {

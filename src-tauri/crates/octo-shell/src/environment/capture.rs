@@ -6,6 +6,12 @@ use super::{Variables, is_hidden};
 pub(super) fn own() -> Variables {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        // Windows does not care how a name is written, and writes this one otherwise.
+        .map(
+            |(name, value)| {
+                if cfg!(windows) && name == "Path" { ("PATH".to_owned(), value) } else { (name, value) }
+            },
+        )
         .collect()
 }
 
@@ -29,9 +35,9 @@ pub(super) async fn login(own: &Variables, secret: &[String]) -> Option<Variable
 mod login_shell {
     use super::Variables;
 
-    /// There is no login shell to ask.
-    pub(super) fn ask(_own: &Variables) -> Option<Variables> {
-        None
+    /// There is no login shell to ask: every program is given the person's environment.
+    pub(super) fn ask(own: &Variables) -> Option<Variables> {
+        Some(own.clone())
     }
 }
 

@@ -14,19 +14,27 @@
 //! A command is given by its first words; `*` stands for any one word. `deny` wins over `ask`, `ask` over `allow`,
 //! and none of them lifts what is refused in any case. A path is a folder or file (`/…`, `~/…`), or a pattern for
 //! a file's name. A file that cannot be read or understood means the strict policy: whatever does not only read
-//! asks.
+//! asks. It is read for each decision, so a change holds at once; [`PolicyFile::change`] writes to it without losing a
+//! word the person wrote.
+
+mod edit;
+mod fault;
+
+pub use edit::{PolicyChange, PolicyChangeError};
+pub use fault::{PolicyFault, RuleFault};
 
 use super::{
     folder,
     plain::{self, Form},
     scan::Call,
 };
+use fault::{check, line_at, line_of};
+use octo_protocol::{PolicyList, PolicyRule};
 use serde::Deserialize;
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
-use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 /// A file larger than this is no policy a person wrote.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -79,67 +87,115 @@ pub struct PathRules {
     pub deny: Vec<String>,
 }
 
-/// Why a `policy.toml` does not hold, for the person to see.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PolicyFault {
-    /// It cannot be read.
-    #[error("{} cannot be read: {reason}", .path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's words.
-        reason: String,
-    },
-    /// It is not what a policy looks like.
-    #[error("{} is not understood: {reason}", .path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, with its line.
-        reason: String,
-    },
-    /// One of its command patterns is not the beginning of one simple command.
-    #[error("{}: `{pattern}` is not the beginning of a simple command", .path.display())]
-    Pattern {
-        /// The file.
-        path: PathBuf,
-        /// The pattern.
-        pattern: String,
-    },
-}
+impl PolicyRules {
+    /// All rules, list by list, each named once.
+    pub fn all(&self) -> Vec<PolicyRule> {
+        let mut all: Vec<PolicyRule> = Vec::new();
+        for list in LISTS {
+            for text in self.list(list) {
+                let rule = PolicyRule { list, text: text.clone() };
+                if !all.contains(&rule) {
+                    all.push(rule);
+                }
+            }
+        }
+        all
+    }
 
-impl PolicyFault {
-    /// The key of the words for it: `error.<key>`.
-    pub fn key(&self) -> &'static str {
-        match self {
-            Self::Unreadable { .. } => "policy.unreadable",
-            Self::Malformed { .. } => "policy.malformed",
-            Self::Pattern { .. } => "policy.pattern",
+    fn list(&self, list: PolicyList) -> &[String] {
+        match list {
+            PolicyList::Allow => &self.commands.allow,
+            PolicyList::Ask => &self.commands.ask,
+            PolicyList::Deny => &self.commands.deny,
+            PolicyList::Secret => &self.paths.secret,
+            PolicyList::DenyPath => &self.paths.deny,
         }
     }
 
-    /// What the words are filled with.
-    pub fn arguments(&self) -> Vec<(&'static str, String)> {
-        let (path, more) = match self {
-            Self::Unreadable { path, reason } | Self::Malformed { path, reason } => {
-                (path, ("reason", reason.clone()))
-            }
-            Self::Pattern { path, pattern } => (path, ("pattern", pattern.clone())),
-        };
-        vec![("path", path.display().to_string()), more]
+    fn list_mut(&mut self, list: PolicyList) -> &mut Vec<String> {
+        match list {
+            PolicyList::Allow => &mut self.commands.allow,
+            PolicyList::Ask => &mut self.commands.ask,
+            PolicyList::Deny => &mut self.commands.deny,
+            PolicyList::Secret => &mut self.paths.secret,
+            PolicyList::DenyPath => &mut self.paths.deny,
+        }
     }
+}
+
+/// All lists, in the order they are shown.
+const LISTS: [PolicyList; 5] =
+    [PolicyList::Allow, PolicyList::Ask, PolicyList::Deny, PolicyList::Secret, PolicyList::DenyPath];
+
+/// A `policy.toml` on the disk.
+#[derive(Clone, Debug)]
+pub struct PolicyFile {
+    path: PathBuf,
+    home: Option<PathBuf>,
+}
+
+/// What a `policy.toml` says at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyReading {
+    /// The policy that holds: the file's, or the strict one.
+    pub policy: Policy,
+    /// Why the file's does not hold.
+    pub fault: Option<PolicyFault>,
+    /// Stands for what the file holds.
+    pub stamp: String,
+}
+
+impl PolicyFile {
+    /// The file at `path`; `home` is what `~` means in it. Nothing is read yet.
+    pub fn new(path: PathBuf, home: Option<PathBuf>) -> Self {
+        Self { path, home }
+    }
+
+    /// Where it is, or would be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says now. A file that is not there says nothing; one that cannot be used means [`Policy::strict`],
+    /// never no policy.
+    pub fn read(&self) -> PolicyReading {
+        let (stamp, rules) = match self.text() {
+            Ok(text) => {
+                let rules = parse(text.as_deref().unwrap_or_default());
+                (stamp_of(text.as_deref()), rules.map_err(|broken| broken.at(&self.path)))
+            }
+            Err(fault) => ("unreadable".to_owned(), Err(fault)),
+        };
+        match rules {
+            Ok(rules) => {
+                PolicyReading { policy: Policy::new(rules, self.home.as_deref()), fault: None, stamp }
+            }
+            Err(fault) => PolicyReading { policy: Policy::strict(), fault: Some(fault), stamp },
+        }
+    }
+
+    /// What is written in it; none where there is no file.
+    fn text(&self) -> Result<Option<String>, PolicyFault> {
+        let unreadable =
+            |error: io::Error| PolicyFault::Unreadable { path: self.path.clone(), reason: error.to_string() };
+        match fs::metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(error)),
+            Ok(meta) if meta.len() > MAX_BYTES || !meta.is_file() => {
+                return Err(unreadable(io::Error::other("it is too large, or no file")));
+            }
+            Ok(_) => {}
+        }
+        fs::read_to_string(&self.path).map(Some).map_err(unreadable)
+    }
+}
+
+/// Stands for what a file holds.
+fn stamp_of(text: Option<&str>) -> String {
+    text.map_or_else(|| "none".to_owned(), |text| blake3::hash(text.as_bytes()).to_hex().to_string())
 }
 
 impl Policy {
-    /// The policy in a file, and what is wrong with it. A file that is not there says nothing; one that cannot be
-    /// used means [`Policy::strict`], never no policy. `home` is what `~` means in it.
-    pub fn load(path: &Path, home: Option<&Path>) -> (Self, Option<PolicyFault>) {
-        match Self::read(path) {
-            Ok(rules) => (Self { rules, strict: Strict::No, home: home.map(Path::to_owned) }, None),
-            Err(fault) => (Self::strict(), Some(fault)),
-        }
-    }
-
     /// The policy when none can be used: whatever does not only read asks.
     pub fn strict() -> Self {
         Self { strict: Strict::Yes, ..Self::default() }
@@ -158,24 +214,6 @@ impl Policy {
     /// Whether only what only reads may run unasked.
     pub fn is_strict(&self) -> bool {
         self.strict == Strict::Yes
-    }
-
-    fn read(path: &Path) -> Result<PolicyRules, PolicyFault> {
-        let unreadable =
-            |error: io::Error| PolicyFault::Unreadable { path: path.to_owned(), reason: error.to_string() };
-        match fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(PolicyRules::default()),
-            Err(error) => return Err(unreadable(error)),
-            Ok(meta) if meta.len() > MAX_BYTES || !meta.is_file() => {
-                return Err(unreadable(io::Error::other("it is too large, or no file")));
-            }
-            Ok(_) => {}
-        }
-        let text = fs::read_to_string(path).map_err(unreadable)?;
-        parse(&text).map_err(|reason| match reason {
-            Fault::Malformed(reason) => PolicyFault::Malformed { path: path.to_owned(), reason },
-            Fault::Pattern(pattern) => PolicyFault::Pattern { path: path.to_owned(), pattern },
-        })
     }
 
     /// The first call the person never wants to run.
@@ -231,37 +269,43 @@ impl Policy {
     }
 }
 
-enum Fault {
-    Malformed(String),
-    Pattern(String),
+/// What is wrong with a text, before it is known whose.
+#[derive(Debug)]
+struct Broken {
+    line: usize,
+    what: What,
 }
 
-fn parse(text: &str) -> Result<PolicyRules, Fault> {
-    let rules: PolicyRules =
-        toml_edit::de::from_str(text).map_err(|error| Fault::Malformed(error.message().to_owned()))?;
-    let CommandRules { allow, ask, deny } = &rules.commands;
-    for pattern in allow.iter().chain(ask).chain(deny) {
-        let words = words_of(pattern).ok_or_else(|| Fault::Pattern(pattern.clone()))?;
-        // `*` for a name would be every command.
-        if words.first().is_none_or(|name| name == "*") {
-            return Err(Fault::Pattern(pattern.clone()));
+#[derive(Debug)]
+enum What {
+    Malformed(String),
+    Rule(PolicyRule, RuleFault),
+}
+
+impl Broken {
+    fn at(self, path: &Path) -> PolicyFault {
+        let (path, line) = (path.to_owned(), self.line);
+        match self.what {
+            What::Malformed(reason) => PolicyFault::Malformed { path, line, reason },
+            What::Rule(rule, why) => PolicyFault::Rule { path, line, rule, why },
         }
+    }
+}
+
+fn parse(text: &str) -> Result<PolicyRules, Broken> {
+    let rules: PolicyRules = toml_edit::de::from_str(text).map_err(|error| Broken {
+        line: error.span().map_or(1, |span| line_at(text, span.start)),
+        what: What::Malformed(error.message().to_owned()),
+    })?;
+    for rule in rules.all() {
+        check(&rule)
+            .map_err(|why| Broken { line: line_of(text, &rule), what: What::Rule(rule.clone(), why) })?;
     }
     Ok(rules)
 }
 
-/// The words of a pattern: one simple command, read like any line, so that nothing else can hide in it.
 fn words_of(pattern: &str) -> Option<Vec<String>> {
-    let line = plain::read(pattern).ok()?;
-    let [command] = line.commands.as_slice() else { return None };
-    if !command.redirects.is_empty() {
-        return None;
-    }
-    command
-        .words
-        .iter()
-        .map(|word| (word.form == Form::Literal || word.text == "*").then(|| word.text.clone()))
-        .collect()
+    fault::command(pattern).ok()
 }
 
 /// Whether a call begins with a pattern's words, by whatever path its name is given.
@@ -278,58 +322,6 @@ fn is_begun(pattern: &str, call: &Call) -> bool {
         && (begins(rest, &mut call.arguments())
             || begins(rest, &mut call.operands().into_iter())
             || (name == "git" && begins(rest, &mut call.operands().into_iter().skip(1))))
-}
-
-/// `text`, a `policy.toml`, with these rules in it: the person's comments and layout stay. A text that is not TOML
-/// is replaced.
-pub fn render(text: &str, rules: &PolicyRules) -> String {
-    let mut document: DocumentMut = text.parse().unwrap_or_default();
-    let PolicyRules { commands, paths } = rules;
-    for (section, key, words) in [
-        ("commands", "allow", &commands.allow),
-        ("commands", "ask", &commands.ask),
-        ("commands", "deny", &commands.deny),
-        ("paths", "secret", &paths.secret),
-        ("paths", "deny", &paths.deny),
-    ] {
-        let there = document.get(section).and_then(|table| table.get(key)).is_some();
-        if words.is_empty() && !there {
-            continue;
-        }
-        let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
-        let Some(table) = table.as_table_like_mut() else { continue };
-        match table.get_mut(key).and_then(Item::as_array_mut) {
-            Some(array) => fill(array, words),
-            None => {
-                table.insert(key, value(words.iter().collect::<Array>()));
-            }
-        }
-    }
-    document.to_string()
-}
-
-/// Makes an array hold these words, leaving those that stay, and the comments at them, where they are.
-fn fill(array: &mut Array, words: &[String]) {
-    let stays =
-        |item: &toml_edit::Value| item.as_str().is_some_and(|text| words.iter().any(|word| word == text));
-    // A comment behind a word stands before the next one in the document, and must not go with it.
-    let comments: String = array
-        .iter()
-        .filter(|item| !stays(item))
-        .filter_map(|item| item.decor().prefix()?.as_str())
-        .filter(|text| text.contains('#'))
-        .collect();
-    array.retain(stays);
-    if !comments.is_empty() {
-        let trailing = format!("{comments}{}", array.trailing().as_str().unwrap_or_default());
-        let end = if trailing.ends_with('\n') { "" } else { "\n" };
-        array.set_trailing(format!("{trailing}{end}"));
-    }
-    for word in words {
-        if !array.iter().any(|item| item.as_str() == Some(word)) {
-            array.push(word.as_str());
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Nothing here looks at the disk: the words of a line must be enough to refuse it.
 
+use crate::Language;
 use std::path::{Component, Path, PathBuf};
 
 /// What stands for a part of a word that is not known.
@@ -18,6 +19,8 @@ pub struct Around {
     pub octo_home: PathBuf,
     /// Ids of Octo's own processes.
     pub processes: Vec<u32>,
+    /// What the line is written in.
+    pub language: Language,
 }
 
 /// Folders of a system that are never wiped: what lies at the root, and a few below it.

@@ -12,6 +12,7 @@ use super::{
     script::Parsed,
     shortened, tree,
 };
+use crate::Language;
 use octo_protocol::{Refusal, Risk};
 
 /// What the policy says about a line. A refusal is stricter than a question, a question than leave to run.
@@ -84,7 +85,7 @@ struct Words {
 
 impl Words {
     fn read(line: &str, around: &Around) -> Self {
-        let parsed = bash::parse(line).ok();
+        let parsed = bash::parse(line).ok().filter(|_| around.language == Language::Bash);
         let mut scan = match &parsed {
             Some(parsed) => scan::scan(parsed, around),
             None => scan::crude(line, around),
@@ -113,6 +114,11 @@ pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> A
     }
     if let Some(call) = policy.denied(&words.scan.calls) {
         let verdict = Verdict::Deny { why: Refusal::Ruled, part: part(call.span.clone()) };
+        return Assessment { verdict, rewritten: None };
+    }
+    // Read as bash's it would be misread: nothing in another language is known, and nothing is put in its place.
+    if around.language != Language::Bash {
+        let verdict = Verdict::Ask { why: Doubtful::Unparsed, part: None, rule: None };
         return Assessment { verdict, rewritten: None };
     }
     let rewritten =

@@ -5,7 +5,7 @@ use super::{
     background::{Identity, Observed, Registry, now},
     carry::{self, Beginning, Carry},
     guard::Guarded,
-    place::{Files, bash},
+    place::{Files, interpreter},
     processes::{self, Process},
     task::{Start, Task, locked},
 };
@@ -214,9 +214,10 @@ impl Commands {
             if let Removals::Trash { home } = &self.config.removals {
                 confinement.writable.push(home.join("trash"));
             }
+            confinement.make_caches(variables.get("PATH").map(String::as_str));
             confinement
         });
-        let program = bash(variables.get("PATH").map(String::as_str)).ok_or(ShellError::NoBash)?;
+        let interpreter = interpreter(variables.get("PATH").map(String::as_str)).ok_or(ShellError::NoBash)?;
         let log = LogFile::new(
             self.config.scratch.join("logs").join(format!("{handle}.log")),
             MODEL_OUTPUT_BYTES - 8,
@@ -225,7 +226,7 @@ impl Commands {
         transcript.watch(Some(Arc::clone(&run.live)));
 
         let number = self.started.fetch_add(1, Ordering::SeqCst) + 1;
-        let script = files.script(run.carried);
+        let arguments = files.arguments(&interpreter, run.carried);
         let kept = Arc::clone(&self.kept);
         let secret = self.config.secret_variables.clone();
         let task = Task::start(Start {
@@ -234,8 +235,8 @@ impl Commands {
             identity,
             folder: run.folder.clone(),
             started_at: now(),
-            program: &program,
-            script: &script,
+            program: &interpreter.program,
+            arguments: &arguments,
             variables: &variables,
             confinement,
             transcript,

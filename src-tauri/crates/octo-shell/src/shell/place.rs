@@ -1,7 +1,10 @@
 //! Where commands and their files are: `bash`, the files a command is started from, the logs that are kept.
 
 use super::carry;
-use crate::Carried;
+use crate::{
+    Carried,
+    language::{Interpreter, Language},
+};
 use std::{
     fs,
     io::{self, Write},
@@ -14,14 +17,15 @@ use std::{
 const KEEP_LOGS: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The first `bash` on the path, or where it usually is.
-pub(super) fn bash(path: Option<&str>) -> Option<PathBuf> {
-    std::env::split_paths(path.unwrap_or_default())
+pub(super) fn interpreter(path: Option<&str>) -> Option<Interpreter> {
+    let program = std::env::split_paths(path.unwrap_or_default())
         .filter(|folder| folder.is_absolute())
         .chain(["/bin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from))
         .map(|folder| folder.join("bash"))
         .find(|bash| {
             bash.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-        })
+        })?;
+    Some(Interpreter { program, language: Language::Bash })
 }
 
 /// A command's own files; they go when it is over.
@@ -51,16 +55,17 @@ impl Files {
         Ok(files)
     }
 
-    /// What `bash` runs. The line is read from a file and given to `eval` whole, so that a quote or a
+    /// What `bash` is given. The line is read from a file and given to `eval` whole, so that a quote or a
     /// here-document without an end is an error `bash` reports, and not a wait for the rest.
-    pub(super) fn script(&self, carried: Carried) -> String {
+    pub(super) fn arguments(&self, _bash: &Interpreter, carried: Carried) -> Vec<String> {
         let begin = match carried {
             Carried::All => format!("builtin source {} 2>/dev/null\n", quoted(&self.functions)),
             // Patterns match neither hidden files nor names that could pass for options; the policy counts on it.
             Carried::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
         };
         let keep = carry::SCRIPT.replace("@STATE@", &quoted(&self.state));
-        format!("{begin}{keep}builtin eval -- \"$(<{})\"", quoted(&self.line))
+        let script = format!("{begin}{keep}builtin eval -- \"$(<{})\"", quoted(&self.line));
+        ["--noprofile", "--norc", "-c", &script, "bash"].map(str::to_owned).to_vec()
     }
 
     /// What the command wrote when it ended.

@@ -72,8 +72,8 @@ pub(super) struct Start<'a> {
     pub started_at: Millis,
     /// `bash`.
     pub program: &'a Path,
-    /// What `bash` runs.
-    pub script: &'a str,
+    /// What `bash` is given.
+    pub arguments: &'a [String],
     /// All variables.
     pub variables: &'a Variables,
     /// Where its output goes.
@@ -125,8 +125,20 @@ impl Task {
     pub(super) fn start(start: Start<'_>) -> Result<Arc<Self>, ShellError> {
         let failed = |error: &dyn std::fmt::Display| ShellError::Start(io::Error::other(error.to_string()));
         let pty = native_pty_system().openpty(SIZE).map_err(|error| failed(&error))?;
-        let mut builder = CommandBuilder::new(start.program);
-        builder.args(["--noprofile", "--norc", "-c", start.script, "bash"]);
+        let holder = match &start.confinement {
+            Some(confinement) => confinement.holder().map_err(ShellError::Start)?,
+            None => None,
+        };
+        let mut builder = match holder {
+            None => CommandBuilder::new(start.program),
+            Some(holder) => {
+                let mut builder = CommandBuilder::new(holder.program);
+                builder.args(holder.arguments);
+                builder.arg(start.program);
+                builder
+            }
+        };
+        builder.args(start.arguments);
         builder.cwd(&start.identity.cwd);
         builder.env_clear();
         for (name, value) in start.variables {

@@ -37,6 +37,14 @@ impl Reader<'_> {
             from_json(row, 0)
         })
     }
+
+    /// All standing permissions with their folders (and, where one holds for a session only, its scope), by folder,
+    /// oldest first within one.
+    pub fn all_rules(&self) -> Result<Vec<(String, Rule)>, StoreError> {
+        self.rows("SELECT folder, rule_json FROM rules ORDER BY folder, key", [], |row| {
+            Ok((row.get(0)?, from_json(row, 1)?))
+        })
+    }
 }
 
 impl Tx<'_> {
@@ -74,6 +82,12 @@ impl Tx<'_> {
             "INSERT INTO rules (folder, rule_json) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
             params![folder, json(rule)?],
         )?;
+        Ok(())
+    }
+
+    /// Takes a standing permission of a folder back, if it is there.
+    pub fn remove_rule(&mut self, folder: &str, rule: &Rule) -> Result<(), StoreError> {
+        self.change("DELETE FROM rules WHERE folder = ?1 AND rule_json = ?2", params![folder, json(rule)?])?;
         Ok(())
     }
 

@@ -3,6 +3,7 @@ import type { AppRequest } from "./AppRequest";
 import type { HostRequest } from "./HostRequest";
 import type { LedgerRequest } from "./LedgerRequest";
 import type { ModelRequest } from "./ModelRequest";
+import type { PolicyRequest } from "./PolicyRequest";
 import type { SessionRequest } from "./SessionRequest";
 import type { TimeRequest } from "./TimeRequest";
 import type { TrashRequest } from "./TrashRequest";
@@ -10,4 +11,4 @@ import type { TrashRequest } from "./TrashRequest";
 /**
  * Everything a client may ask.
  */
-export type Request = { "domain": "sessions", "call": SessionRequest } | { "domain": "models", "call": ModelRequest } | { "domain": "ledger", "call": LedgerRequest } | { "domain": "app", "call": AppRequest } | { "domain": "time", "call": TimeRequest } | { "domain": "trash", "call": TrashRequest } | { "domain": "host", "call": HostRequest };
+export type Request = { "domain": "sessions", "call": SessionRequest } | { "domain": "models", "call": ModelRequest } | { "domain": "ledger", "call": LedgerRequest } | { "domain": "app", "call": AppRequest } | { "domain": "time", "call": TimeRequest } | { "domain": "trash", "call": TrashRequest } | { "domain": "policy", "call": PolicyRequest } | { "domain": "host", "call": HostRequest };

@@ -3,6 +3,7 @@ import type { ApiError } from "./ApiError";
 import type { BilledCall } from "./BilledCall";
 import type { Delta } from "./Delta";
 import type { Envelope } from "./Envelope";
+import type { PolicyState } from "./PolicyState";
 import type { SessionId } from "./SessionId";
 import type { Snapshot } from "./Snapshot";
 import type { Trouble } from "./Trouble";
@@ -38,7 +39,11 @@ session: SessionId,
 /**
  * The line.
  */
-call: BilledCall, } | { "type": "fault", 
+call: BilledCall, } | { "type": "policy", 
+/**
+ * The file as it stands.
+ */
+policy: PolicyState, } | { "type": "fault", 
 /**
  * Why.
  */

@@ -1,0 +1,31 @@
+//! Whoever runs Octo without a window is told on standard error when `policy.toml` does not hold.
+
+use crate::output::explain;
+use octo_core::{Octo, Subscription};
+use octo_protocol::{ApiError, GetPolicy, Language, Topic, Update};
+use tokio_util::task::AbortOnDropHandle;
+
+/// Says what is wrong with the file now, and from now on whenever that changes, for as long as the result is kept.
+pub(super) async fn tell(octo: &Octo, language: Language) -> Result<AbortOnDropHandle<()>, ApiError> {
+    let watch = octo.subscribe(Topic::Settings).await?;
+    let fault = octo.call(GetPolicy {}).await?.fault;
+    if let Some(fault) = &fault {
+        explain(language, fault);
+    }
+    Ok(AbortOnDropHandle::new(tokio::spawn(follow(watch, language, fault))))
+}
+
+async fn follow(mut watch: Subscription, language: Language, mut said: Option<ApiError>) {
+    while let Some(updates) = watch.next().await {
+        for update in updates {
+            if let Update::Policy { policy } = update
+                && policy.fault != said
+            {
+                if let Some(fault) = &policy.fault {
+                    explain(language, fault);
+                }
+                said = policy.fault;
+            }
+        }
+    }
+}

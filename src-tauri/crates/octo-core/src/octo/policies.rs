@@ -1,0 +1,104 @@
+//! Requests about the person's own rules.
+
+use super::{Octo, json};
+use crate::{
+    permission::{self, Basis, Decided, Decision, Ground},
+    shared::session_folder,
+};
+use octo_protocol::{
+    ApiError, AskReason, CommandTrial, Grant, Grants, Mode, PolicyRequest, PolicyState, RunsBecause,
+    TrialOutcome, TryCommand,
+};
+use octo_shell::PolicyChange;
+use octo_tools::{CommandEffect, Effects};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+impl Octo {
+    pub(super) async fn policy(&self, request: PolicyRequest) -> Result<Value, ApiError> {
+        match request {
+            PolicyRequest::GetPolicy(_) => json(self.policy_state().await?),
+            PolicyRequest::AddPolicyRule(call) => {
+                json(self.change_policy(PolicyChange::Add(call.rule), call.stamp).await?)
+            }
+            PolicyRequest::RemovePolicyRule(call) => {
+                json(self.change_policy(PolicyChange::Remove(call.rule), call.stamp).await?)
+            }
+            PolicyRequest::ListGrants(_) => json(self.grants().await?),
+            PolicyRequest::RemoveGrant(call) => {
+                let written = self.shared.store.write(move |tx| tx.remove_rule(&call.folder, &call.rule));
+                written.await.map_err(ApiError::from)?;
+                json(self.grants().await?)
+            }
+            PolicyRequest::TryCommand(call) => json(self.try_command(call).await?),
+        }
+    }
+
+    /// `policy.toml` as of now.
+    pub(crate) async fn policy_state(&self) -> Result<PolicyState, ApiError> {
+        let shared = self.shared.clone();
+        let read = tokio::task::spawn_blocking(move || shared.rules.state()).await;
+        read.map_err(|error| ApiError::new("internal").detail(error))
+    }
+
+    async fn change_policy(&self, change: PolicyChange, stamp: String) -> Result<PolicyState, ApiError> {
+        let shared = self.shared.clone();
+        let changed = tokio::task::spawn_blocking(move || shared.rules.change(&change, &stamp)).await;
+        changed.map_err(|error| ApiError::new("internal").detail(error))?
+    }
+
+    async fn grants(&self) -> Result<Grants, ApiError> {
+        let stored = self.shared.store.read(|reader| reader.all_rules()).await.map_err(ApiError::from)?;
+        // What was allowed for one session ends with it and is not shown.
+        let lasting = stored.into_iter().filter(|(folder, _)| Path::new(folder).is_absolute());
+        Ok(Grants { grants: lasting.map(|(folder, rule)| Grant { folder, rule }).collect() })
+    }
+
+    /// Decides on a command as a session of the folder would, and runs nothing.
+    async fn try_command(&self, call: TryCommand) -> Result<CommandTrial, ApiError> {
+        let TryCommand { line, folder } = call;
+        if line.trim().is_empty() {
+            return Err(ApiError::new("policy.try_empty"));
+        }
+        let folder = match folder {
+            Some(folder) => session_folder(Path::new(&folder))?,
+            None => self.usual_folder(),
+        };
+        let shown = folder.display().to_string();
+        let shared = self.shared.clone();
+        let policy = tokio::task::spawn_blocking(move || shared.rules.policy()).await;
+        let ground = Ground {
+            mode: Mode::AskRisky,
+            shell_folder: folder.clone(),
+            folder,
+            readable: self.shared.readable(),
+            writable: Vec::new(),
+            rules: self.shared.folder_rules(shown.clone()).await?,
+            home: self.shared.home(),
+            policy: policy.map_err(|error| ApiError::new("internal").detail(error))?,
+        };
+        let command = CommandEffect::Start { line, cwd: None, env: Vec::new() };
+        let effects = Effects { command: Some(command), ..Effects::none() };
+        let Decided { decision, rewritten, nature } = permission::decide_beside(&ground, &effects).await;
+        let outcome = match decision {
+            Decision::Run(Basis::Person) => TrialOutcome::Runs { because: RunsBecause::Allowed },
+            Decision::Run(Basis::Policy) if nature.only_reads => {
+                TrialOutcome::Runs { because: RunsBecause::OnlyReads }
+            }
+            Decision::Run(Basis::Policy) => TrialOutcome::Runs { because: RunsBecause::StaysInside },
+            Decision::Ask { reason, .. } => TrialOutcome::Asks { reason },
+            // A command is no question of its own; were it one, it would be asked.
+            Decision::Feedback => TrialOutcome::Asks { reason: AskReason::Mode },
+            Decision::Deny { refusal, part, .. } => TrialOutcome::Refused { refusal, part },
+        };
+        Ok(CommandTrial { folder: shown, outcome, rewritten })
+    }
+
+    /// The folder that was used last and is still there, or the person's home.
+    fn usual_folder(&self) -> PathBuf {
+        let recent = self.shared.preferences().recent_folders;
+        let there = recent.iter().find_map(|folder| session_folder(Path::new(folder)).ok());
+        let home = || std::env::home_dir().filter(|home| home.is_dir());
+        there.or_else(home).unwrap_or_else(|| self.shared.config.home.clone())
+    }
+}

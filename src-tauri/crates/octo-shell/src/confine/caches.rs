@@ -1,0 +1,152 @@
+//! Caches and stores of package managers and compilers, which commands of all kinds write besides their folder and which
+//! hold nothing that is not fetched or made again.
+
+use super::Confinement;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A cache below the home.
+struct Cache {
+    /// Relative to the home.
+    place: &'static str,
+    form: Form,
+    /// The programs that fill it; none for any.
+    of: &'static [&'static str],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Folder,
+    /// An empty file to begin with: a lock.
+    File,
+}
+
+const fn folder(place: &'static str, of: &'static [&'static str]) -> Cache {
+    Cache { place, form: Form::Folder, of }
+}
+
+const fn file(place: &'static str, of: &'static [&'static str]) -> Cache {
+    Cache { place, form: Form::File, of }
+}
+
+const CACHES: &[Cache] = &[
+    folder(".bun", &["bun"]),
+    folder(".cache", &[]),
+    folder(".cargo/git", &["cargo"]),
+    folder(".cargo/registry", &["cargo"]),
+    file(".cargo/.package-cache", &["cargo"]),
+    file(".cargo/.package-cache-mutate", &["cargo"]),
+    file(".cargo/.global-cache", &["cargo"]),
+    folder(".deno", &["deno"]),
+    folder(".gradle/caches", &["gradle"]),
+    folder(".gradle/daemon", &["gradle"]),
+    folder(".gradle/wrapper", &["gradle"]),
+    folder(".ivy2", &["sbt"]),
+    folder(".local/share/pnpm", &["pnpm"]),
+    folder(".local/share/uv", &["uv"]),
+    folder(".local/share/virtualenv", &["virtualenv"]),
+    folder(".local/state", &[]),
+    folder(".m2/repository", &["mvn"]),
+    folder(".npm", &["npm"]),
+    folder(".nuget", &["dotnet"]),
+    folder(".pnpm-store", &["pnpm"]),
+    folder(".pub-cache", &["dart", "flutter"]),
+    folder(".yarn", &["yarn"]),
+    folder("Library/Caches", &[]),
+    folder("go/pkg", &["go"]),
+];
+
+impl Confinement {
+    /// Caches below the home, there or not.
+    #[cfg(any(target_os = "linux", target_os = "macos", test))]
+    pub(super) fn caches(&self) -> Vec<PathBuf> {
+        self.home.iter().flat_map(|home| CACHES.iter().map(|cache| home.join(cache.place))).collect()
+    }
+
+    /// Makes the caches that are not there yet of programs that are: what is not there cannot be granted, and the first
+    /// build could not fill it. `path` is where commands are looked for. One that cannot be made is left; the home
+    /// itself is never made.
+    pub(crate) fn make_caches(&self, path: Option<&str>) {
+        let Some(home) = self.home.as_deref().filter(|home| home.is_dir()) else { return };
+        let folders: Vec<PathBuf> =
+            std::env::split_paths(path.unwrap_or_default()).filter(|folder| folder.is_absolute()).collect();
+        let is_there = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
+        for cache in CACHES {
+            let place = home.join(cache.place);
+            // On macOS alone this one is where caches are.
+            let usual = cache.place != "Library/Caches" || cfg!(target_os = "macos");
+            if usual
+                && place.symlink_metadata().is_err()
+                && (cache.of.is_empty() || cache.of.iter().any(|name| is_there(name)))
+            {
+                make(&place, cache.form);
+            }
+        }
+    }
+}
+
+fn make(place: &Path, form: Form) {
+    let made = match (form, place.parent()) {
+        (Form::Folder, _) => fs::create_dir_all(place),
+        (Form::File, Some(folder)) => fs::create_dir_all(folder)
+            .and_then(|()| fs::OpenOptions::new().append(true).create(true).open(place).map(drop)),
+        (Form::File, None) => Ok(()),
+    };
+    if let Err(error) = made {
+        tracing::debug!(place = %place.display(), %error, "a cache could not be made; commands cannot fill it");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn confinement(home: &Path) -> Confinement {
+        Confinement {
+            writable: Vec::new(),
+            entered: Vec::new(),
+            secrets: Vec::new(),
+            home: Some(home.to_owned()),
+            octo: home.join(".octo"),
+            octo_readable: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn caches_are_made_for_programs_that_are_there_and_what_is_there_stays() {
+        let keep = tempfile::tempdir().unwrap();
+        let (home, bin) = (keep.path().join("home"), keep.path().join("bin"));
+        fs::create_dir_all(&bin).unwrap();
+        fs::create_dir_all(home.join(".npm")).unwrap();
+        fs::write(home.join(".npm/kept"), "x").unwrap();
+        for program in ["cargo", "npm"] {
+            fs::write(bin.join(program), "").unwrap();
+        }
+        let path = std::env::join_paths([&bin]).unwrap();
+        confinement(&home).make_caches(path.to_str());
+        for made in [".cache", ".cargo/registry", ".cargo/git", ".local/state"] {
+            assert!(home.join(made).is_dir(), "{made}");
+        }
+        assert!(home.join(".cargo/.package-cache").is_file() && home.join(".npm/kept").exists());
+        for other in [".gradle", ".m2", "go", ".yarn", ".nuget"] {
+            assert!(!home.join(other).exists(), "{other}");
+        }
+        // Without a home nothing is made, not the home either.
+        let none = keep.path().join("none");
+        confinement(&none).make_caches(path.to_str());
+        assert!(!none.exists());
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_not_followed() {
+        let keep = tempfile::tempdir().unwrap();
+        let elsewhere = keep.path().join("elsewhere");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&elsewhere, keep.path().join(".cache")).unwrap();
+        #[cfg(unix)]
+        confinement(keep.path()).make_caches(None);
+        assert!(!elsewhere.exists());
+    }
+}

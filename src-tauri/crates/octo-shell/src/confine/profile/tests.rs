@@ -1,0 +1,205 @@
+use super::*;
+use proptest::prelude::*;
+use std::fs;
+
+/// A reader of the profile's language, as far as it is used: lists, words and strings.
+#[derive(Debug, PartialEq, Eq)]
+enum Term {
+    List(Vec<Term>),
+    Word(String),
+    Text(String),
+}
+
+fn read(text: &str) -> Vec<Term> {
+    let mut chars = text.chars().peekable();
+    let mut open: Vec<Vec<Term>> = vec![Vec::new()];
+    while let Some(c) = chars.next() {
+        match c {
+            '(' => open.push(Vec::new()),
+            ')' => {
+                let done = open.pop().unwrap();
+                open.last_mut().expect("brackets are paired").push(Term::List(done));
+            }
+            '"' => {
+                let mut string = String::new();
+                loop {
+                    match chars.next().expect("a string has its end") {
+                        '"' => break,
+                        '\\' => string.push(match chars.next().unwrap() {
+                            'n' => '\n',
+                            'r' => '\r',
+                            't' => '\t',
+                            same => same,
+                        }),
+                        other => string.push(other),
+                    }
+                }
+                open.last_mut().unwrap().push(Term::Text(string));
+            }
+            c if c.is_whitespace() => {}
+            first => {
+                let mut word = first.to_string();
+                while let Some(next) = chars.peek().filter(|c| !c.is_whitespace() && !"()\"".contains(**c)) {
+                    word.push(*next);
+                    chars.next();
+                }
+                open.last_mut().unwrap().push(Term::Word(word));
+            }
+        }
+    }
+    assert_eq!(open.len(), 1, "brackets are paired");
+    open.pop().unwrap()
+}
+
+/// What the profile says about doing something to a path, read as the system reads it: the last rule that fits.
+fn allows(profile: &str, operation: &str, path: &Path) -> bool {
+    let mut allowed = false;
+    for rule in read(profile) {
+        let Term::List(terms) = rule else { panic!("a rule: {rule:?}") };
+        let mut terms = terms.into_iter();
+        let Some(Term::Word(verdict)) = terms.next() else { panic!("a verdict") };
+        if verdict == "version" {
+            continue;
+        }
+        let (mut operations, mut filters) = (Vec::new(), Vec::new());
+        for term in terms {
+            match term {
+                Term::Word(word) => operations.push(word),
+                Term::List(filter) => filters.push(filter),
+                Term::Text(text) => panic!("a string of its own: {text}"),
+            }
+        }
+        let about = operations.iter().any(|known| {
+            known == "default"
+                || known == operation
+                || known.strip_suffix('*').is_some_and(|start| operation.starts_with(start))
+        });
+        let fits = filters.is_empty()
+            || filters.iter().any(|filter| match filter.as_slice() {
+                [Term::Word(kind), Term::Text(text)] if kind == "subpath" => path.starts_with(text),
+                [Term::Word(kind), Term::Text(text)] if kind == "literal" => path == Path::new(text),
+                [Term::Word(kind), ..] if kind == "regex" => false,
+                other => panic!("a filter: {other:?}"),
+            });
+        if about && fits {
+            allowed = verdict == "allow";
+        }
+    }
+    allowed
+}
+
+fn paths(names: &[&str]) -> BTreeSet<PathBuf> {
+    names.iter().map(PathBuf::from).collect()
+}
+
+#[test]
+fn the_last_rule_that_fits_says_what_the_confinement_says() {
+    let bounds = Bounds {
+        write: paths(&[
+            "/Users/a/work",
+            "/private/tmp",
+            "/Users/a/.ssh/known_hosts",
+            "/Users/a/.octo/shells/s",
+        ]),
+        hidden: paths(&["/Users/a/.ssh", "/Users/a/.config/gh", "/Users/a/.octo", "/Users/a/work/.aws"]),
+        shown: paths(&["/Users/a/.octo/skills", "/Users/a/.config/gh/hosts.yml"]),
+    };
+    let profile = profile(&bounds).unwrap();
+    for (operation, path, allowed) in [
+        ("process-exec", "/bin/ls", true),
+        ("network-outbound", "/", true),
+        ("file-read-data", "/etc/hosts", true),
+        ("file-read-data", "/Users/a/notes", true),
+        ("file-write-data", "/Users/a/notes", false),
+        ("file-write-create", "/Users/a/work/new", true),
+        ("file-write-unlink", "/Users/a/work/old", true),
+        ("file-write-data", "/Users/a/workshop", false),
+        ("file-write-data", "/private/tmp/x", true),
+        ("file-write-data", "/dev/null", true),
+        ("file-write-data", "/dev/disk0", false),
+        ("file-read-data", "/Users/a/.ssh/id_rsa", false),
+        ("file-read-metadata", "/Users/a/.ssh/id_rsa", true),
+        ("file-write-data", "/Users/a/.ssh/id_rsa", false),
+        ("file-write-data", "/Users/a/.ssh/known_hosts", true),
+        ("file-read-data", "/Users/a/.config/gh/hosts.yml", true),
+        ("file-write-data", "/Users/a/.config/gh/hosts.yml", false),
+        ("file-read-data", "/Users/a/.config/gh/other", false),
+        ("file-read-data", "/Users/a/.octo/octo.db", false),
+        ("file-write-data", "/Users/a/.octo/policy.toml", false),
+        ("file-read-data", "/Users/a/.octo/skills/x", true),
+        ("file-write-data", "/Users/a/.octo/skills/x", false),
+        ("file-write-data", "/Users/a/.octo/shells/s/state", true),
+        ("file-read-data", "/Users/a/work/.aws/credentials", false),
+        ("file-write-unlink", "/Users/a/work/.aws", false),
+        // What holds a secret stays where it is, wherever it may be written.
+        ("file-write-unlink", "/Users/a/work", false),
+        ("file-write-unlink", "/Users/a/.config", false),
+    ] {
+        assert_eq!(allows(&profile, operation, Path::new(path)), allowed, "{operation} {path}\n{profile}");
+    }
+}
+
+#[test]
+fn secrets_stay_closed_where_the_sessions_folder_is_the_home() {
+    let keep = tempfile::tempdir().unwrap();
+    let home = keep.path().canonicalize().unwrap();
+    for folder in [".ssh", ".config/google-chrome", ".octo/skills", "docs", ".cache"] {
+        fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    fs::write(home.join(".netrc"), "x").unwrap();
+    let confinement = Confinement {
+        writable: vec![home.clone()],
+        entered: Vec::new(),
+        secrets: Vec::new(),
+        home: Some(home.clone()),
+        octo: home.join(".octo"),
+        octo_readable: vec![home.join(".octo/skills")],
+    };
+    let profile = profile(&confinement.bounds()).unwrap();
+    for (path, read, write) in [
+        ("docs/a", true, true),
+        (".ssh/id_rsa", false, false),
+        (".netrc", false, false),
+        (".config/google-chrome/Cookies", false, false),
+        (".octo/octo.db", false, false),
+        (".octo/skills/a", true, false),
+    ] {
+        let path = home.join(path);
+        let found = (allows(&profile, "file-read-data", &path), allows(&profile, "file-write-data", &path));
+        assert_eq!(found, (read, write), "{}", path.display());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_secret_whose_name_cannot_be_written_down_lets_nothing_start() {
+    use std::os::unix::ffi::OsStrExt;
+    let name = PathBuf::from(std::ffi::OsStr::from_bytes(b"/home/\xff"));
+    let hidden = Bounds { hidden: [name.clone()].into(), ..Bounds::default() };
+    assert!(profile(&hidden).is_err());
+    let written = Bounds { write: [name].into(), ..Bounds::default() };
+    assert!(!allows(&profile(&written).unwrap(), "file-write-data", Path::new("/home/x")));
+}
+
+proptest! {
+    #[test]
+    fn no_name_of_a_path_changes_what_the_profile_says(
+        work in "/[^/\0]{1,24}", secret in "/[^/\0]{1,24}", other in "/[^/\0]{1,24}",
+    ) {
+        let bounds = Bounds {
+            write: paths(&[&work]),
+            hidden: paths(&[&secret]),
+            shown: BTreeSet::new(),
+        };
+        let profile = profile(&bounds).unwrap();
+        let inside = |place: &str| PathBuf::from(format!("{place}/x"));
+        let apart = |a: &str, b: &str| !Path::new(a).starts_with(b) && !Path::new(b).starts_with(a);
+        if apart(&work, &secret) {
+            prop_assert!(allows(&profile, "file-write-data", &inside(&work)), "{profile}");
+        }
+        prop_assert!(!allows(&profile, "file-read-data", &inside(&secret)), "{profile}");
+        if apart(&other, &work) {
+            prop_assert!(!allows(&profile, "file-write-data", &inside(&other)), "{profile}");
+        }
+    }
+}

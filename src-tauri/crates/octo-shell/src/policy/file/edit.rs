@@ -1,0 +1,142 @@
+//! Changing a `policy.toml` without losing a word a person wrote into it.
+
+use super::{
+    LISTS, PolicyFault, PolicyFile, PolicyReading, PolicyRules, RuleFault,
+    fault::{check, section_and_key},
+    parse, stamp_of,
+};
+use octo_protocol::PolicyRule;
+use std::{
+    fs,
+    io::{self, Write},
+};
+use toml_edit::{Array, DocumentMut, Item, Table, value};
+
+/// A change of a `policy.toml`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PolicyChange {
+    /// A rule comes in; one that is there already stays.
+    Add(PolicyRule),
+    /// A rule goes out; one that is not there is no fault.
+    Remove(PolicyRule),
+}
+
+/// Why a `policy.toml` was not changed. In every case it is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyChangeError {
+    /// It is broken, and only the person can say what was meant.
+    #[error(transparent)]
+    Broken(#[from] PolicyFault),
+    /// It is not what the change was made to.
+    #[error("the file was changed meanwhile")]
+    Changed,
+    /// What was typed is no rule.
+    #[error("{0:?}")]
+    Rule(RuleFault),
+    /// It is written in a way in which the change cannot be made.
+    #[error("the file's layout does not let the change be made")]
+    Layout,
+    /// It cannot be written.
+    #[error("the file cannot be written: {0}")]
+    Unwritable(#[from] io::Error),
+}
+
+impl PolicyFile {
+    /// Makes a change, if the file holds what `stamp` stands for. It is replaced whole, by one only its owner can read;
+    /// a link to it stays a link. Comments and layout stay.
+    ///
+    /// # Errors
+    ///
+    /// See [`PolicyChangeError`].
+    pub fn change(&self, change: &PolicyChange, stamp: &str) -> Result<PolicyReading, PolicyChangeError> {
+        let there = self.text()?;
+        let text = there.clone().unwrap_or_default();
+        let rules = parse(&text).map_err(|broken| broken.at(self.path()))?;
+        if stamp_of(there.as_deref()) != stamp {
+            return Err(PolicyChangeError::Changed);
+        }
+        let mut wanted = rules.clone();
+        match change {
+            PolicyChange::Add(rule) => {
+                check(rule).map_err(PolicyChangeError::Rule)?;
+                let list = wanted.list_mut(rule.list);
+                if !list.contains(&rule.text) {
+                    list.push(rule.text.clone());
+                }
+            }
+            PolicyChange::Remove(rule) => wanted.list_mut(rule.list).retain(|text| *text != rule.text),
+        }
+        if wanted != rules {
+            let new = render(&text, &wanted);
+            // What is written must be what was meant, whatever the file looks like.
+            if parse(&new).ok().as_ref() != Some(&wanted) {
+                return Err(PolicyChangeError::Layout);
+            }
+            self.replace(there.as_deref(), &new)?;
+        }
+        Ok(self.read())
+    }
+
+    fn replace(&self, there: Option<&str>, new: &str) -> Result<(), PolicyChangeError> {
+        let target = match there {
+            Some(_) => fs::canonicalize(self.path())?,
+            None => self.path().to_owned(),
+        };
+        let folder = target.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        // Made readable for its owner only.
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(new.as_bytes())?;
+        file.as_file().sync_all()?;
+        // As late as can be: somebody may have saved the file in an editor since it was read.
+        if self.text()?.as_deref() != there {
+            return Err(PolicyChangeError::Changed);
+        }
+        file.persist(&target).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+/// `text`, a `policy.toml`, with these rules in it: the person's comments and layout stay.
+pub(super) fn render(text: &str, rules: &PolicyRules) -> String {
+    let mut document: DocumentMut = text.parse().unwrap_or_default();
+    for list in LISTS {
+        let (words, (section, key)) = (rules.list(list), section_and_key(list));
+        let there = document.get(section).and_then(|table| table.get(key)).is_some();
+        if words.is_empty() && !there {
+            continue;
+        }
+        let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
+        let Some(table) = table.as_table_like_mut() else { continue };
+        match table.get_mut(key).and_then(Item::as_array_mut) {
+            Some(array) => fill(array, words),
+            None => {
+                table.insert(key, value(words.iter().collect::<Array>()));
+            }
+        }
+    }
+    document.to_string()
+}
+
+/// Makes an array hold these words, leaving those that stay, and the comments at them, where they are.
+fn fill(array: &mut Array, words: &[String]) {
+    let stays =
+        |item: &toml_edit::Value| item.as_str().is_some_and(|text| words.iter().any(|word| word == text));
+    // A comment behind a word stands before the next one in the document, and must not go with it.
+    let comments: String = array
+        .iter()
+        .filter(|item| !stays(item))
+        .filter_map(|item| item.decor().prefix()?.as_str())
+        .filter(|text| text.contains('#'))
+        .collect();
+    array.retain(stays);
+    if !comments.is_empty() {
+        let trailing = format!("{comments}{}", array.trailing().as_str().unwrap_or_default());
+        let end = if trailing.ends_with('\n') { "" } else { "\n" };
+        array.set_trailing(format!("{trailing}{end}"));
+    }
+    for word in words {
+        if !array.iter().any(|item| item.as_str() == Some(word)) {
+            array.push(word.as_str());
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Where commands and their files are: the files a command is started from, the logs that are kept. They lie in the
+//! person's own profile, which other people of the machine cannot read.
+
+use super::{carry, powershell};
+use crate::{
+    Carried,
+    language::{INTERPRETER, Interpreter, Language},
+};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+/// Logs are kept for a week, as the reports that name them are read by then.
+const KEEP_LOGS: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// What runs command lines. It does not depend on the path a command gets.
+pub(super) fn interpreter(_path: Option<&str>) -> Option<Interpreter> {
+    Some(INTERPRETER.clone())
+}
+
+/// A command's own files; they go when it is over.
+pub(super) struct Files {
+    line: PathBuf,
+    functions: PathBuf,
+    begin: PathBuf,
+    state: PathBuf,
+}
+
+impl Files {
+    pub(super) fn write(scratch: &Path, handle: &str, line: &str, functions: &str) -> io::Result<Self> {
+        for folder in ["commands", "logs"] {
+            fs::create_dir_all(scratch.join(folder))?;
+        }
+        prune(&scratch.join("logs"));
+        prune(&scratch.join("commands"));
+        let file = |kind: &str| scratch.join("commands").join(format!("{handle}.{kind}"));
+        let files = Self {
+            line: file("line"),
+            functions: file("functions"),
+            begin: file("begin"),
+            state: file("state"),
+        };
+        fs::write(&files.line, line)?;
+        fs::write(&files.functions, functions)?;
+        fs::write(&files.begin, powershell::script(&files.line, &files.state))?;
+        fs::write(&files.state, "")?;
+        Ok(files)
+    }
+
+    /// What the interpreter is given.
+    pub(super) fn arguments(&self, interpreter: &Interpreter, carried: Carried) -> Vec<String> {
+        match interpreter.language {
+            Language::PowerShell => powershell::arguments(&self.begin),
+            Language::Bash => {
+                let begin = match carried {
+                    Carried::All => format!("builtin source {} 2>/dev/null\n", quoted(&self.functions)),
+                    Carried::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
+                };
+                let keep = carry::SCRIPT
+                    .replace("@STATE@", &quoted(&self.state))
+                    // Paths as Windows writes them, for what reads them is a Windows program.
+                    .replace("builtin pwd -P\n", "builtin pwd -W\n")
+                    .replace("builtin set -f\n", "builtin set -f\nPATH=\"$(cygpath -wp \"$PATH\")\"\n");
+                let script = format!("{begin}{keep}builtin eval -- \"$(<{})\"", quoted(&self.line));
+                ["--noprofile", "--norc", "-c", &script, "bash"].map(str::to_owned).to_vec()
+            }
+        }
+    }
+
+    /// What the command wrote when it ended.
+    pub(super) fn state(&self) -> Option<Vec<u8>> {
+        fs::read(&self.state).ok().filter(|state| !state.is_empty())
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        for path in [&self.line, &self.functions, &self.begin, &self.state] {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// A path as bash reads it: with slashes, for a backslash is nothing special in single quotes but is to programs.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\\', "/").replace('\'', r"'\''"))
+}
+
+/// Removes files nobody asks for any more.
+fn prune(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let age = entry
+            .metadata()
+            .and_then(|meta| meta.modified())
+            .map(|time| SystemTime::now().duration_since(time));
+        if matches!(age, Ok(Ok(age)) if age > KEEP_LOGS) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Removes old logs of all sessions.
+pub(super) fn prune_all(shells: &Path) {
+    let Ok(entries) = fs::read_dir(shells) else { return };
+    for entry in entries.flatten() {
+        prune(&entry.path().join("logs"));
+    }
+}

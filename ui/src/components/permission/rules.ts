@@ -1,0 +1,51 @@
+/** The words for standing permissions and for why something is asked. */
+import { shortPath } from "$lib/format/figures";
+import { bytes } from "$lib/format/sizes";
+import type { AskReason, Rule } from "$lib/ipc/types";
+import { t } from "$lib/words/words.svelte";
+
+/** What a rule allows; `home` is the person's, to show paths short. */
+export function ruleWords(rule: Rule, home: string): string {
+  switch (rule.type) {
+    case "command":
+      return `${rule.words.join(" ")} …`;
+    case "line":
+      return rule.line;
+    case "write":
+      return t("ask.rule.write", { path: shortPath(rule.path, home) });
+    case "read":
+      return t("ask.rule.read", { path: shortPath(rule.path, home) });
+    case "host":
+      return t("ask.rule.host", { host: rule.host });
+    default:
+      return rule satisfies never;
+  }
+}
+
+/** Why it is asked. */
+export function whyAsked(reason: AskReason): string {
+  switch (reason.type) {
+    case "mode":
+      return t("ask.why.mode");
+    case "reads_outside":
+      return t("ask.why.reads_outside");
+    case "writes_outside":
+      return t("ask.why.writes_outside");
+    case "secret":
+      return t("ask.why.secret");
+    case "protected":
+      return t("ask.why.protected");
+    case "command":
+      return reason.part === null ? t("ask.why.command") : t("ask.why.command_part");
+    case "unparsed":
+      return t("ask.why.unparsed");
+    case "private_address":
+      return t("ask.why.private_address", { host: reason.host });
+    case "risky":
+      return t(`ask.risk.${reason.risk}`);
+    case "empties_trash":
+      return t("ask.why.empties_trash", { size: bytes(reason.totals.bytes), days: reason.days });
+    default:
+      return reason satisfies never;
+  }
+}

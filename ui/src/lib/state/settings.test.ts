@@ -1,0 +1,55 @@
+import type { PolicyState, SettingsSnapshot, Update } from "$lib/ipc/types";
+import { describe, expect, it } from "vitest";
+import { apply, type SettingsState } from "./settings";
+
+const snapshot = (welcomed: boolean): SettingsSnapshot =>
+  ({ settings: { welcomed }, models: [], keychain: "available" }) as unknown as SettingsSnapshot;
+const whole = (seq: number): Update => ({
+  type: "snapshot",
+  snapshot: { topic: "settings", seq, snapshot: snapshot(false) },
+});
+const file = (fault: boolean): PolicyState => ({
+  path: "/h/policy.toml",
+  stamp: String(fault),
+  rules: [],
+  fault: fault ? { key: "policy.malformed", args: {}, retryable: false } : null,
+});
+const told = (fault: boolean): Update => ({ type: "policy", policy: file(fault) });
+const changed = (seq: number): Update => ({
+  type: "event",
+  envelope: {
+    topic: { type: "settings" },
+    seq,
+    at: 0,
+    v: 1,
+    event: { type: "settings_changed", snapshot: snapshot(true) },
+  },
+});
+
+function after(updates: readonly Update[]): SettingsState | null {
+  let state: SettingsState | null = null;
+  for (const update of updates) {
+    const outcome = apply(state, update);
+    if (outcome.type !== "applied") throw new Error(outcome.type);
+    state = outcome.state;
+  }
+  return state;
+}
+
+describe("the settings", () => {
+  it("tell of a broken policy file and of its repair, whatever their own numbers are", () => {
+    const broken = after([whole(3), told(true)]);
+    expect(broken).toEqual({ seq: 3, snapshot: snapshot(false), policy: file(true) });
+    expect(after([whole(3), told(true), changed(4)])?.policy).toEqual(file(true));
+    expect(after([whole(3), told(true), whole(9)])?.policy).toEqual(file(true));
+    expect(after([whole(3), told(true), changed(4), told(false)])).toEqual({
+      seq: 4,
+      snapshot: snapshot(true),
+      policy: file(false),
+    });
+  });
+  it("see a gap and ignore what is old", () => {
+    expect(apply(after([whole(3)]), changed(5))).toEqual({ type: "gap" });
+    expect(after([whole(3), changed(3)])?.snapshot).toEqual(snapshot(false));
+  });
+});
