@@ -100,10 +100,18 @@ impl Application {
     /// When there is no such entry.
     pub async fn choose(&self, id: &str, entry: &str) -> Result<()> {
         self.click(id).await?;
+        self.pick(entry).await.with_context(|| format!("choosing in {id}"))
+    }
+
+    /// Takes the entry that reads so from the menu that is open.
+    ///
+    /// # Errors
+    /// When there is no such entry.
+    pub async fn pick(&self, entry: &str) -> Result<()> {
         let path = format!("//*[starts-with(@role, 'menuitem')]//*[normalize-space(text()) = '{entry}']");
         let entry =
             self.until(entry, async || Ok(self.client.find_all(Locator::XPath(&path)).await?.pop())).await?;
-        entry.click().await.with_context(|| format!("choosing in {id}"))
+        Ok(entry.click().await?)
     }
 
     /// Clicks it, once it is there.

@@ -35,7 +35,7 @@ fn presets(url: &str) -> String {
             "name": "Own gateway",
             "addresses": [{ "url": url }],
             "protocol": "anthropic",
-            "caching": { "kind": "anthropic" },
+            "caching": { "kind": { "markers": { "limit": 4, "lookback": 20, "lives": ["five_minutes", "hour"] } }, "minimum": 1024 },
             "rows": [{ "name": "scripted-model", "prices": prices }],
         }],
     })
@@ -60,13 +60,21 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     );
     fs::write(home.join("presets.json"), presets(&server.url()))?;
 
-    // Connected with a header of the gateway's, which is a secret like the key.
     let app = Application::open(&desktop, &home, theme).await?;
     app.find("welcome").await?;
     app.fill("model-provider-find", "Own gateway").await?;
     app.click("model-provider-gateway").await?;
     app.fill("model-name", "scripted-model").await?;
     app.fill("model-key", KEY).await?;
+    app.click("model-save").await?;
+    app.find("new-folder").await?;
+
+    // A header of the gateway's, which is a secret like the key. The model is the light one too, so that it guesses;
+    // and a task may cost next to nothing.
+    app.click("open-settings").await?;
+    let buttons = app.find("model-row").await?.find_all(Locator::Css("button")).await?;
+    buttons.last().context("the button that opens the card")?.click().await?;
+    app.click("model-light").await?;
     app.click("header-add").await?;
     app.fill("header-name", HEADER.0).await?;
     app.fill("header-value", HEADER.1).await?;
@@ -74,19 +82,12 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     app.find("model-result[data-check=works]").await?;
     app.picture(&format!("header-{look}")).await?;
     app.click("model-save").await?;
-    app.find("new-folder").await?;
-
-    // Light too, so that it guesses; and a task may cost next to nothing.
-    app.click("open-settings").await?;
-    let buttons = app.find("model-row").await?.find_all(Locator::Css("button")).await?;
-    buttons.last().context("the button that opens the card")?.click().await?;
-    app.click("model-light").await?;
     app.click("settings-page[data-page=behaviour]").await?;
     app.fill("budget-field-task", "0.001").await?;
     app.script("document.activeElement.blur()").await?;
     app.click("settings-page[data-page=models]").await?;
     app.picture(&format!("settings-models-{look}")).await?;
-    app.click("new-session").await?;
+    app.click("settings-back").await?;
 
     // The budget pauses and asks; what was done stays.
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
@@ -103,8 +104,12 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
 
     // The guess is taken with Tab and sent.
     app.until("the guess", async || {
-        Ok(app.script("return document.querySelector('[data-testid=suggestion]')?.textContent").await?.as_str()
-            .is_some_and(|text| text.contains("style sheet")).then_some(()))
+        Ok(app
+            .script("return document.querySelector('[data-testid=suggestion]')?.textContent")
+            .await?
+            .as_str()
+            .is_some_and(|text| text.contains("style sheet"))
+            .then_some(()))
     })
     .await?;
     app.picture(&format!("suggestion-{look}")).await?;
@@ -112,16 +117,18 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     let taken = app.script("return document.querySelector('[data-testid=composer]').value").await?;
     assert_eq!(taken, "Now add a style sheet", "Tab takes it");
     app.click("send").await?;
-    app.until("the second task's end", async || Ok((app.all("turn-end").await?.len() >= 2).then_some(()))).await?;
+    app.until("the second task's end", async || Ok((app.all("turn-end").await?.len() >= 2).then_some(())))
+        .await?;
 
     // What it came to: at the turn, in the bar, and on the page.
     app.text_where("status-cost", "a cost", |text| text.contains('$')).await?;
     app.click("open-usage").await?;
     app.find("usage-days").await?;
-    app.text_where("usage-models", "the model's cost", |text| text.contains("scripted-model")).await?;
+    app.text_where("usage-models", "the model's cost", |text| text.contains('$')).await?;
     app.picture(&format!("usage-{look}")).await?;
     app.click("usage-split-purpose").await?;
-    app.text_where("usage-purposes", "the guess as a purpose of its own", |text| text.lines().count() > 1).await?;
+    app.text_where("usage-purposes", "the guess as a purpose of its own", |text| text.lines().count() > 1)
+        .await?;
     app.close().await?;
 
     for request in server.requests() {

@@ -3,12 +3,15 @@
 
 use crate::first_task::connect;
 use anyhow::{Context as _, Result};
+use fantoccini::Locator;
 use octo_protocol::{Language, words};
 use octo_testkit::{ModelServer, Script, ServerOptions};
 use octo_tests::{Application, Desktop, Theme};
 use serde_json::json;
 use std::{collections::BTreeMap, fs, path::Path};
 
+/// The key that opens a row's menu, as WebDriver writes it.
+const F2: &str = "\u{e032}";
 const KEY: &str = "sk-test-5f2c7d81e9a04b36";
 
 #[tokio::test]
@@ -117,14 +120,16 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     // What the script removed is in the trash, and so is the session once the person deletes it.
     let app = Application::open(&desktop, &home, theme).await?;
     app.find("session-row").await?;
-    app.choose("session-more", &words::say(Language::En, "session.delete", &BTreeMap::new())).await?;
+    app.type_into("session-row", F2).await?;
+    app.pick(&words::say(Language::En, "session.delete", &BTreeMap::new())).await?;
     app.until("the row to go", async || Ok(app.all("session-row").await?.is_empty().then_some(()))).await?;
     app.click("open-trash").await?;
     app.find("trash-row").await?;
     app.picture(&format!("trash-{look}")).await?;
     app.click("trash-kind-session").await?;
-    app.until("the session alone", async || Ok((app.all("trash-row").await?.len() == 1).then_some(()))).await?;
-    app.click("trash-row").await?;
+    app.until("the session alone", async || Ok((app.all("trash-row").await?.len() == 1).then_some(())))
+        .await?;
+    app.find("trash-row").await?.find(Locator::Css("[role=checkbox]")).await?.click().await?;
     app.click("trash-restore").await?;
     app.find("session-row").await?.click().await?;
     app.text_where("answer", "the conversation as it was", |text| text.contains("three times")).await?;

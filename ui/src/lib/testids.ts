@@ -13,7 +13,6 @@ export const testids = {
   suggestionTake: "suggestion-take",
   // sidebar
   sessionRow: "session-row",
-  sessionMore: "session-more",
   newSession: "new-session",
   search: "search",
   openSettings: "open-settings",
@@ -94,6 +93,7 @@ export const testids = {
   // settings
   settings: "settings",
   settingsPage: "settings-page", // which one: data-page
+  settingsBack: "settings-back",
   modelRow: "model-row",
   addModel: "add-model",
   measure: "measure",
