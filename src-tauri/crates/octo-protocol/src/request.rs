@@ -59,6 +59,11 @@ macro_rules! domain {
         pub struct $map { $( $name: $reply, )* }
     };
 }
+use domain;
+
+mod browser;
+
+pub use browser::*;
 
 /// Everything a client may ask.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
@@ -77,6 +82,8 @@ pub enum Request {
     Time(TimeRequest),
     /// The trash.
     Trash(TrashRequest),
+    /// The person's browser.
+    Browser(BrowserRequest),
     /// What only a desktop can do.
     Host(HostRequest),
 }
