@@ -3,7 +3,7 @@ import { Conversation } from "./conversation.svelte";
 import { library } from "./library.svelte";
 
 /** The pages of settings. */
-export type SettingsPage = "models" | "general" | "behaviour" | "about";
+export type SettingsPage = "models" | "general" | "behaviour" | "browser" | "about";
 
 /** A place in the window. */
 export type Place =

@@ -46,6 +46,8 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
     }
     case "delta":
     case "billed":
+    case "browser":
+    case "page":
       return { type: "applied", state };
     case "trouble": {
       if (!state) return { type: "applied", state };

@@ -22,6 +22,8 @@ export function apply(state: TrashState | null, update: Update): Outcome<TrashSt
     }
     case "delta":
     case "billed":
+    case "browser":
+    case "page":
     case "trouble":
       return { type: "applied", state };
     case "fault":
