@@ -267,9 +267,12 @@ export function browserScene(scene: BrowserScene): Update[] {
 }
 
 function livePage(scene: BrowserScene): Update {
-  if (scene === "browser-person") return { type: "page", page: page({ hand: "person" }) };
-  if (scene === "browser-pays")
-    return { type: "page", page: page({ title: "Checkout · Garden & Co", site: "http://pay.garden.example" }) };
+  if (scene === "browser-person")
+    return {
+      type: "page",
+      page: page({ hand: "person", site: "http://pay.garden.example", title: "Checkout · Garden & Co" }),
+    };
+  if (scene === "browser-pays") return { type: "page", page: page({ title: "Checkout · Garden & Co" }) };
   return { type: "page", page: page({ mark: MARK, call: calls().at(-1)?.id ?? null }) };
 }
 

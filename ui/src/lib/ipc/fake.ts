@@ -50,7 +50,7 @@ function list(snapshot: Update | undefined, sessions: Update[]): void {
 }
 
 /** The transport of a scene: `first-run`, `new`, `start-failed`, one of the browser's, or the name of a recorded session. */
-export async function replay(scene: string): Promise<Transport> {
+export async function replay(scene: string): Promise<Transport & { readonly core: FakeCore }> {
   const query = new URLSearchParams(location.search);
   const first = scene === "first-run" || scene === "new";
   const [settings, sessions, own] = await Promise.all([
@@ -77,6 +77,7 @@ export async function replay(scene: string): Promise<Transport> {
   }
   const pace = query.has("fast") ? 0 : PACE;
   return {
+    core,
     request: (request) => core.answer(request),
     subscribe(topic, onBatch) {
       const name = topicName(topic);
