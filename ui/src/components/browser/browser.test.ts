@@ -239,6 +239,40 @@ describe("a question about a page", () => {
     expect(asked.at(-1)).toMatchObject({ type: "answer_question", answer: { type: "no", reason: null } });
   });
 
+  it("names the field that is typed into, and shows the whole of what is typed", async () => {
+    await session("browser-site");
+    const typed = `${"word ".repeat(60)}\nend`;
+    ask({
+      call: "c9",
+      ask: {
+        type: "permission",
+        preview: {
+          type: "browser",
+          deed: "type",
+          target: { role: "textbox", name: "Message to all" },
+          site: "https://a.example",
+          title: null,
+          tab: 1,
+          text: typed,
+          output: "",
+          picture: null,
+        },
+        reason: {
+          type: "page",
+          risk: "carries",
+          site: "https://a.example",
+          target: { role: "textbox", name: "Message to all" },
+        },
+        rule: null,
+      },
+    });
+    await until(() => expect(all(testids.questionPage).length).toBe(2));
+    const preview = all(testids.questionPage)[1];
+    expect(preview && words(preview)).toContain("Type into field Message to all");
+    expect(preview && words(preview)).not.toContain("field in use");
+    expect(preview?.querySelector(".page-text")?.textContent).toBe(typed);
+  });
+
   it("about a site allows it for the task, the session or the folder", async () => {
     await session("browser-site");
     await until(() => get(testids.question));
