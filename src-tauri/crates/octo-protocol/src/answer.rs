@@ -1,6 +1,6 @@
 //! Questions that wait for the person, and what the person says.
 
-use crate::{CallId, Millis, QuestionId, ToolView, TrashTotals};
+use crate::{CallId, Millis, PageElement, PageRisk, QuestionId, ToolView, TrashTotals};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -92,6 +92,20 @@ pub enum AskReason {
         /// The host and port.
         host: String,
     },
+    /// The agent wants to work on a site.
+    Site {
+        /// The site: `https://shop.example`.
+        site: String,
+    },
+    /// An act in a page would set something off. Asked in every mode.
+    Page {
+        /// What.
+        risk: PageRisk,
+        /// The site.
+        site: String,
+        /// The element, by its real name in the page.
+        target: Option<PageElement>,
+    },
     /// The command does something that always asks.
     Risky {
         /// What.
@@ -182,6 +196,11 @@ pub enum Rule {
     Host {
         /// The host and port, as `localhost:3000`.
         host: String,
+    },
+    /// The agent may work on this site in the person's browser.
+    Site {
+        /// The site: `https://shop.example`.
+        site: String,
     },
 }
 
