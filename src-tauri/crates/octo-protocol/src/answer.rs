@@ -165,6 +165,8 @@ pub enum Refusal {
     Ruled,
     /// One of the person's hooks says no, or failed.
     Hook,
+    /// An address no task has business at: one that runs code, controls the browser, or belongs to nobody.
+    Address,
 }
 
 /// A standing permission, bound to a folder when stored.

@@ -335,6 +335,8 @@ async fn fault(watch: &mut Option<Subscription>) -> ApiError {
                 | Update::Event { .. }
                 | Update::Delta { .. }
                 | Update::Billed { .. }
+                | Update::Browser { .. }
+                | Update::Page { .. }
                 | Update::Ended => {}
             }
         }

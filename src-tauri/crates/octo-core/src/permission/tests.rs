@@ -12,6 +12,7 @@ fn ground(mode: Mode, folder: &Path) -> Ground {
         readable: vec![PathBuf::from("/octo-home/logs")],
         writable: vec![PathBuf::from("/octo-home/scratch/s")],
         rules: Vec::new(),
+        granted: Vec::new(),
         home: PathBuf::from("/octo-home"),
         policy: Arc::default(),
     }

@@ -106,6 +106,7 @@ impl Session {
             readable: self.files_readable(),
             writable: vec![self.scratch.clone()],
             rules: self.rules.clone(),
+            granted: self.granted_sites.clone(),
             home: self.shared.home(),
             policy: self.shared.policy(),
         }
@@ -145,6 +146,8 @@ impl Session {
             todos: self.todos.clone(),
             tasks,
             trash: Arc::new(self.shared.trash.clone()),
+            browser: self.seat.clone(),
+            browser_leave: None,
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,
             cancel,
@@ -201,8 +204,10 @@ impl Session {
             Ok(Ready { tool, decision: Decision::Deny { refusal, subject, part }, .. }) => {
                 open.view.tool = tool.to_owned();
                 let mut words = texts::refused(refusal).to_owned();
-                if let (Refusal::Hook, Some(part)) = (refusal, &part) {
-                    words = format!("{words} It said: {part}");
+                match (refusal, &part) {
+                    (Refusal::Hook, Some(part)) => words = format!("{words} It said: {part}"),
+                    (Refusal::Address, Some(why)) => words = format!("{words} Why: {why}."),
+                    _ => {}
                 }
                 open.view.view = Some(ToolView::Refused { subject, part, refusal });
                 let result = result_of(&open.call, CallStatus::Denied, words);
@@ -290,6 +295,7 @@ impl Session {
         context.files = context.files.granting(&ready.effects.reads, &ready.effects.writes);
         context.http =
             context.http.granting(permission::granted_sites(&ground, &ready.effects, &ready.decision));
+        context.browser_leave = permission::browser_leave(&ground, &ready.effects);
         context.shell_folder = Some(ready.shell_folder.clone());
         context.rewritten.clone_from(&ready.rewritten);
         context.confinement = self.confinement(&ready.decision, &ready.nature);
