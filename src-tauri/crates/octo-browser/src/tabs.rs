@@ -29,7 +29,7 @@ pub struct Tab {
     pub title: String,
     /// Its address.
     pub url: String,
-    /// Where it is in its window; unknown to older browsers.
+    /// Where it is in its window; unknown to older browsers, and of tabs that look the same.
     pub place: Option<Place>,
     /// The tab it was opened from.
     pub opener: Option<TargetId>,
@@ -46,6 +46,29 @@ pub struct Place {
     pub pinned: bool,
     /// Its place in the row, from 0.
     pub index: Option<i64>,
+}
+
+/// The places of tabs. The browser does not say which tab shows which page, but both have the same title and address.
+struct Places<'a>(HashMap<(&'a str, &'a str), Option<Place>>);
+
+impl<'a> Places<'a> {
+    fn of(tabs: &'a [Target]) -> Self {
+        let mut places: HashMap<(&str, &str), Option<Place>> = HashMap::new();
+        for tab in tabs {
+            let place = tab.embedder_data.as_ref().map(|place| Place {
+                shown: place.tab_active.unwrap_or(false),
+                pinned: place.tab_pinned.unwrap_or(false),
+                index: place.tab_strip_index,
+            });
+            // Of two that look the same none is told apart, and nothing is said of either.
+            places.entry((&tab.title, &tab.url)).and_modify(|place| *place = None).or_insert(place);
+        }
+        Self(places)
+    }
+
+    fn find(&self, page: &Target) -> Option<Place> {
+        self.0.get(&(page.title.as_str(), page.url.as_str())).copied().flatten()
+    }
 }
 
 /// Whose a tab is.
@@ -100,22 +123,14 @@ impl Tabs {
     pub async fn list(&self) -> Result<Vec<Tab>, CallError> {
         let list = GetTargetsParams { filter: Some(only(&["page", "tab"])) };
         let targets = self.link.call(None, ListTargets::new(list), BROWSER).await?.target_infos;
-        let mut places: HashMap<TargetId, Place> = HashMap::new();
-        for tab in targets.iter().filter(|target| target.kind == "tab") {
-            if let Some(place) = &tab.embedder_data {
-                let place = Place {
-                    shown: place.tab_active.unwrap_or(false),
-                    pinned: place.tab_pinned.unwrap_or(false),
-                    index: place.tab_strip_index,
-                };
-                places.insert(tab.target_id.clone(), place);
-            }
-        }
-        let pages: Vec<Target> = targets.into_iter().filter(is_page).collect();
+        let (tabs, others): (Vec<Target>, Vec<Target>) =
+            targets.into_iter().partition(|target| target.kind == "tab");
+        let places = Places::of(&tabs);
+        let pages: Vec<Target> = others.into_iter().filter(is_page).collect();
         let numbers = self.numbers.of(pages.iter().map(|page| &page.target_id));
         let tab = |(page, number): (Target, TabNumber)| Tab {
             number,
-            place: page.parent_id.as_ref().and_then(|tab| places.get(tab)).copied(),
+            place: places.find(&page),
             owner: self.numbers.owner(&page.target_id),
             target: page.target_id,
             title: page.title,

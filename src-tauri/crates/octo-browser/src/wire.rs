@@ -59,8 +59,6 @@ pub(crate) struct Target {
     #[serde(default)]
     pub(crate) url: String,
     pub(crate) opener_id: Option<TargetId>,
-    /// The tab a page is shown in.
-    pub(crate) parent_id: Option<TargetId>,
     pub(crate) parent_frame_id: Option<FrameId>,
     pub(crate) subtype: Option<String>,
     pub(crate) embedder_data: Option<TabPlace>,
@@ -157,4 +155,17 @@ pub(crate) struct DialogOpening {
     pub(crate) kind: String,
     #[serde(default)]
     pub(crate) default_prompt: Option<String>,
+}
+
+/// `Page.getNavigationHistory`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HistoryAnswer {
+    pub(crate) current_index: usize,
+    pub(crate) entries: Vec<HistoryEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct HistoryEntry {
+    pub(crate) id: i64,
 }

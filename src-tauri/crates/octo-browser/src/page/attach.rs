@@ -5,7 +5,7 @@ use crate::{
     CallError, Link,
     cdp::{
         browser_protocol::{
-            accessibility, dom, inspector, page,
+            accessibility, dom, page,
             target::{AttachToTargetParams, DetachFromTargetParams, SessionId, SetAutoAttachParams, TargetId},
         },
         js_protocol::runtime::RunIfWaitingForDebuggerParams,
@@ -40,16 +40,15 @@ impl Page {
         // What is told from here on belongs to what is switched on below.
         let events = link.events(Some(&session));
         let on = Some(&session);
-        // Sent together, answered together: one trip to the browser and not six.
-        let (page, dom, accessibility, crash, tree, frames) = tokio::join!(
+        // Sent together, answered together: one trip to the browser and not five.
+        let (page, dom, accessibility, tree, frames) = tokio::join!(
             link.call(on, page::EnableParams::default(), FIRST),
             link.call(on, dom::EnableParams::default(), FIRST),
             link.call(on, accessibility::EnableParams::default(), FIRST),
-            link.call(on, inspector::EnableParams::default(), FIRST),
             link.call(on, Leniently::<_, FrameTreeAnswer>::new(page::GetFrameTreeParams {}), FIRST),
             link.call(on, frames_of_other_sites(), FIRST),
         );
-        (page?, dom?, accessibility?, crash?, frames?);
+        (page?, dom?, accessibility?, frames?);
         let frame = tree?.frame_tree.frame;
         let core = Arc::new(Core {
             link: link.clone(),

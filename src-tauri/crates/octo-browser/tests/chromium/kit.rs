@@ -41,3 +41,24 @@ pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T
     };
     tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("{what} never came"))
 }
+
+/// A page of the browser's with this title.
+pub(crate) async fn tab(tabs: &octo_browser::Tabs, title: &str) -> octo_browser::Tab {
+    until(title, async || tabs.list().await.expect("tabs").into_iter().find(|tab| tab.title == title)).await
+}
+
+/// What is to be the same before and after: every other tab's name, title and address.
+pub(crate) async fn others(tabs: &octo_browser::Tabs, but: &octo_browser::Tab) -> Vec<(String, String, String)> {
+    let tabs = tabs.list().await.expect("tabs");
+    let others = tabs.into_iter().filter(|tab| tab.target != but.target);
+    others.map(|tab| (tab.target.inner().clone(), tab.title, tab.url)).collect()
+}
+
+/// What a page's script says.
+pub(crate) async fn said(page: &octo_browser::Page, script: &str) -> serde_json::Value {
+    let command = octo_browser::cdp::js_protocol::runtime::EvaluateParams {
+        return_by_value: Some(true),
+        ..octo_browser::cdp::js_protocol::runtime::EvaluateParams::new(script)
+    };
+    page.call(command, PATIENCE).await.expect("an answer").result.value.unwrap_or_default()
+}

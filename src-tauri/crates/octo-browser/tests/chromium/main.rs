@@ -6,3 +6,4 @@
 
 mod attaching;
 mod kit;
+mod pages;
