@@ -133,6 +133,8 @@ pub(crate) struct WireFrame {
 #[derive(Debug, Deserialize)]
 pub(crate) struct FrameNavigated {
     pub(crate) frame: WireFrame,
+    #[serde(rename = "type", default)]
+    pub(crate) kind: String,
 }
 
 /// `Page.navigatedWithinDocument`.

@@ -67,9 +67,13 @@ fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(Session
     let of_page = *session == core.session;
     match event.method.as_ref() {
         EventFrameNavigated::IDENTIFIER if of_page => {
-            let FrameNavigated { frame } = event.read()?;
+            let FrameNavigated { frame, kind } = event.read()?;
             if frame.parent_id.is_none() {
                 commit(core, &frame);
+                if kind == "BackForwardCacheRestore" {
+                    // It was loaded before it was put away, and is not loaded again.
+                    core.tell(PageEvent::Loaded);
+                }
             }
         }
         EventNavigatedWithinDocument::IDENTIFIER if of_page => {

@@ -5,7 +5,7 @@ mod display;
 mod recording;
 mod site;
 
-pub(crate) use browser::{Chromium, Start};
+pub(crate) use browser::{ARGUMENTS, Chromium, Start};
 pub(crate) use display::{Desk, Frame};
 pub(crate) use recording::Recording;
 pub(crate) use site::Site;

@@ -7,6 +7,10 @@ use std::{
     process::{Child, Command, Stdio},
 };
 use tempfile::TempDir;
+use x11rb::{connection::Connection as _, protocol::xproto::{ConnectionExt as _, ImageFormat}};
+
+/// A point of the page, below where the browser puts its questions.
+const MIDDLE: (i16, i16) = (560, 700);
 
 /// Whether windows have frames, and can be minimised.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,6 +75,18 @@ impl Desk {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         command
+    }
+
+    /// Whether a question of the browser's stands over the white pages that the tests show: it darkens them.
+    pub(crate) fn is_darkened(&self) -> bool {
+        let (connection, screen) = x11rb::connect(Some(&self.name)).expect("the display");
+        let root = connection.setup().roots[screen].root;
+        let pixel = connection
+            .get_image(ImageFormat::Z_PIXMAP, root, MIDDLE.0, MIDDLE.1, 1, 1, u32::MAX)
+            .expect("asked")
+            .reply()
+            .expect("a picture");
+        pixel.data[..3].iter().all(|shade| (0x30..0xc0).contains(shade))
     }
 
     /// What `xdotool` says.
