@@ -15,6 +15,8 @@ mod launched;
 mod link;
 mod message;
 mod page;
+pub mod safety;
+pub mod snapshot;
 mod tabs;
 mod transport;
 mod wire;
