@@ -20,11 +20,14 @@
 
 mod capture;
 mod clean;
+mod diff;
+mod find;
 mod layout;
 mod lines;
 mod marks;
 mod name;
 mod paint;
+mod read;
 mod refs;
 mod render;
 mod role;
@@ -35,6 +38,9 @@ mod wire;
 
 pub use capture::{Captured, CapturedFrame, CapturedSession, DocumentId, Owner, Viewport};
 pub use clean::clean_text;
+pub use diff::{Change, Diff};
+pub use find::{Found, Query};
+pub use read::{Page, Piece};
 pub use refs::{AgainError, Known, Place, RefError, Refs};
 pub use render::{Area, Content, Filter, LeftOut, Rendered, WHOLE};
 pub use tokens::estimate_tokens;

@@ -126,6 +126,8 @@ pub(super) struct Writer<'t, 'a, N> {
     quiet: u32,
     rows: u32,
     cells: u32,
+    /// The name of the control before, as long as nothing else was said.
+    said: String,
 }
 
 impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
@@ -141,10 +143,24 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             quiet: 0,
             rows: 0,
             cells: 0,
+            said: String::new(),
         };
         writer.walk();
         writer.flush();
-        writer.out
+        writer.settled()
+    }
+
+    /// Every target with its line, now that no line moves any more.
+    fn settled(self) -> Lines {
+        let mut out = self.out;
+        let mut places = std::collections::HashMap::new();
+        for (line, place) in out.lines.iter().zip(0..) {
+            places.extend(line.refs.iter().map(|number| (*number, place)));
+        }
+        for target in &mut out.targets {
+            target.line = places.get(&target.number).copied().unwrap_or(NONE);
+        }
+        out
     }
 
     fn walk(&mut self) {
@@ -235,8 +251,15 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             return;
         }
         self.touch(place, node, member);
+        // A label beside the control it names says nothing new.
+        if !self.said.is_empty() && node.name.trim() == self.said {
+            return;
+        }
         if node.hidden.is_some() && !node.name.trim().is_empty() {
             self.line.text.push_str("(in the colour of its background) ");
+        }
+        if !node.name.trim().is_empty() {
+            self.said.clear();
         }
         match self.rows {
             0 => push_tidy(&mut self.line.text, &node.name),
@@ -255,7 +278,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                 self.end_block();
                 None
             }
-            Part::Heading => {
+            Part::Heading if self.inline == 0 => {
                 self.end_block();
                 self.line.kind = LineKind::Heading(node.level.clamp(1, 6));
                 self.inline += 1;
@@ -356,7 +379,14 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             text.push_str(&format!(" shows {}", name::label(self.tree, node, &shown, quotes)));
         }
         let apart = node.block && self.inline == 0 && self.marks.targets_under(place) == 0;
+        let labelled = node.part == Part::Field || matches!(&*node.role, "checkbox" | "radio" | "switch");
+        if mark == Mark::Role && !named.is_empty() {
+            self.drop_label(&named);
+        }
         self.piece(place, node, member, &text, number);
+        if labelled {
+            self.said.clone_from(&named);
+        }
         if node.part == Part::Field {
             if apart {
                 self.flush();
@@ -383,7 +413,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             name: named,
             origin: self.tree.frame(node).map(|frame| frame.origin.clone()).unwrap_or_default(),
             heading: u32::try_from(self.out.headings.len()).unwrap_or(NONE).saturating_sub(1),
-            line: u32::try_from(self.out.lines.len()).unwrap_or(NONE),
+            line: NONE,
         });
         number
     }
@@ -446,6 +476,8 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         self.line.text.push_str(text);
         let line = self.out.lines.len();
         self.flush();
+        // A legend or title inside says the name once more.
+        self.said.clone_from(&node.name);
         self.depth = (self.depth + 1).min(DEEPEST);
         self.line.depth = self.depth;
         Undo::Container { line, keep: false }
@@ -455,7 +487,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         let held = node.children.first().and_then(|child| self.tree.node(*child));
         let inner = held.and_then(|held| self.tree.frame(held)).map(|frame| frame.origin.as_str()).unwrap_or_default();
         let outer = self.tree.frames.first().map(|frame| frame.origin.as_str()).unwrap_or_default();
-        if inner.is_empty() || inner == outer { String::new() } else { format!(" {}", super::clean::cut(inner, 80)) }
+        if inner.is_empty() || inner.ends_with("://") || inner == outer { String::new() } else { format!(" {}", super::clean::cut(inner, 80)) }
     }
 
     fn in_item(&self, node: &Node) -> bool {
@@ -468,6 +500,22 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         self.line.text.push_str(" | ");
     }
 
+    /// Takes back the label just written, if it is what the control is named by.
+    fn drop_label(&mut self, named: &str) {
+        let written = self.line.text.trim_end();
+        if self.line.refs.is_empty() && written == named {
+            self.line.text.clear();
+        } else if let Some(rest) = written.strip_suffix(named).filter(|rest| rest.ends_with(' ')) {
+            self.line.text.truncate(rest.len());
+        } else if written.is_empty()
+            && self.out.lines.last().is_some_and(|last| {
+                last.refs.is_empty() && last.kind == LineKind::Plain && last.text == named && last.depth == self.depth
+            })
+        {
+            self.out.lines.pop();
+        }
+    }
+
     /// A word of its own: a space before it.
     fn word(&mut self, text: &str) {
         if !self.line.text.is_empty() && !self.line.text.ends_with(' ') {
@@ -477,6 +525,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
     }
 
     fn piece(&mut self, place: u32, node: &Node, member: u32, text: &str, number: u32) {
+        self.said.clear();
         self.touch(place, node, member);
         self.word(text);
         self.line.text.push(' ');

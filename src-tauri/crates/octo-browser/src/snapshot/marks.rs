@@ -144,7 +144,9 @@ impl Marks {
         if heard {
             let replaced = matches!(&*node.role, "checkbox" | "radio" | "switch")
                 || tree.attribute(node, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("file"));
-            let kept = self.is_seen(own) || replaced && matches!(node.hidden, Some(Hidden::Transparent | Hidden::Empty));
+            // Terminals and editors type into a field nobody sees.
+            let typing = node.states.contains(" focused");
+            let kept = self.is_seen(own) || typing || replaced && matches!(node.hidden, Some(Hidden::Transparent | Hidden::Empty));
             return if kept { Mark::Role } else { Mark::Not };
         }
         let Some(fact) = fact else { return Mark::Not };

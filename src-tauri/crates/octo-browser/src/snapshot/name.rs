@@ -160,7 +160,7 @@ fn choices(tree: &Tree<'_>, node: &Node) -> String {
 
 /// What a person reads on a target whose name says something else: a name is the page's to choose.
 pub(super) fn shows(layout: Option<&Layout<'_>>, node: &Node) -> Option<String> {
-    if node.name.is_empty() || node.children.is_empty() || node.part == Part::Field {
+    if node.name.is_empty() || node.children.is_empty() || node.part == Part::Field || node.editable {
         return None;
     }
     let seen = text_under(layout?, node.fact);

@@ -137,7 +137,7 @@ impl Flow {
         style: &dyn Fn(usize) -> &'a str,
     ) -> Painted {
         let Some(rect) = bounds else {
-            let hidden = (kind == Kind::Text).then_some(Hidden::Style);
+            let hidden = (kind != Kind::Other).then_some(Hidden::Style);
             return Painted { flow: *self, display: Display::Absent, rect: Rect::EMPTY, view: Rect::EMPTY, hidden };
         };
         if kind == Kind::Text {

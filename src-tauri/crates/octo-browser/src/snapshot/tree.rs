@@ -249,6 +249,9 @@ impl<'a> Joiner<'a> {
         let backend = given.backend.unwrap_or_default();
         let layout = self.tree.layout(frame);
         let fact = layout.and_then(|layout| layout.find(backend)).unwrap_or(NONE);
+        if layout.is_some_and(|layout| layout.tag(fact) == "BR") {
+            part = Part::Break;
+        }
         let name = given.name.as_ref().and_then(|name| name.text()).unwrap_or_default();
         // Text keeps its spaces: they part it from its neighbours.
         let name = if part == Part::Text { name.to_owned() } else { tidy(name) };
