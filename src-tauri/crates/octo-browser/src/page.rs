@@ -172,6 +172,11 @@ impl Page {
         self.0.core.known().loader.clone()
     }
 
+    /// Whether the tab is there and attached to. A page that crashed is.
+    pub fn is_attached(&self) -> bool {
+        self.0.core.known().health != Health::Gone
+    }
+
     /// What happens to the page from now on.
     pub fn events(&self) -> broadcast::Receiver<PageEvent> {
         self.0.core.news.subscribe()

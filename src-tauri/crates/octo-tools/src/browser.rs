@@ -119,7 +119,7 @@ impl Tool for BrowserTool {
     async fn run(&self, input: BrowserInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let wish = input.wish(&context.cwd)?;
         let leave = context.browser_leave.unwrap_or_else(BrowserLeave::none);
-        context.browser.carry_out(wish, leave, context.cancel).await
+        context.browser.carry_out(wish, leave, context.call, context.cancel).await
     }
 }
 

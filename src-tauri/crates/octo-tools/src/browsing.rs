@@ -2,7 +2,7 @@
 
 use crate::{ToolError, ToolOutput};
 use futures::future::BoxFuture;
-use octo_protocol::{BrowserView, PageElement, PageRisk};
+use octo_protocol::{BrowserView, CallId, PageElement, PageRisk};
 use std::{fmt, path::PathBuf};
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +21,7 @@ pub trait Browsing: Send + Sync {
         &self,
         wish: BrowserWish,
         leave: BrowserLeave,
+        call: CallId,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>>;
 }
@@ -48,6 +49,7 @@ impl Browsing for NoBrowser {
         &self,
         _wish: BrowserWish,
         _leave: BrowserLeave,
+        _call: CallId,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
         Self::error()

@@ -42,7 +42,13 @@ pub(super) fn decide(ground: &Ground, effect: &BrowserEffect, files: Option<Deci
 fn is_granted(ground: &Ground, place: &Place) -> bool {
     let by_rule = || ground.rules.contains(&Rule::Site { site: place.site.clone() });
     // What can be granted for one task only is covered by no rule, whoever wrote it.
-    ground.granted.contains(&place.site) || (place.entry == Entry::Asks && by_rule())
+    ground.granted.iter().any(|site| *site == place.site || is_encrypted(site, &place.site)) || (place.entry == Entry::Asks && by_rule())
+}
+
+/// Whether one is the other, only encrypted: where plain addresses of the usual port lead nearly always.
+fn is_encrypted(plain: &str, site: &str) -> bool {
+    let host = |site: &str, scheme| site.strip_prefix(scheme).filter(|rest: &&str| !rest.contains(':')).map(str::to_owned);
+    host(plain, "http://").is_some_and(|plain| host(site, "https://") == Some(plain))
 }
 
 /// What a call in the browser that runs may do.

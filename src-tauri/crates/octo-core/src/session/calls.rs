@@ -146,7 +146,7 @@ impl Session {
             todos: self.todos.clone(),
             tasks,
             trash: Arc::new(self.shared.trash.clone()),
-            browser: self.seat.clone(),
+            browser: Arc::new(self.seat.clone()),
             browser_leave: None,
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,

@@ -52,7 +52,7 @@ pub(crate) struct Session {
     /// Sites the person granted to the task that runs: its turn, and turns that go on with it.
     pub(super) granted_sites: Vec<String>,
     /// Where it works in the browser.
-    pub(super) seat: Arc<Seat>,
+    pub(super) seat: Seat,
     pub(super) folder: PathBuf,
     pub(super) scratch: PathBuf,
     /// Where its shell keeps what is its own; see [`Shared::shell_place`].

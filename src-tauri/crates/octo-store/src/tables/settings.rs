@@ -37,6 +37,19 @@ impl Reader<'_> {
             from_json(row, 0)
         })
     }
+
+    /// The sites that may be worked on without asking, each with its folder. What holds in one session is not among
+    /// them.
+    pub fn site_rules(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let rules = self.rows("SELECT folder, rule_json FROM rules ORDER BY key", [], |row| {
+            Ok((row.get::<_, String>(0)?, from_json::<Rule>(row, 1)?))
+        })?;
+        let of_site = |(folder, rule): (String, Rule)| match rule {
+            Rule::Site { site } if !folder.starts_with("session/") => Some((folder, site)),
+            _ => None,
+        };
+        Ok(rules.into_iter().filter_map(of_site).collect())
+    }
 }
 
 impl Tx<'_> {
@@ -74,6 +87,12 @@ impl Tx<'_> {
             "INSERT INTO rules (folder, rule_json) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
             params![folder, json(rule)?],
         )?;
+        Ok(())
+    }
+
+    /// Takes a rule back. There being none is no error.
+    pub fn drop_rule(&mut self, folder: &str, rule: &Rule) -> Result<(), StoreError> {
+        self.change("DELETE FROM rules WHERE folder = ?1 AND rule_json = ?2", params![folder, json(rule)?])?;
         Ok(())
     }
 
