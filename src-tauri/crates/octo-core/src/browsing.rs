@@ -9,6 +9,7 @@ mod doctor;
 mod facts;
 mod hands;
 mod live;
+mod reading;
 mod seat;
 mod state;
 mod weigh;

@@ -25,6 +25,7 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
+#[expect(clippy::large_enum_variant, reason = "few questions are held at a time, and most are permissions")]
 pub enum Ask {
     /// May this call run?
     Permission {

@@ -7,7 +7,7 @@ mod keys;
 pub(super) use capture::capture;
 
 use octo_browser::{
-    Page, PageError, PageEvent,
+    Events, Heard, Page, PageError, PageEvent,
     cdp::{
         browser_protocol::{
             dom::{
@@ -456,22 +456,43 @@ pub(super) async fn root(page: &Page) -> Result<Place, PageError> {
     })
 }
 
-/// Waits until what an input set off is there: a moment for a page that stays, some seconds for one that goes.
-pub(super) async fn settle(page: &Page, events: &mut broadcast::Receiver<PageEvent>) {
-    let mut until = tokio::time::Instant::now() + REACTION;
-    loop {
-        match tokio::time::timeout_at(until, events.recv()).await {
-            Ok(Ok(PageEvent::Committed(committed))) => {
-                if let octo_browser::Document::New(_) = committed.document {
-                    until = tokio::time::Instant::now() + LOADING;
-                }
+/// What a page does after an input, heard from before the input on.
+pub(super) struct Reactions {
+    page: broadcast::Receiver<PageEvent>,
+    raw: Events,
+}
+
+/// What the browser tells when a page begins to go somewhere, long before it is there.
+const GOES: [&str; 3] = ["Page.frameRequestedNavigation", "Page.frameStartedNavigating", "Page.frameStartedLoading"];
+
+impl Reactions {
+    pub fn of(page: &Page) -> Self {
+        Self { page: page.events(), raw: page.link().events(Some(page.session())) }
+    }
+
+    /// Waits until what an input set off is there: a moment for a page that stays, some seconds for one that goes.
+    pub async fn settle(&mut self, page: &Page) {
+        let mut until = tokio::time::Instant::now() + REACTION;
+        while page.dialog().is_none() {
+            let later = |wait| tokio::time::Instant::now() + wait;
+            tokio::select! {
+                () = tokio::time::sleep_until(until) => return,
+                event = self.page.recv() => match event {
+                    Ok(PageEvent::Committed(octo_browser::Committed { document: octo_browser::Document::New(_), .. })) => {
+                        until = later(LOADING);
+                    }
+                    Ok(PageEvent::Loaded) => until = later(REACTION),
+                    Ok(PageEvent::DialogOpened(_) | PageEvent::Crashed | PageEvent::Detached)
+                    | Err(broadcast::error::RecvError::Closed) => return,
+                    Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+                },
+                heard = self.raw.next() => match heard {
+                    Heard::Event(event) if GOES.contains(&event.method.as_ref()) => until = later(LOADING),
+                    Heard::Event(event) if event.method == "Page.frameStoppedLoading" => until = later(REACTION),
+                    Heard::Over => return,
+                    Heard::Event(_) | Heard::Missed(_) => {}
+                },
             }
-            Ok(Ok(PageEvent::Loaded)) => until = tokio::time::Instant::now() + REACTION,
-            Ok(Ok(PageEvent::DialogOpened(_) | PageEvent::Crashed | PageEvent::Detached) | Err(_)) | Err(_) => return,
-            Ok(Ok(_)) => {}
-        }
-        if page.dialog().is_some() {
-            return;
         }
     }
 }

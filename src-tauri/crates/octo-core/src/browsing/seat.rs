@@ -40,6 +40,8 @@ pub(super) struct Work {
     pub tab: Option<TabNumber>,
     /// It, while it is attached to.
     pub page: Option<Page>,
+    /// Whether the tab was brought to the front for this task: once, for it takes the focus.
+    pub fronted: bool,
     /// The numbers of elements, which outlive an attachment.
     pub refs: HashMap<TabNumber, Refs>,
     /// What the model was shown last of the tab in use.
@@ -72,7 +74,8 @@ impl Seat {
         let seat = self.clone();
         tokio::spawn(async move {
             // What held it was cancelled a moment ago.
-            seat.0.work.lock().await.page = None;
+            let mut work = seat.0.work.lock().await;
+            (work.page, work.fronted) = (None, false);
         });
     }
 
@@ -124,8 +127,7 @@ impl Work {
     pub fn use_tab(&mut self, tab: &Tab) {
         if self.tab != Some(tab.number) {
             self.tab = Some(tab.number);
-            self.page = None;
-            self.last = None;
+            (self.page, self.last, self.fronted) = (None, None, false);
         }
     }
 
