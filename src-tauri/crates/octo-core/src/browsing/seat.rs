@@ -13,7 +13,10 @@ use octo_workspace::Outputs;
 use std::{
     collections::HashMap,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use tokio::sync::{MutexGuard, watch};
 use tokio_util::sync::CancellationToken;
@@ -29,6 +32,8 @@ pub(super) struct Place {
     work: tokio::sync::Mutex<Work>,
     pub shown: Mutex<Shown>,
     pub hand: watch::Sender<PageHand>,
+    /// Whether the person had the page since the model was last told of it.
+    taken: AtomicBool,
     /// Cancelled when the page is let go of; another one stands in its place then.
     leaving: Mutex<CancellationToken>,
 }
@@ -61,6 +66,7 @@ impl Seat {
             work: tokio::sync::Mutex::default(),
             shown: Mutex::default(),
             hand: watch::Sender::new(PageHand::Agent),
+            taken: AtomicBool::new(false),
             leaving: Mutex::default(),
         }))
     }
@@ -81,6 +87,9 @@ impl Seat {
 
     /// The person takes the page, or hands it back.
     pub(crate) fn hand(&self, hand: PageHand) {
+        if hand == PageHand::Person {
+            self.0.taken.store(true, Ordering::Relaxed);
+        }
         self.0.hand.send_replace(hand);
         let page = lock(&self.0.shown).page.clone().map(|page| LivePage { hand, ..page });
         if page.is_some() {
@@ -88,15 +97,12 @@ impl Seat {
         }
     }
 
-    /// Waits until the agent has the page; whether the person had it meanwhile.
+    /// Waits until the agent has the page; whether the person had it since this was asked last.
     pub(super) async fn in_hand(&self) -> Hand {
         let mut hand = self.0.hand.subscribe();
-        if *hand.borrow() == PageHand::Agent {
-            return Hand::Kept;
-        }
         // The sender is ours, so the wait ends with the page being handed back alone.
         let _ours = hand.wait_for(|hand| *hand == PageHand::Agent).await;
-        Hand::Returned
+        if self.0.taken.swap(false, Ordering::Relaxed) { Hand::Returned } else { Hand::Kept }
     }
 
     pub(super) async fn work(&self) -> MutexGuard<'_, Work> {

@@ -296,7 +296,7 @@ impl About<'_> {
                     "(Element {number} was gone; {again}, the only one of the same kind, name and place, was taken.)"
                 ));
                 number = again;
-                let place = refs.lookup(number).map(Clone::clone);
+                let place = refs.lookup(number).cloned();
                 work.last = Some(snapshot);
                 place.map_err(|_| ToolError::new("The page changes too fast. Take a snapshot."))?
             }

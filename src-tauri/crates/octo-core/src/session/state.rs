@@ -117,6 +117,7 @@ pub(crate) struct Running {
 }
 
 /// Something to be stored. All changes of one step are one transaction.
+#[expect(clippy::large_enum_variant, reason = "a step has a handful of them, nearly all events")]
 pub(crate) enum Change {
     /// An event of the session, projected onto the tables by the store.
     Event(Event),

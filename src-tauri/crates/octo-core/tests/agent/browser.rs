@@ -373,7 +373,8 @@ async fn while_the_person_has_the_page_the_agent_waits_and_is_told() {
     rig.octo.call(GiveBackPage { session }).await.expect("the page is handed back");
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let told = last(&rig, session).await;
-    assert!(told.contains("handed it back") || told.contains("Order"), "{told}");
+    assert!(told.contains("handed it back") && told.contains("Order"), "{told}");
+    next(&mut watch, |update| matches!(update, Update::Page { page: None }).then_some(())).await;
     assert!(rig.octo.call(TakePage { session }).await.is_err(), "there is no page any more");
     rig.assert_sound();
 }

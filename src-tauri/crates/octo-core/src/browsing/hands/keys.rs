@@ -17,8 +17,11 @@ struct Key {
     text: Option<String>,
 }
 
-/// Keys with names, by the names events and people have for them.
-const NAMED: &[(&[&str], &str, &str, i64, Option<&str>)] = &[
+/// The names people have for a key, its name in events, its place, its number, and what it writes.
+type Named = (&'static [&'static str], &'static str, &'static str, i64, Option<&'static str>);
+
+/// Keys with names.
+const NAMED: &[Named] = &[
     (&["enter", "return", "numpadenter"], "Enter", "Enter", 13, Some("\r")),
     (&["tab"], "Tab", "Tab", 9, None),
     (&["escape", "esc"], "Escape", "Escape", 27, None),
