@@ -14,8 +14,8 @@ mod seat;
 mod state;
 mod weigh;
 
-pub(crate) use seat::Seat;
 use seat::Place;
+pub(crate) use seat::Seat;
 
 use octo_browser::{Browser, Connected, Environment, Found, Launch, Probe, Wanted, candidates, executables};
 use octo_protocol::{ApiError, BrowserChoice, BrowserState, LivePage, SessionId};
@@ -201,7 +201,8 @@ impl HomeBrowser {
             BrowserChoice::Installed { id } => {
                 let known = candidates(&self.0.environment, None);
                 let mut of_it = known.into_iter().filter(|one| state::id_of(one.product) == id);
-                let first = of_it.next().ok_or_else(|| ApiError::new("browser.unknown").arg("browser", &id))?;
+                let first =
+                    of_it.next().ok_or_else(|| ApiError::new("browser.unknown").arg("browser", &id))?;
                 // The one of its folders it was used with.
                 let chosen = std::iter::once(first.clone()).chain(of_it).find(|one| one.folder.is_dir());
                 Ok(Wanted::Folder(chosen.unwrap_or(first).folder))

@@ -1,7 +1,8 @@
 //! What all sessions share.
 
 use crate::{
-    Config, browsing::HomeBrowser, hooks::Hooks, models::Models, searching::Searching, trash::HomeTrash, troubles::Troubles,
+    Config, browsing::HomeBrowser, hooks::Hooks, models::Models, searching::Searching, trash::HomeTrash,
+    troubles::Troubles,
 };
 use octo_documents::Reader;
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};

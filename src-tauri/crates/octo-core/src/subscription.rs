@@ -205,7 +205,11 @@ impl Forwarder {
         }
     }
 
-    async fn take_browser(&mut self, news: Result<browsing::News, RecvError>, batch: &mut Vec<Update>) -> Flow {
+    async fn take_browser(
+        &mut self,
+        news: Result<browsing::News, RecvError>,
+        batch: &mut Vec<Update>,
+    ) -> Flow {
         match news {
             Ok(browsing::News::State(state)) => {
                 if self.topic == Topic::Browser {

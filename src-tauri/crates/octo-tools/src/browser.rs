@@ -1,8 +1,8 @@
 //! `browser`: the person's own browser, in which they watch.
 
 use crate::{
-    Awaited, BrowserLeave, BrowserWish, DialogAnswer, Effects, PageAct, Scrolled, Tool, ToolContext, ToolError,
-    ToolOutput, WishedDeed,
+    Awaited, BrowserLeave, BrowserWish, DialogAnswer, Effects, PageAct, Scrolled, Tool, ToolContext,
+    ToolError, ToolOutput, WishedDeed,
 };
 use octo_protocol::ToolView;
 use octo_workspace::resolve;

@@ -279,7 +279,11 @@ mod tests {
     #[test]
     fn leave_covers_what_was_weighed_and_nothing_more() {
         let pays = [PageRisk::Pays, PageRisk::Sends];
-        let leave = |weight: &Weight| BrowserLeave { weight: weight.clone(), granted: Vec::new(), roam: Roam::Granted };
+        let leave = |weight: &Weight| BrowserLeave {
+            weight: weight.clone(),
+            granted: Vec::new(),
+            roam: Roam::Granted,
+        };
         let given = leave(&weight("7", "https://a.example", &pays));
         assert!(given.covers(&weight("7", "https://a.example", &pays)));
         assert!(given.covers(&weight("7", "https://a.example", &[PageRisk::Sends])), "less than was allowed");

@@ -10,15 +10,16 @@ use super::{
     weigh::{self, Found},
 };
 use octo_browser::{
-    Answer, Area, Arrival, Connected, Freshness, History, NavigateError, Page, PageError, PageEvent, PictureFormat,
-    Tab,
+    Answer, Area, Arrival, Connected, Freshness, History, NavigateError, Page, PageError, PageEvent,
+    PictureFormat, Tab,
     cdp::{browser_protocol::dom::BackendNodeId, js_protocol::runtime::EvaluateParams},
     safety::{Address, PageBlock, PageText, Said, Site, block},
     snapshot::{Change, Filter, Place},
 };
 use octo_protocol::{BlobHash, BrowserState, CallId, ResultImage, ToolView};
 use octo_tools::{
-    Awaited, BrowserLeave, BrowserWish, DialogAnswer, Outcome, PageAct, Scrolled, ToolError, ToolOutput, WishedDeed,
+    Awaited, BrowserLeave, BrowserWish, DialogAnswer, Outcome, PageAct, Scrolled, ToolError, ToolOutput,
+    WishedDeed,
 };
 use std::{fmt::Write, time::Duration};
 use tokio::sync::broadcast;
@@ -40,7 +41,8 @@ const SHOWN: usize = 4_000;
 const TABS: usize = 60;
 
 const STOPPED: &str = "The page was let go of before this was done; what it had done until then may remain.";
-const CHANGED: &str = "Not done: the page changed since this call was allowed. Take a snapshot and make the call again.";
+const CHANGED: &str =
+    "Not done: the page changed since this call was allowed. Take a snapshot and make the call again.";
 
 /// What came of a call.
 #[derive(Default)]
@@ -138,7 +140,9 @@ impl Seat {
 
     fn status(&self, wish: &BrowserWish) -> ToolOutput {
         let words = match self.0.browser.state() {
-            BrowserState::Apart => "Not attached to a browser. The first call that needs one attaches.".to_owned(),
+            BrowserState::Apart => {
+                "Not attached to a browser. The first call that needs one attaches.".to_owned()
+            }
             BrowserState::Looking => "A browser is being looked for.".to_owned(),
             BrowserState::WaitingForAllow { browser, .. } => {
                 format!("{browser} asks the person whether to allow it; they have not answered yet.")
@@ -173,7 +177,8 @@ impl Seat {
             // A dialog that holds the page is told of below.
             let _held = page.bring_to_front().await;
         }
-        let _watching = self.watch(&page, tab.number.0, weigh::title_of(found), call, self.mark(&page, found).await);
+        let _watching =
+            self.watch(&page, tab.number.0, weigh::title_of(found), call, self.mark(&page, found).await);
         match &wish.deed {
             WishedDeed::Navigate { url } => {
                 let mut events = hands::Reactions::of(&page);
@@ -235,7 +240,8 @@ impl Seat {
         leave: &BrowserLeave,
         call: CallId,
     ) -> Result<Told, ToolError> {
-        let failed = |error: &dyn std::fmt::Display| ToolError::new(format!("The tab was not opened: {error}."));
+        let failed =
+            |error: &dyn std::fmt::Display| ToolError::new(format!("The tab was not opened: {error}."));
         // Empty at first: where it goes is watched from its first step on.
         let tab = connected.tabs.open("about:blank").await.map_err(|error| failed(&error))?;
         work.use_tab(&tab);
@@ -263,7 +269,9 @@ impl Seat {
             Ok(Arrival::Loaded | Arrival::SameDocument) => "The page is there.",
             Ok(Arrival::Loading) => "The page is there and still loads.",
             Ok(Arrival::Waiting) => "The server has not answered yet. Wait, or take a snapshot later.",
-            Ok(Arrival::Download) => "It became a download into the person's folder; the page is the one it was.",
+            Ok(Arrival::Download) => {
+                "It became a download into the person's folder; the page is the one it was."
+            }
             Err(NavigateError::Page(PageError::Dialog(_))) => "",
             Err(NavigateError::Page(error)) => return Err(fault(&error)),
             Err(error) => return Err(ToolError::new(format!("The page was not opened: {error}."))),
@@ -320,7 +328,8 @@ impl Seat {
             }
             Err(Fault::Unfit(why)) => return Err(ToolError::new(format!("Not done: {why}."))),
             Err(Fault::Covered(by)) => {
-                let mut told = Told::words("Not done: something else covers the element and would be pressed instead.");
+                let mut told =
+                    Told::words("Not done: something else covers the element and would be pressed instead.");
                 told.page = Some(PageBlock {
                     origin: weigh::site_now(page),
                     lines: vec![(Said::Element, PageText::new(by))],
@@ -390,7 +399,11 @@ impl Seat {
             Some(Change::Page) | None => told.words.push_str(" The page now:"),
         }
         if change != Some(Change::Nothing) {
-            told.page = Some(PageBlock { origin: weigh::site_now(page), lines: Vec::new(), text: PageText::new(text) });
+            told.page = Some(PageBlock {
+                origin: weigh::site_now(page),
+                lines: Vec::new(),
+                text: PageText::new(text),
+            });
         }
         work.last = Some(now);
         told.after = popups(work, connected, tab).await;
@@ -399,7 +412,8 @@ impl Seat {
 
     /// What an element looks like, for the person who is asked about it.
     pub(super) async fn crop(&self, page: &Page, place: &Place) -> Option<BlobHash> {
-        let picture = page.picture(Area::Element(BackendNodeId::new(place.node)), PictureFormat::Png).await.ok()?;
+        let picture =
+            page.picture(Area::Element(BackendNodeId::new(place.node)), PictureFormat::Png).await.ok()?;
         self.keep(picture.bytes).await
     }
 
@@ -461,7 +475,8 @@ async fn evaluate(page: &Page, script: &str) -> Result<Told, ToolError> {
     };
     let mut told = Told::words(if failed { "The script failed:" } else { "The script ran:" });
     let text: String = said.chars().take(SAID).collect();
-    told.page = Some(PageBlock { origin: weigh::site_now(page), lines: Vec::new(), text: PageText::new(text) });
+    told.page =
+        Some(PageBlock { origin: weigh::site_now(page), lines: Vec::new(), text: PageText::new(text) });
     Ok(told)
 }
 

@@ -223,9 +223,12 @@ mod tests {
 
     #[test]
     fn versions_are_read_however_a_browser_calls_itself() {
-        for (version, major) in
-            [("Chrome/156.0.7340.0", Some(156)), ("HeadlessChrome/99.1", Some(99)), ("156.0", Some(156)), ("x", None)]
-        {
+        for (version, major) in [
+            ("Chrome/156.0.7340.0", Some(156)),
+            ("HeadlessChrome/99.1", Some(99)),
+            ("156.0", Some(156)),
+            ("x", None),
+        ] {
             assert_eq!(major_of(version), major, "{version}");
         }
     }

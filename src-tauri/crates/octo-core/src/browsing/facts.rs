@@ -105,7 +105,12 @@ pub(super) struct Facts {
 }
 
 /// Looks at an element. None where what is there could not be found out: then everything asks.
-pub(super) async fn of(page: &Page, place: &Place, role: &str, name: &str) -> Result<Option<Facts>, PageError> {
+pub(super) async fn of(
+    page: &Page,
+    place: &Place,
+    role: &str,
+    name: &str,
+) -> Result<Option<Facts>, PageError> {
     let told = hands::ask(page, place, LOOK, Vec::new()).await?;
     Ok(serde_json::from_value::<Told>(told).ok().and_then(|told| read(told, role, name)))
 }
@@ -158,10 +163,5 @@ fn read(told: Told, role: &str, name: &str) -> Option<Facts> {
 }
 
 fn field(told: ToldField) -> Field {
-    Field {
-        kind: told.kind,
-        autocomplete: told.autocomplete,
-        attributes: told.attributes,
-        name: told.name,
-    }
+    Field { kind: told.kind, autocomplete: told.autocomplete, attributes: told.attributes, name: told.name }
 }

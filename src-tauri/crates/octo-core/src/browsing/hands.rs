@@ -11,12 +11,10 @@ use octo_browser::{
     cdp::{
         browser_protocol::{
             dom::{
-                BackendNodeId, FocusParams, GetContentQuadsParams, GetNodeForLocationParams, ResolveNodeParams,
-                ScrollIntoViewIfNeededParams, SetFileInputFilesParams,
+                BackendNodeId, FocusParams, GetContentQuadsParams, GetNodeForLocationParams,
+                ResolveNodeParams, ScrollIntoViewIfNeededParams, SetFileInputFilesParams,
             },
-            input::{
-                DispatchMouseEventParams, DispatchMouseEventType, InsertTextParams, MouseButton,
-            },
+            input::{DispatchMouseEventParams, DispatchMouseEventType, InsertTextParams, MouseButton},
             page::{CreateIsolatedWorldParams, FrameId, GetLayoutMetricsParams},
             target::SessionId,
         },
@@ -106,12 +104,20 @@ pub(super) async fn at_point(page: &Page, x: f64, y: f64) -> Result<Place, PageE
 }
 
 /// Calls a function on an element, in a world of its own.
-pub(super) async fn ask(page: &Page, place: &Place, function: &str, given: Vec<Value>) -> Result<Value, PageError> {
+pub(super) async fn ask(
+    page: &Page,
+    place: &Place,
+    function: &str,
+    given: Vec<Value>,
+) -> Result<Value, PageError> {
     let given = given.into_iter().map(|value| CallArgument { value: Some(value), ..Default::default() });
     ask_with(page, place, function, given.collect()).await
 }
 
-async fn world(page: &Page, place: &Place) -> Result<octo_browser::cdp::js_protocol::runtime::ExecutionContextId, PageError> {
+async fn world(
+    page: &Page,
+    place: &Place,
+) -> Result<octo_browser::cdp::js_protocol::runtime::ExecutionContextId, PageError> {
     let world = CreateIsolatedWorldParams {
         world_name: Some(WORLD.to_owned()),
         ..CreateIsolatedWorldParams::new(FrameId::new(place.frame.clone()))
@@ -121,8 +127,11 @@ async fn world(page: &Page, place: &Place) -> Result<octo_browser::cdp::js_proto
 
 async fn object(page: &Page, place: &Place, at: BackendNodeId) -> Result<Option<RemoteObjectId>, PageError> {
     let context = world(page, place).await?;
-    let resolve =
-        ResolveNodeParams { backend_node_id: Some(at), execution_context_id: Some(context), ..Default::default() };
+    let resolve = ResolveNodeParams {
+        backend_node_id: Some(at),
+        execution_context_id: Some(context),
+        ..Default::default()
+    };
     Ok(page.call_in(&session(place), resolve, LIMIT).await?.object.object_id)
 }
 
@@ -296,9 +305,13 @@ const SET: &str = "function(value) {
 /// Writes text into a field.
 pub(super) async fn write(page: &Page, place: &Place, text: &str, how: Writing) -> Result<(), Fault> {
     spot(page, place).await?;
-    page.call_in(&session(place), FocusParams { backend_node_id: Some(node(place)), ..Default::default() }, LIMIT)
-        .await
-        .map_err(|_| Fault::Unfit("it cannot be typed into"))?;
+    page.call_in(
+        &session(place),
+        FocusParams { backend_node_id: Some(node(place)), ..Default::default() },
+        LIMIT,
+    )
+    .await
+    .map_err(|_| Fault::Unfit("it cannot be typed into"))?;
     let kind = ask(page, place, CARET, vec![json!(how == Writing::Replace)]).await?;
     match kind.as_str().unwrap_or_default() {
         "select" => Err(Fault::Unfit("it is a list: use kind select")),
@@ -312,7 +325,9 @@ pub(super) async fn write(page: &Page, place: &Place, text: &str, how: Writing) 
             )),
         },
         "empty" if text.is_empty() => Ok(()),
-        _ if text.is_empty() && how == Writing::Replace => Ok(keys::press(page, &session(place), "Delete").await?),
+        _ if text.is_empty() && how == Writing::Replace => {
+            Ok(keys::press(page, &session(place), "Delete").await?)
+        }
         _ => {
             page.call_in(&session(place), InsertTextParams::new(text), LIMIT).await?;
             Ok(())
@@ -342,7 +357,9 @@ pub(super) async fn press(page: &Page, place: Option<&Place>, key: &str) -> Resu
         }
     };
     if !keys::is_known(key) {
-        return Err(Fault::Unfit("that key is not known: name one such as Enter, Tab, Escape, ArrowDown, Control+A"));
+        return Err(Fault::Unfit(
+            "that key is not known: name one such as Enter, Tab, Escape, ArrowDown, Control+A",
+        ));
     }
     Ok(keys::press(page, &on, key).await?)
 }
@@ -377,10 +394,8 @@ pub(super) async fn select(page: &Page, place: &Place, values: &[String]) -> Res
 /// Gives files to a field.
 pub(super) async fn upload(page: &Page, place: &Place, files: &[PathBuf]) -> Result<(), Fault> {
     let files = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
-    let give = SetFileInputFilesParams {
-        backend_node_id: Some(node(place)),
-        ..SetFileInputFilesParams::new(files)
-    };
+    let give =
+        SetFileInputFilesParams { backend_node_id: Some(node(place)), ..SetFileInputFilesParams::new(files) };
     page.call_in(&session(place), give, LIMIT)
         .await
         .map_err(|_| Fault::Unfit("it is no field for files; give the number of the field itself"))?;
@@ -445,7 +460,10 @@ pub(super) async fn await_text(page: &Page, text: &str) -> Result<bool, PageErro
 
 /// The document of the main frame.
 pub(super) async fn root(page: &Page) -> Result<Place, PageError> {
-    let document = page.call(octo_browser::cdp::browser_protocol::dom::GetDocumentParams { depth: Some(0), pierce: Some(false) }, LIMIT);
+    let document = page.call(
+        octo_browser::cdp::browser_protocol::dom::GetDocumentParams { depth: Some(0), pierce: Some(false) },
+        LIMIT,
+    );
     let node = document.await?.root.backend_node_id;
     Ok(Place {
         session: page.session().inner().clone(),
@@ -463,7 +481,8 @@ pub(super) struct Reactions {
 }
 
 /// What the browser tells when a page begins to go somewhere, long before it is there.
-const GOES: [&str; 3] = ["Page.frameRequestedNavigation", "Page.frameStartedNavigating", "Page.frameStartedLoading"];
+const GOES: [&str; 3] =
+    ["Page.frameRequestedNavigation", "Page.frameStartedNavigating", "Page.frameStartedLoading"];
 
 impl Reactions {
     pub fn of(page: &Page) -> Self {

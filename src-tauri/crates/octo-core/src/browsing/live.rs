@@ -1,12 +1,12 @@
 //! What the person watches: the page as the agent works in it. Pictures are kept in memory only, the newest few.
 
 use super::{Seat, hands::Spot, lock};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use octo_browser::{
     Page,
     cdp::browser_protocol::page::{CaptureScreenshotFormat, CaptureScreenshotParams, GetLayoutMetricsParams},
 };
 use octo_protocol::{CallId, LivePage, PageMark};
-use base64::{Engine as _, prelude::BASE64_STANDARD};
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 use tokio::task::JoinHandle;
 
@@ -65,7 +65,14 @@ impl Seat {
     }
 
     /// Shows the page a call works in, with pictures for as long as the guard is held.
-    pub(super) fn watch(&self, page: &Page, tab: u32, title: String, call: CallId, mark: Option<PageMark>) -> Watching {
+    pub(super) fn watch(
+        &self,
+        page: &Page,
+        tab: u32,
+        title: String,
+        call: CallId,
+        mark: Option<PageMark>,
+    ) -> Watching {
         let picture = lock(&self.0.shown).page.as_ref().and_then(|page| page.picture);
         let live = LivePage {
             session: self.0.session,

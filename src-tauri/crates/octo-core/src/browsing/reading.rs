@@ -64,7 +64,14 @@ impl Seat {
         captured.map_err(|strayed| ToolError::new(strayed.words("The page was not read.")))
     }
 
-    pub(super) async fn snapshot(&self, work: &mut Work, tab: &Tab, page: &Page, leave: &BrowserLeave, part: u32) -> Result<Told, ToolError> {
+    pub(super) async fn snapshot(
+        &self,
+        work: &mut Work,
+        tab: &Tab,
+        page: &Page,
+        leave: &BrowserLeave,
+        part: u32,
+    ) -> Result<Told, ToolError> {
         let snapshot = self.captured(work, tab, page, leave).await?;
         let rendered = snapshot.render(SNAPSHOT, Filter::default());
         let mut told = Told::default();
@@ -74,15 +81,20 @@ impl Seat {
         } else {
             let whole = snapshot.render(WHOLE, Filter::default()).text;
             let parts = pieces(&whole);
-            let kept = PageBlock { origin: origin.clone(), lines: Vec::new(), text: PageText::new(whole.clone()) };
+            let kept =
+                PageBlock { origin: origin.clone(), lines: Vec::new(), text: PageText::new(whole.clone()) };
             let file = block(&kept, usize::MAX, &work.redactor);
-            let name = format!("page-{}.txt", blake3::hash(file.as_bytes()).to_hex().chars().take(12).collect::<String>());
+            let name = format!(
+                "page-{}.txt",
+                blake3::hash(file.as_bytes()).to_hex().chars().take(12).collect::<String>()
+            );
             let file = match self.0.outputs.keep(&name, &file) {
                 Ok(path) => format!(" The whole snapshot is in {}.", path.display()),
                 Err(_) => String::new(),
             };
             let of = parts.len() + 1;
-            told.after = format!("(Part {part} of {of}: 1 is an overview, the others the whole in pieces.{file})");
+            told.after =
+                format!("(Part {part} of {of}: 1 is an overview, the others the whole in pieces.{file})");
             match usize::try_from(part).unwrap_or(usize::MAX).checked_sub(2) {
                 None => rendered.text,
                 Some(index) => parts.get(index).cloned().ok_or_else(|| {
@@ -95,14 +107,22 @@ impl Seat {
         Ok(told)
     }
 
-    pub(super) async fn find(&self, work: &mut Work, tab: &Tab, page: &Page, leave: &BrowserLeave, text: &str) -> Result<Told, ToolError> {
+    pub(super) async fn find(
+        &self,
+        work: &mut Work,
+        tab: &Tab,
+        page: &Page,
+        leave: &BrowserLeave,
+        text: &str,
+    ) -> Result<Told, ToolError> {
         let snapshot = self.captured(work, tab, page, leave).await?;
         let found = snapshot.find(&Query { text: text.to_owned(), role: String::new() }, SNAPSHOT);
         work.last = Some(snapshot);
         if found.matches == 0 {
             return Ok(Told::words("Nothing on the page holds that."));
         }
-        let mut told = Told::words(format!("{} lines of the page match, {} are shown.", found.matches, found.shown));
+        let mut told =
+            Told::words(format!("{} lines of the page match, {} are shown.", found.matches, found.shown));
         told.page = Some(PageBlock {
             origin: weigh::site_now(page),
             lines: Vec::new(),
@@ -162,7 +182,9 @@ impl Seat {
             Some(number) => {
                 let refs = work.refs.entry(tab.number).or_default();
                 let place = refs.lookup(number).map_err(|_| {
-                    ToolError::new(format!("Element {number} is gone. Take a snapshot; no picture was taken."))
+                    ToolError::new(format!(
+                        "Element {number} is gone. Take a snapshot; no picture was taken."
+                    ))
                 })?;
                 if place.session != *page.session().inner() {
                     return Err(ToolError::new(
@@ -197,9 +219,9 @@ impl Seat {
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = vec![String::new()];
     for line in text.lines() {
-        let full = pieces.last().is_some_and(|piece| {
-            !piece.is_empty() && estimate_tokens(piece) + line.len() / 3 > SNAPSHOT
-        });
+        let full = pieces
+            .last()
+            .is_some_and(|piece| !piece.is_empty() && estimate_tokens(piece) + line.len() / 3 > SNAPSHOT);
         if full {
             pieces.push(String::new());
         }

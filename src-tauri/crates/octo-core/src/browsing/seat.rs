@@ -143,7 +143,8 @@ impl Work {
         if let Some(page) = self.page.as_ref().filter(|page| page.is_attached()) {
             return Ok(page.clone());
         }
-        let page = Page::attach(&connected.link, &tab.target).await.map_err(|error| super::carry::fault(&error))?;
+        let page =
+            Page::attach(&connected.link, &tab.target).await.map_err(|error| super::carry::fault(&error))?;
         self.page = Some(page.clone());
         Ok(page)
     }

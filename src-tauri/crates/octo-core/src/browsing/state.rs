@@ -8,8 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// What the window is told. `failure` is why the last attempt came to nothing.
 pub(super) fn told(state: State, failure: Option<&ApiError>) -> BrowserState {
     match state {
-        State::Off => failure
-            .map_or(BrowserState::Apart, |error| BrowserState::Lost { error: error.clone() }),
+        State::Off => {
+            failure.map_or(BrowserState::Apart, |error| BrowserState::Lost { error: error.clone() })
+        }
         State::Looking => BrowserState::Looking,
         State::WaitingForAllow { browser, since } => {
             BrowserState::WaitingForAllow { browser, since: millis(since) }
@@ -56,7 +57,9 @@ pub(super) fn for_model(error: &ApiError) -> ToolError {
         "browser.declined" => {
             "The person declined in the browser. Do not try again by yourself: say what you needed it for and ask."
         }
-        "browser.given_up" => "The person gave up waiting for the browser. Do not try again by yourself: ask them.",
+        "browser.given_up" => {
+            "The person gave up waiting for the browser. Do not try again by yourself: ask them."
+        }
         "browser.none_installed" | "browser.unknown" => {
             "The browser that was chosen is not installed. Ask the person to choose another under Settings, Browser."
         }

@@ -4,8 +4,8 @@ use super::{Seat, facts, hands, live, seat::Work};
 use octo_browser::{
     Connected, Owner, Page, Tab, TabNumber,
     safety::{
-        self, Act, Action, Address, Dialog, Element, Grants, Judgement, Keys, Leak, Lifetime, Origin, PlaceKind,
-        Sensitive, Sink, Step, Target, Verdict, judge,
+        self, Act, Action, Address, Dialog, Element, Grants, Judgement, Keys, Leak, Lifetime, Origin,
+        PlaceKind, Sensitive, Sink, Step, Target, Verdict, judge,
     },
     snapshot::{Place, RefError, Snapshot},
 };
@@ -124,7 +124,11 @@ impl Seat {
         let address = Address::of_frame(&committed.url, &committed.origin);
         let place = self.place(Step::Act, &address);
         let mut found = Found {
-            weight: Weight { place, mark: format!("{} {}", tab.number, page.document()), ..Weight::default() },
+            weight: Weight {
+                place,
+                mark: format!("{} {}", tab.number, page.document()),
+                ..Weight::default()
+            },
             tab: Some(tab.clone()),
             ..Found::default()
         };
@@ -146,21 +150,34 @@ impl Seat {
                     let text = text.as_deref().unwrap_or_default();
                     let action = Action::AcceptDialog { kind, message: &dialog.message, text };
                     about.judged(&mut found.weight, work, None, &Origin::read(&dialog.url), action);
-                    found.weight.target =
-                        Some(PageElement { role: dialog.kind.name().to_owned(), name: line(&dialog.message) });
+                    found.weight.target = Some(PageElement {
+                        role: dialog.kind.name().to_owned(),
+                        name: line(&dialog.message),
+                    });
                 }
                 found.weight.mark.push_str(&format!(" {} {}", dialog.kind.name(), dialog.message));
             }
             WishedDeed::Evaluate { script } => {
-                about.judged(&mut found.weight, work, None, &Origin::read(&committed.origin), Action::Evaluate);
+                about.judged(
+                    &mut found.weight,
+                    work,
+                    None,
+                    &Origin::read(&committed.origin),
+                    Action::Evaluate,
+                );
                 found.weight.mark.push_str(&format!(" {script}"));
             }
             WishedDeed::Download { target } => {
                 let (place, facts) = about.element(work, *target, &mut found).await?;
-                let name = facts.as_ref().and_then(|facts| facts.element.download.clone()).unwrap_or_default();
-                about.judged(&mut found.weight, work, facts.as_ref(), &Origin::read(&place.origin), Action::Download {
-                    name: &name,
-                });
+                let name =
+                    facts.as_ref().and_then(|facts| facts.element.download.clone()).unwrap_or_default();
+                about.judged(
+                    &mut found.weight,
+                    work,
+                    facts.as_ref(),
+                    &Origin::read(&place.origin),
+                    Action::Download { name: &name },
+                );
                 found.element = Some(place);
             }
             WishedDeed::Act(act) => about.act(work, act, &mut found).await?,
@@ -287,10 +304,13 @@ impl About<'_> {
                 )));
             }
             Err(_) => {
-                let captured = hands::capture(self.page).await.map_err(|error| super::carry::fault(&error))?;
+                let captured =
+                    hands::capture(self.page).await.map_err(|error| super::carry::fault(&error))?;
                 let snapshot = Snapshot::new(&captured, refs);
                 let again = refs.again(number, &snapshot).map_err(|error| {
-                    ToolError::new(format!("Element {number} is gone ({error}). Take a snapshot; nothing was done."))
+                    ToolError::new(format!(
+                        "Element {number} is gone ({error}). Take a snapshot; nothing was done."
+                    ))
                 })?;
                 found.note = Some(format!(
                     "(Element {number} was gone; {again}, the only one of the same kind, name and place, was taken.)"
@@ -302,12 +322,13 @@ impl About<'_> {
             }
         };
         let known = work.refs.get(&self.tab).and_then(|refs| refs.known(number)).cloned().unwrap_or_default();
-        let facts = facts::of(self.page, &place, &known.role, &known.name).await.map_err(|error| match error {
-            octo_browser::PageError::Call(octo_browser::CallError::Refused { .. }) => {
-                ToolError::new(format!("Element {number} is gone. Take a snapshot; nothing was done."))
-            }
-            error => super::carry::fault(&error),
-        })?;
+        let facts =
+            facts::of(self.page, &place, &known.role, &known.name).await.map_err(|error| match error {
+                octo_browser::PageError::Call(octo_browser::CallError::Refused { .. }) => {
+                    ToolError::new(format!("Element {number} is gone. Take a snapshot; nothing was done."))
+                }
+                error => super::carry::fault(&error),
+            })?;
         found.weight.target = Some(PageElement { role: known.role, name: line(&known.name) });
         found.weight.mark.push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
         Ok((place, facts))
@@ -349,7 +370,8 @@ impl About<'_> {
             PageAct::Drag(from, to) => {
                 let (onto, onto_facts) = self.element(work, *to, found).await?;
                 let (place, facts) = self.element(work, *from, found).await?;
-                let target = onto_facts.as_ref().map_or(Target::Unknown, |facts| Target::Element(&facts.element));
+                let target =
+                    onto_facts.as_ref().map_or(Target::Unknown, |facts| Target::Element(&facts.element));
                 let frame = Origin::read(&place.origin);
                 self.judged(&mut found.weight, work, facts.as_ref(), &frame, Action::Drag { onto: target });
                 (found.element, found.onto) = (Some(place), Some(onto));
@@ -359,7 +381,9 @@ impl About<'_> {
                 let place = hands::at_point(self.page, *x, *y).await.map_err(|_| {
                     ToolError::new("Nothing can be pressed at that point of what is seen of the page.")
                 })?;
-                let facts = facts::of(self.page, &place, "", "").await.map_err(|error| super::carry::fault(&error))?;
+                let facts = facts::of(self.page, &place, "", "")
+                    .await
+                    .map_err(|error| super::carry::fault(&error))?;
                 found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
                 found.weight.target = facts.as_ref().map(|facts| named_by_page(&facts.element));
                 let frame = Origin::read(&place.origin);
@@ -475,9 +499,8 @@ fn risk(sink: &Sink) -> PageRisk {
     use safety::Deed;
     match sink {
         Sink::Submits(Sensitive::Payment) | Sink::Writes(Sensitive::Payment) => PageRisk::Pays,
-        Sink::Submits(Sensitive::Password | Sensitive::Code) | Sink::Writes(Sensitive::Password | Sensitive::Code) => {
-            PageRisk::Password
-        }
+        Sink::Submits(Sensitive::Password | Sensitive::Code)
+        | Sink::Writes(Sensitive::Password | Sensitive::Code) => PageRisk::Password,
         Sink::Submits(Sensitive::Identity)
         | Sink::Writes(Sensitive::Identity)
         | Sink::SubmitsElsewhere(_)
@@ -487,7 +510,9 @@ fn risk(sink: &Sink) -> PageRisk {
         Sink::Says(Deed::Buy | Deed::Transfer | Deed::Subscribe) => PageRisk::Pays,
         Sink::Says(Deed::Send | Deed::Publish) => PageRisk::Sends,
         Sink::Says(Deed::Delete | Deed::Unsubscribe | Deed::CloseAccount) => PageRisk::Deletes,
-        Sink::Says(Deed::Confirm | Deed::Install) | Sink::Accepts(_) | Sink::OpensProgram => PageRisk::Confirms,
+        Sink::Says(Deed::Confirm | Deed::Install) | Sink::Accepts(_) | Sink::OpensProgram => {
+            PageRisk::Confirms
+        }
         Sink::Carries(_) | Sink::Leaks(Leak::Quote(_)) => PageRisk::Carries,
         Sink::Leaks(Leak::Long { .. } | Leak::Encoded | Leak::Mail | Leak::Number) => PageRisk::LongAddress,
         Sink::Uploads(_) => PageRisk::Uploads,

@@ -2,8 +2,8 @@
 
 use super::{Octo, json};
 use octo_protocol::{
-    ApiError, BrowserReport, BrowserRequest, Done, ErrorCode, FoundBrowsers, GrantedSite, GrantedSites, PageHand,
-    Rule, SessionId,
+    ApiError, BrowserReport, BrowserRequest, Done, ErrorCode, FoundBrowsers, GrantedSite, GrantedSites,
+    PageHand, Rule, SessionId,
 };
 use serde_json::Value;
 
@@ -34,7 +34,8 @@ impl Octo {
             BrowserRequest::TakePage(call) => self.hand(call.session, PageHand::Person),
             BrowserRequest::GiveBackPage(call) => self.hand(call.session, PageHand::Agent),
             BrowserRequest::ListSites(_) => {
-                let rules = self.shared.store.read(|reader| reader.site_rules()).await.map_err(ApiError::from)?;
+                let rules =
+                    self.shared.store.read(|reader| reader.site_rules()).await.map_err(ApiError::from)?;
                 let mut sites: Vec<GrantedSite> =
                     rules.into_iter().map(|(folder, site)| GrantedSite { site, folder }).collect();
                 sites.sort_by(|one, other| (&one.site, &one.folder).cmp(&(&other.site, &other.folder)));
@@ -51,7 +52,8 @@ impl Octo {
                 for handle in handles {
                     let (folder, rule) = (folder.clone(), rule.clone());
                     // One that has just ended has forgotten it already.
-                    let _ended = handle.ask(|reply| crate::session::Ask::ForgetRule(folder, rule, reply)).await;
+                    let _ended =
+                        handle.ask(|reply| crate::session::Ask::ForgetRule(folder, rule, reply)).await;
                 }
                 json(Done {})
             }

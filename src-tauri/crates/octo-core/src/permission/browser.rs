@@ -42,12 +42,15 @@ pub(super) fn decide(ground: &Ground, effect: &BrowserEffect, files: Option<Deci
 fn is_granted(ground: &Ground, place: &Place) -> bool {
     let by_rule = || ground.rules.contains(&Rule::Site { site: place.site.clone() });
     // What can be granted for one task only is covered by no rule, whoever wrote it.
-    ground.granted.iter().any(|site| *site == place.site || is_encrypted(site, &place.site)) || (place.entry == Entry::Asks && by_rule())
+    ground.granted.iter().any(|site| *site == place.site || is_encrypted(site, &place.site))
+        || (place.entry == Entry::Asks && by_rule())
 }
 
 /// Whether one is the other, only encrypted: where plain addresses of the usual port lead nearly always.
 fn is_encrypted(plain: &str, site: &str) -> bool {
-    let host = |site: &str, scheme| site.strip_prefix(scheme).filter(|rest: &&str| !rest.contains(':')).map(str::to_owned);
+    let host = |site: &str, scheme| {
+        site.strip_prefix(scheme).filter(|rest: &&str| !rest.contains(':')).map(str::to_owned)
+    };
     host(plain, "http://").is_some_and(|plain| host(site, "https://") == Some(plain))
 }
 
@@ -56,7 +59,11 @@ pub(crate) fn browser_leave(ground: &Ground, effects: &Effects) -> Option<Browse
     let weight = effects.browser.as_ref()?.weight.clone()?;
     let ruled = ground.rules.iter().filter_map(|rule| match rule {
         Rule::Site { site } => Some(site.clone()),
-        Rule::Command { .. } | Rule::Line { .. } | Rule::Write { .. } | Rule::Read { .. } | Rule::Host { .. } => None,
+        Rule::Command { .. }
+        | Rule::Line { .. }
+        | Rule::Write { .. }
+        | Rule::Read { .. }
+        | Rule::Host { .. } => None,
     });
     let granted = ground.granted.iter().cloned().chain(ruled).collect();
     let roam = if ground.mode == Mode::Autonomous { Roam::Web } else { Roam::Granted };

@@ -452,7 +452,9 @@ fn what_cannot_be_taken_back_asks_in_every_mode_and_by_no_rule() {
             ..ground(mode, &folder)
         };
         let effects = weighed(&shop, Entry::Asks, &[PageRisk::Pays, PageRisk::Sends]);
-        let Decision::Ask { reason, rule } = decide(&ground, &effects).decision else { panic!("{mode:?} asks") };
+        let Decision::Ask { reason, rule } = decide(&ground, &effects).decision else {
+            panic!("{mode:?} asks")
+        };
         assert_eq!(rule, None);
         assert_eq!(reason, AskReason::Page { risk: PageRisk::Pays, site: shop.clone(), target: None });
     }

@@ -11,8 +11,8 @@ use crate::{
 use octo_llm::{CacheKind, ModelCard};
 use octo_protocol::{
     Answer, ApiError, Block, BudgetAnswer, Effort, ErrorCode, Event, FileSelection, Mode, ModelId,
-    QuestionId, Queued, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, Sent, SessionInfo, SwitchCost,
-    TaskNumber, TaskView, Usage,
+    QuestionId, Queued, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, Sent, SessionInfo,
+    SwitchCost, TaskNumber, TaskView, Usage,
 };
 use std::path::Path;
 use tokio::sync::oneshot;

@@ -11,8 +11,8 @@ use crate::{
     turn::Input,
 };
 use octo_protocol::{
-    Answer, ApiError, Ask, AskReason, Block, CallId, CallStatus, ErrorCode, Event, Mode, Question, QuestionId, Rule,
-    ToolView, TurnId,
+    Answer, ApiError, Ask, AskReason, Block, CallId, CallStatus, ErrorCode, Event, Mode, Question,
+    QuestionId, Rule, ToolView, TurnId,
 };
 use octo_tools::{Effects, Vetted};
 

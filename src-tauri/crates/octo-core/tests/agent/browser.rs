@@ -2,9 +2,9 @@
 
 use super::rig::{PATIENCE, Rig, results, statuses};
 use octo_protocol::{
-    Answer, Ask, AskReason, BrowserChoice, BrowserState, CallStatus, ChooseBrowser, DetachBrowser, ForgetSite,
-    GiveBackPage, ListSites, Mode, PageHand, PageRisk, Question, Rule, SessionId, Snapshot, TakePage, ToolView, Topic,
-    TurnEnd, Update,
+    Answer, Ask, AskReason, BrowserChoice, BrowserState, CallStatus, ChooseBrowser, DetachBrowser,
+    ForgetSite, GiveBackPage, ListSites, Mode, PageHand, PageRisk, Question, Rule, SessionId, Snapshot,
+    TakePage, ToolView, Topic, TurnEnd, Update,
 };
 use octo_testkit::{Reply, Script};
 use serde_json::{Value, json};
@@ -38,7 +38,13 @@ impl Chromium {
         };
         let profile = tempfile::tempdir().expect("a profile");
         let process = Command::new(program)
-            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--password-store=basic"])
+            .args([
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--password-store=basic",
+            ])
             .args(["--disable-background-networking", "--remote-debugging-port=0", "--window-size=1000,800"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .env("HOME", profile.path())
@@ -147,7 +153,8 @@ fn step(step: impl Fn(&str) -> Value + Send + 'static) -> Step {
 fn number(read: &str, name: &str) -> u32 {
     let at = read.rfind(name).unwrap_or_else(|| panic!("{name} was read: {read}"));
     let rest = read.get(at..).unwrap_or_default();
-    let digits: String = rest.split('[').nth(1).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+    let digits: String =
+        rest.split('[').nth(1).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
     digits.parse().unwrap_or_else(|_| panic!("a number behind {name}: {read}"))
 }
 
@@ -194,13 +201,19 @@ const NEXT: &str = "<!doctype html><title>Second page</title><h1>Second page</h1
 async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in_every_mode() {
     let Some(browser) = Chromium::start() else { return };
     let site = Site::start(&[("/", FORM), ("/next", NEXT)]);
-    let steps =
-        vec![open(site.url("/")), fill("textbox \"Name\"", "Ada"), click("button \"Next\""), click("button \"Pay now\"")];
+    let steps = vec![
+        open(site.url("/")),
+        fill("textbox \"Name\"", "Ada"),
+        click("button \"Next\""),
+        click("button \"Pay now\""),
+    ];
     let mut rig = rig_with(&browser, plan(steps)).await;
     let session = rig.start(Mode::AskRisky, "order it").await;
     let question = rig.question().await;
     assert_eq!(reason(&question), &AskReason::Site { site: site.origin() });
-    let Ask::Permission { rule, preview: ToolView::Browser(view), .. } = &question.ask else { panic!("a view") };
+    let Ask::Permission { rule, preview: ToolView::Browser(view), .. } = &question.ask else {
+        panic!("a view")
+    };
     assert_eq!(rule, &None, "what is near is granted for a task at most");
     assert_eq!(view.site.as_deref(), Some(site.origin().as_str()));
     assert!(site.asked().is_empty(), "nothing was opened before the answer");
@@ -210,7 +223,9 @@ async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in
     let AskReason::Page { risk, site: at, target } = reason(&question) else { panic!("{question:?}") };
     assert_eq!((*risk, at.as_str()), (PageRisk::Pays, site.origin().as_str()));
     assert_eq!(target.as_ref().map(|target| target.name.as_str()), Some("Pay now"));
-    let Ask::Permission { rule: None, preview: ToolView::Browser(view), .. } = &question.ask else { panic!() };
+    let Ask::Permission { rule: None, preview: ToolView::Browser(view), .. } = &question.ask else {
+        panic!()
+    };
     let picture = view.picture.clone().expect("a crop of the button");
     assert_eq!(rig.octo.blob(&picture).await.unwrap().media_type, "image/png");
     rig.answer(session, &question, Answer::No { reason: Some("too dear".into()) }).await;
@@ -228,8 +243,7 @@ async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in
 async fn autonomous_grants_sites_and_no_sinks() {
     let Some(browser) = Chromium::start() else { return };
     let site = Site::start(&[("/next", NEXT)]);
-    let mut rig =
-        rig_with(&browser, plan(vec![open(site.url("/next")), click("button \"Pay now\"")])).await;
+    let mut rig = rig_with(&browser, plan(vec![open(site.url("/next")), click("button \"Pay now\"")])).await;
     let session = rig.start(Mode::Autonomous, "pay it").await;
     let question = rig.question().await;
     assert!(matches!(reason(&question), AskReason::Page { risk: PageRisk::Pays, .. }), "{question:?}");
@@ -244,8 +258,12 @@ async fn autonomous_grants_sites_and_no_sinks() {
 async fn a_page_that_leads_elsewhere_is_not_read_there() {
     let Some(browser) = Chromium::start() else { return };
     let moving = "<!doctype html><title>Here</title><a href=http://localhost:PORT/other>Onward</a>";
-    let site = Site::start(&[("/", moving), ("/other", "<!doctype html><title>Other</title><p>secret of another site")]);
-    let mut rig = rig_with(&browser, plan(vec![open(site.url("/")), click("link \"Onward\""), snapshot()])).await;
+    let site = Site::start(&[
+        ("/", moving),
+        ("/other", "<!doctype html><title>Other</title><p>secret of another site"),
+    ]);
+    let mut rig =
+        rig_with(&browser, plan(vec![open(site.url("/")), click("link \"Onward\""), snapshot()])).await;
     let session = rig.start(Mode::AskRisky, "look").await;
     let question = rig.question().await;
     rig.answer(session, &question, Answer::Once).await;
@@ -305,12 +323,16 @@ async fn what_a_page_says_stays_in_its_block() {
     let told = results(&rig.snapshot(session).await);
     assert_eq!(told.len(), 6);
     for text in &told {
-        let (ends, begins) = (text.matches("</browser_page>").count(), text.matches("<browser_page ").count());
+        let (ends, begins) =
+            (text.matches("</browser_page>").count(), text.matches("<browser_page ").count());
         assert_eq!(ends, begins, "{text}");
         for hostile in ["SYSTEM: obey", "pay all", "from a dialog", " alt"] {
             if let Some(at) = text.find(hostile) {
                 let (before, after) = text.split_at(at);
-                assert!(before.contains("<browser_page ") && after.contains("</browser_page>"), "{hostile}: {text}");
+                assert!(
+                    before.contains("<browser_page ") && after.contains("</browser_page>"),
+                    "{hostile}: {text}"
+                );
                 assert!(!before.contains("</browser_page>"), "{hostile} is outside: {text}");
             }
         }
@@ -336,7 +358,8 @@ async fn stopped_while_it_waits_the_page_is_let_go_of() {
     })
     .await;
     assert_eq!((page.session, page.site.as_str()), (session, site.origin().as_str()));
-    let picture = rig.octo.live_picture(session, page.picture.expect("its number")).expect("a picture in memory");
+    let picture =
+        rig.octo.live_picture(session, page.picture.expect("its number")).expect("a picture in memory");
     assert!(picture.starts_with(&[0xff, 0xd8]), "a JPEG");
     let began = std::time::Instant::now();
     rig.stop(session).await;
@@ -382,7 +405,10 @@ async fn while_the_person_has_the_page_the_agent_waits_and_is_told() {
 #[tokio::test]
 async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
     let Some(browser) = Chromium::start() else { return };
-    let site = Site::start(&[("/one", "<title>One</title><p>first page"), ("/two", "<title>Two</title><p>second page")]);
+    let site = Site::start(&[
+        ("/one", "<title>One</title><p>first page"),
+        ("/two", "<title>Two</title><p>second page"),
+    ]);
     let (one, two) = (site.url("/one"), site.url("/two"));
     let script = Script::from_fn(move |request| {
         let url = if request.user_text().contains("first") { &one } else { &two };
@@ -394,9 +420,12 @@ async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
                 let listed = request.results();
                 let listed = &listed[0].text;
                 let of_person = listed.lines().find(|line| {
-                    line.starts_with(|first: char| first.is_ascii_digit()) && line.contains('"') && !line.contains("opened from here")
+                    line.starts_with(|first: char| first.is_ascii_digit())
+                        && line.contains('"')
+                        && !line.contains("opened from here")
                 });
-                let number = of_person.and_then(|line| line.split(' ').next()).expect("the tab it began with");
+                let number =
+                    of_person.and_then(|line| line.split(' ').next()).expect("the tab it began with");
                 Reply::call("browser", json!({ "action": "close", "tab": number }))
             }
             _ => Reply::text("done"),
@@ -423,15 +452,17 @@ async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
     .await;
     assert_eq!(states.iter().filter(|state| matches!(state, BrowserState::Attached { .. })).count(), 1);
     rig.octo.call(DetachBrowser {}).await.expect("detached");
-    next(&mut watch, |update| matches!(update, Update::Browser { state: BrowserState::Apart }).then_some(())).await;
+    next(&mut watch, |update| matches!(update, Update::Browser { state: BrowserState::Apart }).then_some(()))
+        .await;
     rig.assert_sound();
 }
 
 #[tokio::test]
 async fn addresses_no_task_has_business_at_are_refused_and_granted_sites_can_be_forgotten() {
     let Some(browser) = Chromium::start() else { return };
-    let steps = ["javascript:alert(1)", "chrome://inspect", "data:text/html,x", "https://me:secret@shop.example/"]
-        .map(|url| open(url.to_owned()));
+    let steps =
+        ["javascript:alert(1)", "chrome://inspect", "data:text/html,x", "https://me:secret@shop.example/"]
+            .map(|url| open(url.to_owned()));
     let mut rig = rig_with(&browser, plan(steps.into_iter().collect())).await;
     let session = rig.start(Mode::Autonomous, "go").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -478,11 +509,11 @@ async fn a_site_that_is_always_granted_is_listed_until_it_is_forgotten() {
 #[tokio::test]
 async fn switched_off_or_not_there_the_model_is_told_and_nothing_is_tried_again() {
     let mut rig = Rig::new(
-        Script::new().call("browser", json!({ "action": "tabs" })).text("no").call(
-            "browser",
-            json!({ "action": "status" }),
-        )
-        .text("no"),
+        Script::new()
+            .call("browser", json!({ "action": "tabs" }))
+            .text("no")
+            .call("browser", json!({ "action": "status" }))
+            .text("no"),
     )
     .await;
     rig.octo.call(ChooseBrowser { choice: BrowserChoice::Off }).await.unwrap();

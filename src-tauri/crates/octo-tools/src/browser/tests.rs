@@ -12,23 +12,47 @@ fn every_action_is_read_as_what_it_means() {
     let act = |act: PageAct| WishedDeed::Act(act);
     for (arguments, deed) in [
         (json!({"action": "status"}), WishedDeed::Status),
-        (json!({"action": "open", "url": " shop.example/a "}), WishedDeed::Open { url: "https://shop.example/a".into() }),
+        (
+            json!({"action": "open", "url": " shop.example/a "}),
+            WishedDeed::Open { url: "https://shop.example/a".into() },
+        ),
         (json!({"action": "navigate", "url": "http://a"}), WishedDeed::Navigate { url: "http://a".into() }),
-        (json!({"action": "navigate", "url": "javascript:x"}), WishedDeed::Navigate { url: "javascript:x".into() }),
+        (
+            json!({"action": "navigate", "url": "javascript:x"}),
+            WishedDeed::Navigate { url: "javascript:x".into() },
+        ),
         (json!({"action": "snapshot", "page": 3}), WishedDeed::Snapshot { part: 3 }),
         (json!({"action": "read", "ref": 4}), WishedDeed::Read { target: Some(4), part: 1 }),
         (json!({"action": "act", "ref": 3}), act(PageAct::Click(3))),
         (json!({"action": "act", "x": 3, "y": 4}), act(PageAct::ClickAt(3.0, 4.0))),
         (json!({"action": "act", "kind": "fill", "ref": 3}), act(PageAct::Fill(3, String::new()))),
-        (json!({"action": "act", "kind": "press", "key": "Enter"}), act(PageAct::Press(None, "Enter".into()))),
-        (json!({"action": "act", "kind": "select", "ref": 1, "text": "B"}), act(PageAct::Select(1, vec!["B".into()]))),
+        (
+            json!({"action": "act", "kind": "press", "key": "Enter"}),
+            act(PageAct::Press(None, "Enter".into())),
+        ),
+        (
+            json!({"action": "act", "kind": "select", "ref": 1, "text": "B"}),
+            act(PageAct::Select(1, vec!["B".into()])),
+        ),
         (json!({"action": "act", "kind": "scroll"}), act(PageAct::Scroll(Scrolled::By(0.0, 600.0)))),
-        (json!({"action": "act", "kind": "scroll", "text": "Up", "y": -80}), act(PageAct::Scroll(Scrolled::By(0.0, -80.0)))),
-        (json!({"action": "act", "kind": "scroll", "text": "Prices"}), act(PageAct::Scroll(Scrolled::ToText("Prices".into())))),
+        (
+            json!({"action": "act", "kind": "scroll", "text": "Up", "y": -80}),
+            act(PageAct::Scroll(Scrolled::By(0.0, -80.0))),
+        ),
+        (
+            json!({"action": "act", "kind": "scroll", "text": "Prices"}),
+            act(PageAct::Scroll(Scrolled::ToText("Prices".into()))),
+        ),
         (json!({"action": "act", "kind": "wait", "ms": 99_999}), act(PageAct::Wait(Awaited::Time(10_000)))),
-        (json!({"action": "act", "kind": "wait", "text": "Done"}), act(PageAct::Wait(Awaited::Text("Done".into())))),
+        (
+            json!({"action": "act", "kind": "wait", "text": "Done"}),
+            act(PageAct::Wait(Awaited::Text("Done".into()))),
+        ),
         (json!({"action": "dialog", "accept": false}), WishedDeed::Dialog(DialogAnswer::Dismiss)),
-        (json!({"action": "dialog", "accept": true, "text": "a"}), WishedDeed::Dialog(DialogAnswer::Accept(Some("a".into())))),
+        (
+            json!({"action": "dialog", "accept": true, "text": "a"}),
+            WishedDeed::Dialog(DialogAnswer::Accept(Some("a".into()))),
+        ),
     ] {
         assert_eq!(wish(arguments.clone()).map(|wish| wish.deed), Ok(deed), "{arguments}");
     }
@@ -76,10 +100,7 @@ fn names_models_know_from_elsewhere_are_taken() {
         let call = Toolset::standard().prepare("browser", arguments).ok().unwrap();
         Value::Object(call.arguments)
     };
-    assert_eq!(
-        read(r#"{"action": "focus", "target_id": "3"}"#),
-        json!({"action": "focus", "tab": 3}),
-    );
+    assert_eq!(read(r#"{"action": "focus", "target_id": "3"}"#), json!({"action": "focus", "tab": 3}),);
     assert_eq!(
         read(r#"{"action": "act", "kind": "wait", "selector": "Done"}"#),
         json!({"action": "act", "kind": "wait", "text": "Done"}),

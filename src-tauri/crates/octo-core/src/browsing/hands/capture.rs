@@ -12,10 +12,14 @@ use octo_browser::{
 
 /// The accessibility tree of every frame and one layout for each session. Nothing is written into the page.
 pub(in super::super) async fn capture(page: &Page) -> Result<Captured, PageError> {
-    let words = EvaluateParams { return_by_value: Some(true), ..EvaluateParams::new("[document.title, devicePixelRatio]") };
+    let words = EvaluateParams {
+        return_by_value: Some(true),
+        ..EvaluateParams::new("[document.title, devicePixelRatio]")
+    };
     let (frames, metrics, words) =
         tokio::join!(page.frames(), page.call(GetLayoutMetricsParams {}, LIMIT), page.call(words, LIMIT));
-    let (frames, view, words) = (frames?, metrics?.css_layout_viewport, words?.result.value.unwrap_or_default());
+    let (frames, view, words) =
+        (frames?, metrics?.css_layout_viewport, words?.result.value.unwrap_or_default());
     let mut sessions: Vec<SessionId> = vec![page.session().clone()];
     for frame in &frames {
         if !sessions.contains(&frame.session) {
@@ -25,8 +29,7 @@ pub(in super::super) async fn capture(page: &Page) -> Result<Captured, PageError
     let scale = words.get(1).and_then(serde_json::Value::as_f64).unwrap_or(1.0);
     let layouts = sessions.iter().map(|session| page.call_in(session, ReadLayout::default(), LIMIT));
     let trees = frames.iter().map(|frame| tree(page, &frames, frame));
-    let (layouts, trees) =
-        tokio::join!(futures::future::join_all(layouts), futures::future::join_all(trees));
+    let (layouts, trees) = tokio::join!(futures::future::join_all(layouts), futures::future::join_all(trees));
     let mut captured = Captured {
         title: words.get(0).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned(),
         viewport: Viewport { width: view.client_width as f64, height: view.client_height as f64 },
@@ -68,7 +71,8 @@ async fn tree(
     let parent = frame.parent.as_ref().and_then(|parent| frames.iter().find(|known| known.id == *parent));
     let owner = async {
         let parent = parent?;
-        let owner = page.call_in(&parent.session, GetFrameOwnerParams::new(frame.id.clone()), LIMIT).await.ok()?;
+        let owner =
+            page.call_in(&parent.session, GetFrameOwnerParams::new(frame.id.clone()), LIMIT).await.ok()?;
         Some(Owner { frame: parent.id.inner().clone(), node: *owner.backend_node_id.inner() })
     };
     let (tree, owner) = tokio::join!(page.call_in(&frame.session, tree, LIMIT), owner);

@@ -68,11 +68,15 @@ fn read(keys: &str) -> Option<(i64, Key)> {
 
 fn key(name: &str, modifiers: i64) -> Option<Key> {
     let lower = name.to_lowercase();
-    if let Some((_, key, code, number, text)) = NAMED.iter().find(|(names, ..)| names.contains(&lower.as_str())) {
+    if let Some((_, key, code, number, text)) =
+        NAMED.iter().find(|(names, ..)| names.contains(&lower.as_str()))
+    {
         let (name, code, text) = ((*key).to_owned(), (*code).to_owned(), text.map(str::to_owned));
         return Some(Key { name, code, number: *number, text });
     }
-    if let Some(number) = lower.strip_prefix('f').and_then(|rest| rest.parse::<i64>().ok()).filter(|n| (1..=12).contains(n)) {
+    if let Some(number) =
+        lower.strip_prefix('f').and_then(|rest| rest.parse::<i64>().ok()).filter(|n| (1..=12).contains(n))
+    {
         let name = format!("F{number}");
         return Some(Key { code: name.clone(), name, number: 111 + number, text: None });
     }
@@ -106,7 +110,9 @@ pub(super) async fn press(page: &Page, on: &SessionId, keys: &str) -> Result<(),
         ..DispatchKeyEventParams::new(kind)
     };
     let down = match &key.text {
-        Some(text) => DispatchKeyEventParams { text: Some(text.clone()), ..base(DispatchKeyEventType::KeyDown) },
+        Some(text) => {
+            DispatchKeyEventParams { text: Some(text.clone()), ..base(DispatchKeyEventType::KeyDown) }
+        }
         None => {
             // Editing by the keyboard is the browser's own business, and not of synthetic events.
             let commands = match (modifiers, key.code.as_str()) {
