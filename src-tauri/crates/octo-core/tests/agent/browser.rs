@@ -27,6 +27,7 @@ struct Chromium {
 
 impl Chromium {
     /// None where there is none and nobody promised one.
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     fn start() -> Option<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program: Option<PathBuf> =
