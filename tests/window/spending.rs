@@ -103,8 +103,12 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
 
     // The guess is taken with Tab and sent.
     app.until("the guess", async || {
-        Ok(app.script("return document.querySelector('[data-testid=suggestion]')?.textContent").await?.as_str()
-            .is_some_and(|text| text.contains("style sheet")).then_some(()))
+        Ok(app
+            .script("return document.querySelector('[data-testid=suggestion]')?.textContent")
+            .await?
+            .as_str()
+            .is_some_and(|text| text.contains("style sheet"))
+            .then_some(()))
     })
     .await?;
     app.picture(&format!("suggestion-{look}")).await?;
@@ -112,7 +116,8 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     let taken = app.script("return document.querySelector('[data-testid=composer]').value").await?;
     assert_eq!(taken, "Now add a style sheet", "Tab takes it");
     app.click("send").await?;
-    app.until("the second task's end", async || Ok((app.all("turn-end").await?.len() >= 2).then_some(()))).await?;
+    app.until("the second task's end", async || Ok((app.all("turn-end").await?.len() >= 2).then_some(())))
+        .await?;
 
     // What it came to: at the turn, in the bar, and on the page.
     app.text_where("status-cost", "a cost", |text| text.contains('$')).await?;
@@ -121,7 +126,8 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     app.text_where("usage-models", "the model's cost", |text| text.contains("scripted-model")).await?;
     app.picture(&format!("usage-{look}")).await?;
     app.click("usage-split-purpose").await?;
-    app.text_where("usage-purposes", "the guess as a purpose of its own", |text| text.lines().count() > 1).await?;
+    app.text_where("usage-purposes", "the guess as a purpose of its own", |text| text.lines().count() > 1)
+        .await?;
     app.close().await?;
 
     for request in server.requests() {

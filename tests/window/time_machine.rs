@@ -123,7 +123,8 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     app.find("trash-row").await?;
     app.picture(&format!("trash-{look}")).await?;
     app.click("trash-kind-session").await?;
-    app.until("the session alone", async || Ok((app.all("trash-row").await?.len() == 1).then_some(()))).await?;
+    app.until("the session alone", async || Ok((app.all("trash-row").await?.len() == 1).then_some(())))
+        .await?;
     app.click("trash-row").await?;
     app.click("trash-restore").await?;
     app.find("session-row").await?.click().await?;

@@ -2,6 +2,7 @@
 
 mod apps;
 mod attachments;
+mod browser;
 mod certificates;
 mod closed;
 mod hosts;
@@ -15,6 +16,7 @@ mod trash;
 
 use crate::{
     Config, OpenTurns, Subscription,
+    browsing::{self, HomeBrowser},
     keys::KeyRing,
     models::Models,
     rules::Rules,
@@ -94,12 +96,12 @@ impl Octo {
         trash.install(&config.remover)?;
         let shared = Shared {
             trash,
-            blobs,
             time,
             models: Models::new(keys, presets, state.models, &state.settings),
             toolset: Toolset::standard(),
             search: Search::new(searching.clone()),
             searching,
+            browser: HomeBrowser::new(&config.home, blobs.clone(), state.settings.browser.clone()),
             documents: Reader::of_this_program(),
             login: LoginEnvironment::capture(),
             lease: Holder::of_this_process(),
@@ -107,6 +109,7 @@ impl Octo {
             changing: tokio::sync::Mutex::default(),
             troubles: Troubles::new(),
             rules: Rules::new(&config.home),
+            blobs,
             preferences: std::sync::RwLock::new(state.settings.clone()),
             store,
             config,
@@ -149,6 +152,7 @@ impl Octo {
             Request::Ledger(request) => self.ledger(request).await,
             Request::Trash(request) => self.trash(request).await,
             Request::App(request) => self.app(request).await,
+            Request::Browser(request) => self.browser(request).await,
             Request::Time(request) => self.time(request).await,
             Request::Policy(request) => self.policy(request).await,
             Request::Host(request) => self.host(request).await,
@@ -202,6 +206,7 @@ impl Octo {
     /// Ends everything that runs, keeps it, and lets go of the home. Running turns are left so that the
     /// next start goes on with them; their commands are killed.
     pub async fn shutdown(&self) {
+        self.shared.browser.detach();
         let handles: Vec<SessionHandle> = self.open.lock().await.drain().map(|(_, handle)| handle).collect();
         futures::future::join_all(handles.iter().map(SessionHandle::shut_down)).await;
         let store = self.shared.store.clone();
@@ -228,6 +233,7 @@ impl Octo {
                 Ok(Snapshot::Settings { seq, snapshot: Box::new(snapshot) })
             }
             Topic::Ledger => Ok(Snapshot::Ledger {}),
+            Topic::Browser => Ok(Snapshot::Browser { state: self.shared.browser.state() }),
         }
     }
 
@@ -237,6 +243,21 @@ impl Octo {
 
     pub(crate) fn policies(&self) -> broadcast::Receiver<PolicyState> {
         self.shared.rules.watch()
+    }
+
+    /// What is told of the browser from now on.
+    pub(crate) fn browser_news(&self) -> broadcast::Receiver<browsing::News> {
+        self.shared.browser.watch()
+    }
+
+    /// The page a session works in now.
+    pub(crate) fn live_page(&self, session: SessionId) -> Option<octo_protocol::LivePage> {
+        self.shared.browser.seated(session)?.live()
+    }
+
+    /// A picture of the page a session works in, as JPEG; none for one that is gone. It is kept in memory only.
+    pub fn live_picture(&self, session: SessionId, number: u32) -> Option<Arc<[u8]>> {
+        self.shared.browser.seated(session)?.picture(number)
     }
 
     pub(crate) fn troubles(&self) -> &Troubles {

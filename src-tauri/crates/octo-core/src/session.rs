@@ -85,6 +85,7 @@ pub(crate) enum Inbox {
 }
 
 /// What a job reports.
+#[expect(clippy::large_enum_variant, reason = "a report is boxed on its way")]
 pub(crate) enum Report {
     /// Of a model call.
     Model(model_call::Progress),

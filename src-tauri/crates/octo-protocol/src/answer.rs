@@ -25,6 +25,7 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
+#[expect(clippy::large_enum_variant, reason = "few questions are held at a time, and most are permissions")]
 pub enum Ask {
     /// May this call run?
     Permission {
@@ -165,6 +166,8 @@ pub enum Refusal {
     Ruled,
     /// One of the person's hooks says no, or failed.
     Hook,
+    /// An address no task has business at: one that runs code, controls the browser, or belongs to nobody.
+    Address,
 }
 
 /// A standing permission, bound to a folder when stored.

@@ -11,8 +11,8 @@ use crate::{
 use octo_llm::{CacheKind, ModelCard};
 use octo_protocol::{
     Answer, ApiError, Block, BudgetAnswer, Effort, ErrorCode, Event, FileSelection, Mode, ModelId,
-    QuestionId, Queued, QueuedId, RestorePreview, RestoreReport, RestoreTask, Sent, SessionInfo, SwitchCost,
-    TaskNumber, TaskView, Usage,
+    QuestionId, Queued, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, Sent, SessionInfo,
+    SwitchCost, TaskNumber, TaskView, Usage,
 };
 use std::path::Path;
 use tokio::sync::oneshot;
@@ -59,6 +59,8 @@ pub(crate) enum Ask {
     RestoreTask(RestoreTask, Reply<RestoreReport>),
     /// Give the present state a name.
     AddCheckpoint(String, Reply<TaskView>),
+    /// A rule of this folder was taken back.
+    ForgetRule(String, Rule, Reply<()>),
     /// Wait until no turn runs.
     WhenIdle(Reply<()>),
 }
@@ -76,6 +78,15 @@ impl Session {
                 self.calls.stop_taken();
                 let stopped = self.stop().await;
                 respond(reply, stopped)
+            }
+            Ask::ForgetRule(folder, rule, reply) => {
+                if folder == self.info.folder {
+                    self.rules.retain(|known| *known != rule);
+                    if let Rule::Site { site } = rule {
+                        self.granted_sites.retain(|known| *known != site);
+                    }
+                }
+                respond(reply, Ok(()))
             }
             Ask::Retry(reply) => {
                 let outcome = self.go_on().await;

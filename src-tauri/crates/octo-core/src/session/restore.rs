@@ -65,6 +65,7 @@ impl Session {
             last_id: stored.todo_last_id,
         })));
         let size = Size::restored(stored.context_tokens, &stored.context);
+        let seat = shared.browser.seat(id, shared.outputs(id));
         let mut session = Self {
             files: files_of(&shared, id, &folder, &scratch, &shell_place),
             shell: shell_of(&shared, id, &shell_place, &inbox),
@@ -79,6 +80,8 @@ impl Session {
             background: Background::restored(&stored.commands),
             todos,
             rules,
+            granted_sites: Vec::new(),
+            seat,
             folder,
             scratch,
             shell_place,

@@ -48,6 +48,8 @@ impl Session {
     pub(super) async fn begin_turn(&mut self, blocks: Vec<Block>) -> Result<(), ApiError> {
         let turn = TurnId::new();
         let mut step = Step::default();
+        // A new task: what was granted to the one before is over.
+        self.granted_sites.clear();
         self.open_turn(turn, Began::ByThePerson, &mut step);
         self.drain_queue(turn, &mut step);
         self.add_person_message(turn, blocks, &mut step);
@@ -261,6 +263,7 @@ impl Session {
         self.task_ends(running.task);
         step.jobs.push(Box::new(move |session| session.hear_hooks_at_end(ended)));
         step.jobs.push(Box::new(Session::begin_pause));
+        step.jobs.push(Box::new(|session| session.seat.let_go()));
         if finished && self.queue.is_empty() {
             step.jobs.push(Box::new(move |session| session.reporter()(Report::Finished(id))));
         }
@@ -279,6 +282,7 @@ impl Session {
         let turn = running.view.id;
         // Everything that runs ends now, also when there is no room to store that it does.
         running.cancel.cancel();
+        self.seat.let_go();
         let report = self.reporter();
         tokio::spawn(async move {
             tokio::time::sleep(STOP_PATIENCE).await;
