@@ -301,7 +301,8 @@ proptest! {
         prop_assert_eq!(two.diff(&one, 300).change, Change::Nothing);
         let text = two.render(budget, Filter::default());
         prop_assert!(text.tokens <= budget.max(250));
-        prop_assert!(!text.text.contains(['\u{200b}', '\u{202e}']));
+        let unseen = text.text.contains(['\u{200b}', '\u{202e}']);
+        prop_assert!(!unseen);
         let mut from = 0;
         while let Some(page) = two.read(&Piece::Whole, from, 20) {
             match page.next {

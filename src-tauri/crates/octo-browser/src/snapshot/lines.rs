@@ -340,7 +340,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                 self.inline += 1;
                 Some(Undo::Inline { quiet: false })
             }
-            Part::Through if !node.block => Some(Undo::Nothing),
+            Part::Through | Part::Code if !node.block => Some(Undo::Nothing),
             _ => Some(self.block()),
         }
     }

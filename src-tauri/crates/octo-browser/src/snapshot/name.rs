@@ -33,7 +33,7 @@ pub(super) fn is_secret(tree: &Tree<'_>, node: &Node) -> bool {
 }
 
 /// The word before a target's name.
-pub(super) fn word<'n>(node: &'n Node, mark: Mark) -> &'n str {
+pub(super) fn word(node: &Node, mark: Mark) -> &str {
     match (mark, node.part) {
         (_, Part::Picture) => "img",
         (Mark::Drag, _) => "drag",
@@ -99,6 +99,9 @@ pub(super) enum Quotes {
 /// What follows a target's ref: its states, its value (never a secret one), where a link leads out to.
 pub(super) fn state(tree: &Tree<'_>, node: &Node, secret: bool) -> String {
     let mut out = node.states.clone();
+    if is_label_of_checked(tree, node) {
+        out.push_str(" checked");
+    }
     if node.part == Part::Field || node.editable {
         if secret {
             if !node.value.is_empty() {
@@ -131,6 +134,15 @@ pub(super) fn state(tree: &Tree<'_>, node: &Node, secret: bool) -> String {
         out.push_str(" unseen");
     }
     out
+}
+
+/// A label that stands in for a box nobody sees, which is on.
+fn is_label_of_checked(tree: &Tree<'_>, node: &Node) -> bool {
+    let Some(layout) = tree.layout(node.frame).filter(|layout| layout.tag(node.fact) == "LABEL") else {
+        return false;
+    };
+    let inside = layout.facts.iter().skip(node.fact as usize + 1).take(32);
+    inside.take_while(|fact| fact.parent != u32::MAX && fact.parent >= node.fact).any(|fact| fact.checked)
 }
 
 /// The host a link leads to, if it is not its page's own.
