@@ -32,7 +32,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::{sync::{broadcast, watch}, task::JoinHandle};
+use tokio::{
+    sync::{broadcast, watch},
+    task::JoinHandle,
+};
 
 /// How many events of a page are kept for a slow reader.
 const NEWS: usize = 256;

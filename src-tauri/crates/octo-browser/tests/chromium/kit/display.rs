@@ -7,7 +7,10 @@ use std::{
     process::{Child, Command, Stdio},
 };
 use tempfile::TempDir;
-use x11rb::{connection::Connection as _, protocol::xproto::{ConnectionExt as _, ImageFormat}};
+use x11rb::{
+    connection::Connection as _,
+    protocol::xproto::{ConnectionExt as _, ImageFormat},
+};
 
 /// A point of the page, below where the browser puts its questions.
 const MIDDLE: (i16, i16) = (560, 700);
