@@ -97,7 +97,7 @@ impl Undo {
 impl Drop for Undo {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
-            self.link.tell(None, DetachFromTargetParams { session_id: Some(session), ..Default::default() });
+            self.link.tell(None, DetachFromTargetParams { session_id: Some(session) });
         }
     }
 }
@@ -134,5 +134,5 @@ pub(super) fn begin_child(core: &Core, session: &SessionId) {
 /// Lets go of something that was attached to unasked.
 pub(super) fn release(core: &Core, session: &SessionId) {
     core.link.tell(Some(session), RunIfWaitingForDebuggerParams {});
-    core.link.tell(None, DetachFromTargetParams { session_id: Some(session.clone()), ..Default::default() });
+    core.link.tell(None, DetachFromTargetParams { session_id: Some(session.clone()) });
 }
