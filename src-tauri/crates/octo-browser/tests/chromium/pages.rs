@@ -6,7 +6,13 @@ use crate::kit::{
 use octo_browser::{
     Answer, Area, Arrival, CallError, DialogKind, Document, History, Liveness, NavigateError, Page,
     PageError, PageEvent, PictureFormat,
-    cdp::{browser_protocol::target::CreateTargetParams, js_protocol::runtime::EvaluateParams},
+    cdp::{
+        browser_protocol::{
+            browser::{Bounds, GetWindowForTargetParams, SetWindowBoundsParams, WindowState},
+            target::CreateTargetParams,
+        },
+        js_protocol::runtime::EvaluateParams,
+    },
 };
 use std::time::{Duration, Instant};
 
@@ -381,12 +387,19 @@ async fn a_minimised_window_comes_back_for_a_picture() {
     }
     let scene = Scene::start(Frame::Managed, &["/"], &[]).await;
     let page = scene.page("Start").await;
-    let window = until("its window", async || scene.desk.windows("Start").into_iter().next()).await;
-    scene.desk.hands(&["windowminimize", "--sync", &window]);
-    until("the window's absence", async || scene.desk.windows("Start").is_empty().then_some(())).await;
+    let window = || async {
+        let asked = GetWindowForTargetParams { target_id: Some(page.target().clone()) };
+        page.link().call(None, asked, PATIENCE).await.expect("a window")
+    };
+    until("its page", async || scene.desk.is_white().then_some(())).await;
+    let minimised = Bounds { window_state: Some(WindowState::Minimized), ..Default::default() };
+    let minimise = SetWindowBoundsParams::new(window().await.window_id, minimised);
+    page.link().call(None, minimise, PATIENCE).await.expect("minimised");
+    until("the window's absence", async || (!scene.desk.is_white()).then_some(())).await;
+    assert_eq!(window().await.bounds.window_state, Some(WindowState::Minimized));
     let picture = page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture");
     assert!(image::load_from_memory(&picture.bytes).expect("a PNG").width() > 800);
-    until("the window", async || scene.desk.windows("Start").into_iter().next()).await;
+    until("the window", async || scene.desk.is_white().then_some(())).await;
 }
 
 #[tokio::test]

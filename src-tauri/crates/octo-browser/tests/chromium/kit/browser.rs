@@ -27,8 +27,6 @@ pub(crate) enum Start {
     Flag,
     /// Its person switched debugging on.
     Approval,
-    /// Not at all.
-    Closed,
 }
 
 /// A running browser. It is killed with this.
@@ -50,15 +48,11 @@ impl Chromium {
         }
         let process = command.stderr(Stdio::null()).spawn().expect("Chromium");
         let browser = Self { process, profile };
-        if start == Start::Closed {
-            until("its window", async || desk.windows("Chromium").into_iter().next()).await;
-        } else {
-            until("its port", async || {
-                let now = fs::read_to_string(browser.profile.join("DevToolsActivePort")).ok()?;
-                (now.lines().count() == 2 && Some(now) != old).then_some(())
-            })
-            .await;
-        }
+        until("its port", async || {
+            let now = fs::read_to_string(browser.profile.join("DevToolsActivePort")).ok()?;
+            (now.lines().count() == 2 && Some(now) != old).then_some(())
+        })
+        .await;
         browser
     }
 
