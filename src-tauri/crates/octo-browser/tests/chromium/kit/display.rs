@@ -35,7 +35,7 @@ impl Desk {
     pub(crate) async fn start(frame: Frame) -> Self {
         let folder = tempfile::Builder::new().prefix("octo-browser-").tempdir().expect("a folder");
         let mut screen = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp"])
+            .args(["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp", "-noreset"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
