@@ -61,7 +61,10 @@ struct Slot {
 
 enum Stage {
     Idle,
-    Connecting { outcome: watch::Receiver<Option<Result<Connected, ConnectError>>>, cancel: CancellationToken },
+    Connecting {
+        outcome: watch::Receiver<Option<Result<Connected, ConnectError>>>,
+        cancel: CancellationToken,
+    },
     Connected(Connected),
 }
 
@@ -295,8 +298,7 @@ impl Attempt {
         }
         slot.stage = Stage::Connected(connected.clone());
         self.browser.0.state.send_replace(state);
-        let (ended, inner, number) =
-            (connected.link.ended(), Arc::downgrade(&self.browser.0), self.number);
+        let (ended, inner, number) = (connected.link.ended(), Arc::downgrade(&self.browser.0), self.number);
         tokio::spawn(async move {
             let why = ended.await;
             let Some(inner) = inner.upgrade() else { return };

@@ -61,8 +61,7 @@ impl Link {
             detail: error.to_string(),
         };
         let params = serde_json::to_value(command).map_err(unreadable)?;
-        let order =
-            Order::Call { method: method.clone(), session: session.cloned(), params, reply };
+        let order = Order::Call { method: method.clone(), session: session.cloned(), params, reply };
         self.orders.send(order).map_err(|_| self.closed())?;
         match tokio::time::timeout(limit, answer).await {
             Ok(Ok(Ok(result))) => C::response_from_value(result).map_err(unreadable),

@@ -32,7 +32,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::{sync::{broadcast, watch}, task::JoinHandle};
+use tokio::{
+    sync::{broadcast, watch},
+    task::JoinHandle,
+};
 
 /// How many events of a page are kept for a slow reader.
 const NEWS: usize = 256;
@@ -278,7 +281,7 @@ impl Core {
     fn detach(&self) {
         if self.known().health != Health::Gone {
             let session = Some(self.session.clone());
-            self.link.tell(None, DetachFromTargetParams { session_id: session, ..Default::default() });
+            self.link.tell(None, DetachFromTargetParams { session_id: session });
         }
     }
 }

@@ -8,8 +8,8 @@ pub use numbers::TabNumber;
 use crate::{
     CallError, Events, Heard, Link,
     cdp::browser_protocol::target::{
-        ActivateTargetParams, CloseTargetParams, CreateTargetParams, EventTargetCreated, FilterEntry, GetTargetsParams,
-        SetDiscoverTargetsParams, TargetFilter, TargetId,
+        ActivateTargetParams, CloseTargetParams, CreateTargetParams, EventTargetCreated, FilterEntry,
+        GetTargetsParams, SetDiscoverTargetsParams, TargetFilter, TargetId,
     },
     wire::{ListTargets, Target, TargetNews},
 };
@@ -268,7 +268,5 @@ fn is_page(target: &Target) -> bool {
 /// A filter that lets nothing else through.
 pub(crate) fn only(kinds: &[&str]) -> TargetFilter {
     let wanted = kinds.iter().map(|kind| FilterEntry { exclude: None, r#type: Some((*kind).to_owned()) });
-    TargetFilter::new(
-        wanted.chain([FilterEntry { exclude: Some(true), r#type: None }]).collect::<Vec<_>>(),
-    )
+    TargetFilter::new(wanted.chain([FilterEntry { exclude: Some(true), r#type: None }]).collect::<Vec<_>>())
 }

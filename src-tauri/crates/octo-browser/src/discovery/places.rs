@@ -98,7 +98,8 @@ fn guess(folder: &Path) -> &'static Product {
 }
 
 fn folders(environment: &Environment, product: &Product) -> Vec<PathBuf> {
-    let join = |base: &Path, below: &str| below.split('/').fold(base.to_owned(), |path, part| path.join(part));
+    let join =
+        |base: &Path, below: &str| below.split('/').fold(base.to_owned(), |path, part| path.join(part));
     let mut found = Vec::new();
     match environment.system {
         System::Windows => {
@@ -132,11 +133,17 @@ pub fn executables(environment: &Environment) -> Vec<(&'static Product, PathBuf)
         match environment.system {
             System::Linux => {
                 let commands = product.commands.iter();
-                commands.flat_map(|name| environment.path.iter().map(move |folder| folder.join(name))).collect()
+                commands
+                    .flat_map(|name| environment.path.iter().map(move |folder| folder.join(name)))
+                    .collect()
             }
             System::Mac => {
                 let folders = [PathBuf::from("/Applications"), environment.home.join("Applications")];
-                product.mac_program.iter().flat_map(|below| folders.iter().map(move |it| it.join(below))).collect()
+                product
+                    .mac_program
+                    .iter()
+                    .flat_map(|below| folders.iter().map(move |it| it.join(below)))
+                    .collect()
             }
             System::Windows => {
                 let folders = environment.program_files.iter();
@@ -144,7 +151,8 @@ pub fn executables(environment: &Environment) -> Vec<(&'static Product, PathBuf)
             }
         }
     };
-    let found = |product: &'static Product| Some((product, programs(product).into_iter().find(|it| it.is_file())?));
+    let found =
+        |product: &'static Product| Some((product, programs(product).into_iter().find(|it| it.is_file())?));
     PRODUCTS.iter().filter_map(found).collect()
 }
 

@@ -10,8 +10,8 @@ use std::{
 
 /// How long a browser may take to accept, and then to answer. It is on this machine.
 const CONNECT: Duration = Duration::from_millis(500);
-/// A browser that starts, or whose computer is busy, answers late; one that is hung does not.
-const ANSWER: Duration = Duration::from_secs(2);
+/// A browser that starts, or whose computer is busy, answers late: more than two seconds were seen.
+const ANSWER: Duration = Duration::from_secs(6);
 /// What is read of an answer at most.
 const LARGEST: usize = 64 * 1024;
 
@@ -48,7 +48,9 @@ struct Version {
 /// question: a browser that must ask its person says 404 to this.
 pub async fn probe(port: u16, file: Option<&PortFile>) -> Probe {
     // A browser takes the newer address when it cannot have the older.
-    for address in [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))] {
+    for address in
+        [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))]
+    {
         match ask(address, file).await {
             Probe::Off => {}
             heard => return heard,
@@ -86,8 +88,10 @@ async fn ask(address: SocketAddr, file: Option<&PortFile>) -> Probe {
             let at = |version: Version| {
                 // Its own words, but never another machine's address.
                 let path = Url::parse(&version.socket).ok()?.path().to_owned();
-                path.starts_with("/devtools/browser/")
-                    .then(|| Probe::Flag { socket: format!("ws://{address}{path}"), version: version.browser })
+                path.starts_with("/devtools/browser/").then(|| Probe::Flag {
+                    socket: format!("ws://{address}{path}"),
+                    version: version.browser,
+                })
             };
             version.and_then(at).unwrap_or(Probe::Stranger)
         }

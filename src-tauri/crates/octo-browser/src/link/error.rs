@@ -48,9 +48,13 @@ impl CallError {
     pub(crate) fn refused(method: &str, refusal: Refusal) -> Self {
         let method = method.to_owned();
         let gone = refusal.code == SESSION_NOT_FOUND
-            || ["No target with given id", "No session with given id", "Inspected target navigated or closed"]
-                .iter()
-                .any(|words| refusal.message.starts_with(words));
+            || [
+                "No target with given id",
+                "No session with given id",
+                "Inspected target navigated or closed",
+            ]
+            .iter()
+            .any(|words| refusal.message.starts_with(words));
         if gone { Self::Gone { method } } else { Self::Refused { method, refusal } }
     }
 }

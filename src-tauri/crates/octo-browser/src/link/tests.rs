@@ -27,7 +27,9 @@ impl Transport for Wire {
     }
 
     fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
-        self.coming.poll_recv(context).map(|text| text.map(|text| message::read(&text)).ok_or(Ending::ByBrowser))
+        self.coming
+            .poll_recv(context)
+            .map(|text| text.map(|text| message::read(&text)).ok_or(Ending::ByBrowser))
     }
 }
 
@@ -117,7 +119,9 @@ async fn a_session_that_ends_fails_its_own_calls_only() {
     let (id, _, _) = ends.sent.recv().await.expect("sent");
     ends.say(&json!({ "method": "Page.x", "sessionId": "S", "params": {} }));
     ends.say(&json!({ "method": "Page.y", "sessionId": "T", "params": {} }));
-    ends.say(&json!({ "method": "Target.detachedFromTarget", "params": { "sessionId": "S", "targetId": "X" } }));
+    ends.say(
+        &json!({ "method": "Target.detachedFromTarget", "params": { "sessionId": "S", "targetId": "X" } }),
+    );
     assert_eq!(lost.await.expect("its end"), Err(CallError::Gone { method: "Runtime.evaluate".to_owned() }));
     assert!(matches!(events.next().await, Heard::Event(event) if event.method == "Page.x"));
     assert!(matches!(events.next().await, Heard::Over), "and nothing of the other session");

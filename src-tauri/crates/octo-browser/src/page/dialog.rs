@@ -1,11 +1,7 @@
 //! `alert` and its like.
 
 use super::Core;
-use crate::{
-    CallError,
-    cdp::browser_protocol::page::HandleJavaScriptDialogParams,
-    wire::DialogOpening,
-};
+use crate::{CallError, cdp::browser_protocol::page::HandleJavaScriptDialogParams, wire::DialogOpening};
 use std::time::Duration;
 
 /// How long a browser may take to close a dialog.

@@ -6,13 +6,14 @@ use crate::{
     cdp::browser_protocol::{
         inspector::EventTargetCrashed,
         page::{
-            EventFrameNavigated, EventJavascriptDialogClosed, EventJavascriptDialogOpening, EventLoadEventFired,
-            EventNavigatedWithinDocument, GetFrameTreeParams,
+            EventFrameNavigated, EventJavascriptDialogClosed, EventJavascriptDialogOpening,
+            EventLoadEventFired, EventNavigatedWithinDocument, GetFrameTreeParams,
         },
         target::{EventAttachedToTarget, EventDetachedFromTarget, SessionId},
     },
     wire::{
-        Attached, Detached, DialogOpening, FrameNavigated, FrameTreeAnswer, Leniently, NavigatedWithin, WireFrame,
+        Attached, Detached, DialogOpening, FrameNavigated, FrameTreeAnswer, Leniently, NavigatedWithin,
+        WireFrame,
     },
 };
 use futures::{StreamExt as _, stream::SelectAll};
@@ -107,7 +108,8 @@ fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(Session
                 return None;
             }
             // The name of such a target is that of its frame.
-            let frame = crate::cdp::browser_protocol::page::FrameId::new(target_info.target_id.inner().clone());
+            let frame =
+                crate::cdp::browser_protocol::page::FrameId::new(target_info.target_id.inner().clone());
             let child = Child { frame: frame.clone(), parent: target_info.parent_frame_id };
             let events = core.link.events(Some(&session_id));
             core.known().children.insert(session_id.clone(), child);

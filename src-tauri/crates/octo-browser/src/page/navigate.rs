@@ -5,8 +5,8 @@ use crate::{
     CallError,
     cdp::{
         browser_protocol::page::{
-            CreateIsolatedWorldParams, GetNavigationHistoryParams, NavigateParams, NavigateToHistoryEntryParams,
-            ReloadParams,
+            CreateIsolatedWorldParams, GetNavigationHistoryParams, NavigateParams,
+            NavigateToHistoryEntryParams, ReloadParams,
         },
         js_protocol::runtime::EvaluateParams,
     },
@@ -115,7 +115,8 @@ impl Page {
             History::Back => history.current_index.checked_sub(1),
             History::Forward => history.current_index.checked_add(1),
         };
-        let entry = step.and_then(|index| history.entries.get(index)).ok_or(NavigateError::NoSuchPage(way))?;
+        let entry =
+            step.and_then(|index| history.entries.get(index)).ok_or(NavigateError::NoSuchPage(way))?;
         let mut events = self.events();
         self.call(NavigateToHistoryEntryParams::new(entry.id), COMMIT).await?;
         self.arrived(&mut events).await
@@ -140,7 +141,10 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::navigate`].
-    pub async fn arrive(&self, events: &mut broadcast::Receiver<PageEvent>) -> Result<Arrival, NavigateError> {
+    pub async fn arrive(
+        &self,
+        events: &mut broadcast::Receiver<PageEvent>,
+    ) -> Result<Arrival, NavigateError> {
         self.arrived(events).await
     }
 
@@ -157,7 +161,9 @@ impl Page {
                     Document::New(_) => return self.loaded(events, None, Instant::now() + LOAD).await,
                 },
                 Ok(Ok(PageEvent::DialogOpened(dialog))) => return Err(PageError::Dialog(dialog).into()),
-                Ok(Ok(PageEvent::Detached) | Err(RecvError::Closed)) => return Err(PageError::Detached.into()),
+                Ok(Ok(PageEvent::Detached) | Err(RecvError::Closed)) => {
+                    return Err(PageError::Detached.into());
+                }
                 Ok(Ok(_) | Err(RecvError::Lagged(_))) => {}
             }
         }
@@ -183,7 +189,9 @@ impl Page {
                 Ok(Ok(PageEvent::Missed) | Err(RecvError::Lagged(_))) => break Arrival::Loading,
                 Ok(Ok(PageEvent::DialogOpened(dialog))) => return Err(PageError::Dialog(dialog).into()),
                 Ok(Ok(PageEvent::Crashed)) => return Err(PageError::Crashed.into()),
-                Ok(Ok(PageEvent::Detached) | Err(RecvError::Closed)) => return Err(PageError::Detached.into()),
+                Ok(Ok(PageEvent::Detached) | Err(RecvError::Closed)) => {
+                    return Err(PageError::Detached.into());
+                }
                 Ok(Ok(_)) => {}
             }
         };
@@ -222,7 +230,9 @@ impl Page {
 /// A document that goes while it is watched, or has no time to say so, is only not quiet.
 fn passing(error: PageError) -> Result<(), PageError> {
     match error {
-        PageError::Call(CallError::Refused { .. } | CallError::TimedOut { .. } | CallError::Unreadable { .. }) => Ok(()),
+        PageError::Call(
+            CallError::Refused { .. } | CallError::TimedOut { .. } | CallError::Unreadable { .. },
+        ) => Ok(()),
         error => Err(error),
     }
 }

@@ -77,10 +77,16 @@ impl Page {
         };
         let (kind, quality) = match format {
             PictureFormat::Png => (CaptureScreenshotFormat::Png, None),
-            PictureFormat::Jpeg(quality) => (CaptureScreenshotFormat::Jpeg, Some(i64::from(quality.min(100)))),
+            PictureFormat::Jpeg(quality) => {
+                (CaptureScreenshotFormat::Jpeg, Some(i64::from(quality.min(100))))
+            }
         };
-        let command =
-            CaptureScreenshotParams { format: Some(kind), quality, clip, ..CaptureScreenshotParams::default() };
+        let command = CaptureScreenshotParams {
+            format: Some(kind),
+            quality,
+            clip,
+            ..CaptureScreenshotParams::default()
+        };
         let taken = match self.call(command.clone(), TAKING).await {
             Err(PageError::Call(CallError::TimedOut { .. })) => {
                 self.bring_to_front().await?;
@@ -103,10 +109,8 @@ impl Page {
         let scroll = ScrollIntoViewIfNeededParams { backend_node_id: Some(node), ..Default::default() };
         self.call(scroll, MEASURING).await?;
         let quads = GetContentQuadsParams { backend_node_id: Some(node), ..Default::default() };
-        let (quads, view) = tokio::join!(
-            self.call(quads, MEASURING),
-            self.call(GetLayoutMetricsParams {}, MEASURING),
-        );
+        let (quads, view) =
+            tokio::join!(self.call(quads, MEASURING), self.call(GetLayoutMetricsParams {}, MEASURING),);
         let view = view?.css_visual_viewport;
         let quads = quads?.quads;
         let points = || quads.iter().flat_map(|quad| quad.inner().chunks_exact(2));

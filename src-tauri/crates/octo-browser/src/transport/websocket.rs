@@ -1,6 +1,9 @@
 //! The websocket of a browser that runs already.
 
-use crate::{Ending, Incoming, Transport, message::{self, Event}};
+use crate::{
+    Ending, Incoming, Transport,
+    message::{self, Event},
+};
 use async_tungstenite::tungstenite;
 use chromiumoxide::{
     Connection,

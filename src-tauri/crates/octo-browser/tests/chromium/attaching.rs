@@ -26,12 +26,11 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching
     );
     let tabs = until("both pages", async || {
         let tabs = connected.tabs.list().await.expect("tabs");
-        (tabs.len() == 2 && tabs.iter().all(|tab| !tab.title.is_empty())).then_some(tabs)
+        let mut titles: Vec<&str> = tabs.iter().map(|tab| tab.title.as_str()).collect();
+        titles.sort_unstable();
+        (titles == ["First", "Second"]).then_some(tabs)
     })
     .await;
-    let mut titles: Vec<&str> = tabs.iter().map(|tab| tab.title.as_str()).collect();
-    titles.sort_unstable();
-    assert_eq!(titles, ["First", "Second"]);
     assert_eq!(tabs.iter().filter(|tab| tab.place.is_some_and(|place| place.shown)).count(), 1, "{tabs:?}");
     assert!(recording.sent().iter().all(|(session, _, _)| session.is_none()), "no command to any tab");
     assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
@@ -62,7 +61,7 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     let site = Site::start(&[("/", "<title>First</title>one")]).await;
     let desk = Desk::start(Frame::Managed).await;
     let chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
-    until("its window", async || desk.windows("First").into_iter().next()).await;
+    until("its page", async || desk.is_white().then_some(())).await;
     let browser = Chromium::browser(&desk);
     let found = browser.look().await;
     assert!(matches!(found[0].probe, octo_browser::Probe::Approval { .. }), "{found:?}");
@@ -70,9 +69,11 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     assert!(!desk.is_darkened(), "and asks nothing");
 
     let (one, two) = (browser.clone(), browser.clone());
-    let (one, two) = (tokio::spawn(async move { one.connect().await }), tokio::spawn(async move { two.connect().await }));
+    let (one, two) =
+        (tokio::spawn(async move { one.connect().await }), tokio::spawn(async move { two.connect().await }));
     answer(&desk, &browser, "Tab", "Return").await;
-    let (one, two) = (one.await.expect("its end").expect("allowed"), two.await.expect("its end").expect("allowed"));
+    let (one, two) =
+        (one.await.expect("its end").expect("allowed"), two.await.expect("its end").expect("allowed"));
     assert!(matches!(*browser.state().borrow(), State::Connected { mode: Mode::Approval, .. }));
     until("the page without a question over it", async || (!desk.is_darkened()).then_some(())).await;
     assert_eq!(two.tabs.list().await.expect("tabs").len(), 1);
@@ -82,9 +83,12 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     assert_eq!(one.link.ended().await, Ending::ByBrowser);
     until("the loss", async || matches!(*browser.state().borrow(), State::Lost { .. }).then_some(())).await;
     let _again = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
-    until("its window", async || desk.windows("First").into_iter().next()).await;
+    until("its page", async || desk.is_white().then_some(())).await;
     assert!(matches!(*browser.state().borrow(), State::Lost { .. }), "nothing is tried by itself");
-    let asking = { let browser = browser.clone(); tokio::spawn(async move { browser.connect().await }) };
+    let asking = {
+        let browser = browser.clone();
+        tokio::spawn(async move { browser.connect().await })
+    };
     answer(&desk, &browser, "Tab", "Return").await;
     assert_eq!(asking.await.expect("its end").expect("allowed").fresh, Freshness::New);
 }
@@ -97,22 +101,33 @@ async fn a_person_may_decline_or_not_answer_at_all() {
     let site = Site::start(&[("/", "<title>First</title>one")]).await;
     let desk = Desk::start(Frame::Managed).await;
     let _chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
-    until("its window", async || desk.windows("First").into_iter().next()).await;
+    until("its page", async || desk.is_white().then_some(())).await;
     let browser = Chromium::browser(&desk);
-    let asking = { let browser = browser.clone(); tokio::spawn(async move { browser.connect().await }) };
+    let asking = {
+        let browser = browser.clone();
+        tokio::spawn(async move { browser.connect().await })
+    };
     answer(&desk, &browser, "", "Escape").await;
     assert_eq!(asking.await.expect("its end").map(drop), Err(ConnectError::Declined));
     assert_eq!(*browser.state().borrow(), State::Off);
     until("the end of the question", async || (!desk.is_darkened()).then_some(())).await;
 
     // A caller that goes away takes no question back, and the next one waits for the same.
-    let gone = { let browser = browser.clone(); tokio::spawn(async move { browser.connect().await }) };
+    let gone = {
+        let browser = browser.clone();
+        tokio::spawn(async move { browser.connect().await })
+    };
     until("the question", async || desk.is_darkened().then_some(())).await;
     gone.abort();
     let State::WaitingForAllow { since, .. } = browser.state().borrow().clone() else { panic!("it waits") };
-    let asking = { let browser = browser.clone(); tokio::spawn(async move { browser.connect().await }) };
+    let asking = {
+        let browser = browser.clone();
+        tokio::spawn(async move { browser.connect().await })
+    };
     tokio::task::yield_now().await;
-    assert!(matches!(*browser.state().borrow(), State::WaitingForAllow { since: still, .. } if still == since));
+    assert!(
+        matches!(*browser.state().borrow(), State::WaitingForAllow { since: still, .. } if still == since)
+    );
     browser.cancel();
     assert_eq!(asking.await.expect("its end").map(drop), Err(ConnectError::Cancelled));
     assert_eq!(*browser.state().borrow(), State::Off);
@@ -128,12 +143,16 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
     let chromium = Chromium::start(&desk, Start::Flag, &[&site.url("/")]).await;
     let browser = Chromium::browser(&desk);
     let connected = browser.connect().await.expect("connected");
-    let page = Page::attach(&connected.link, &tab(&connected.tabs, "First").await.target).await.expect("attached");
+    let page =
+        Page::attach(&connected.link, &tab(&connected.tabs, "First").await.target).await.expect("attached");
     let never = EvaluateParams { await_promise: Some(true), ..EvaluateParams::new("new Promise(() => {})") };
     let waiting = tokio::spawn(async move { page.call(never, PATIENCE).await.map(drop) });
     connected.tabs.list().await.expect("the call before it was sent");
     chromium.kill();
-    let end = tokio::time::timeout(std::time::Duration::from_secs(5), waiting).await.expect("at once").expect("its end");
+    let end = tokio::time::timeout(std::time::Duration::from_secs(5), waiting)
+        .await
+        .expect("at once")
+        .expect("its end");
     assert!(
         matches!(end, Err(PageError::Detached | PageError::Call(CallError::Closed(Ending::ByBrowser)))),
         "{end:?}"
@@ -156,7 +175,11 @@ async fn a_port_that_is_another_programs_is_not_dialled() {
     let desk = tempfile::tempdir().expect("a folder");
     let profile = desk.path().join("profile");
     fs::create_dir(&profile).expect("a profile");
-    let site = Site::start(&[("/json/version", r#"{"Browser":"Chrome/1","webSocketDebuggerUrl":"ws://evil.example/x"}"#)]).await;
+    let site = Site::start(&[(
+        "/json/version",
+        r#"{"Browser":"Chrome/1","webSocketDebuggerUrl":"ws://evil.example/x"}"#,
+    )])
+    .await;
     let port = site.url("").rsplit_once(':').expect("a port").1.to_owned();
     fs::write(profile.join("DevToolsActivePort"), format!("{port}\n/devtools/browser/a")).expect("written");
     let mut environment = octo_browser::Environment::of_process();
@@ -181,9 +204,21 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     let desk = Desk::start(Frame::None).await;
     // Octo starts the program with its own environment: the display is this script's to say.
     let script = desk.home().join("browser");
-    let display = desk.command("env").get_envs().find(|(name, _)| *name == "DISPLAY").expect("a display").1.expect("its name").to_owned();
-    let (display, program, home) = (display.to_string_lossy().into_owned(), program.display().to_string(), desk.home().display().to_string());
-    fs::write(&script, format!("#!/bin/sh\nHOME='{home}' DISPLAY='{display}' exec '{program}' \"$@\"\n")).expect("written");
+    let display = desk
+        .command("env")
+        .get_envs()
+        .find(|(name, _)| *name == "DISPLAY")
+        .expect("a display")
+        .1
+        .expect("its name")
+        .to_owned();
+    let (display, program, home) = (
+        display.to_string_lossy().into_owned(),
+        program.display().to_string(),
+        desk.home().display().to_string(),
+    );
+    fs::write(&script, format!("#!/bin/sh\nHOME='{home}' DISPLAY='{display}' exec '{program}' \"$@\"\n"))
+        .expect("written");
     fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("runnable");
     let launch = Launch {
         program: script,
@@ -195,7 +230,8 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     assert!(matches!(*browser.state().borrow(), State::Connected { mode: Mode::OwnProfile, .. }));
     let opened = connected.tabs.open(&site.url("/")).await.expect("opened");
     let page = Page::attach(&connected.link, &opened.target).await.expect("attached");
-    until("the page", async || (crate::kit::said(&page, "document.title").await == "First").then_some(())).await;
+    until("the page", async || (crate::kit::said(&page, "document.title").await == "First").then_some(()))
+        .await;
     assert!(!desk.profile().join("DevToolsActivePort").exists(), "no port was opened");
     let profile = desk.profile().display().to_string();
     assert!(!running(&profile).is_empty());
@@ -207,5 +243,8 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
 fn running(argument: &str) -> Vec<String> {
     let processes = fs::read_dir("/proc").expect("processes").flatten();
     let lines = processes.filter_map(|it| fs::read(it.path().join("cmdline")).ok());
-    lines.map(|line| String::from_utf8_lossy(&line).into_owned()).filter(|line| line.contains(argument)).collect()
+    lines
+        .map(|line| String::from_utf8_lossy(&line).into_owned())
+        .filter(|line| line.contains(argument))
+        .collect()
 }

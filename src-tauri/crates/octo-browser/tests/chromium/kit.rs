@@ -48,7 +48,10 @@ pub(crate) async fn tab(tabs: &octo_browser::Tabs, title: &str) -> octo_browser:
 }
 
 /// What is to be the same before and after: every other tab's name, title and address.
-pub(crate) async fn others(tabs: &octo_browser::Tabs, but: &octo_browser::Tab) -> Vec<(String, String, String)> {
+pub(crate) async fn others(
+    tabs: &octo_browser::Tabs,
+    but: &octo_browser::Tab,
+) -> Vec<(String, String, String)> {
     let tabs = tabs.list().await.expect("tabs");
     let others = tabs.into_iter().filter(|tab| tab.target != but.target);
     others.map(|tab| (tab.target.inner().clone(), tab.title, tab.url)).collect()

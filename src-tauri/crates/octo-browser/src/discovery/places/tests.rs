@@ -31,12 +31,20 @@ fn every_system_has_its_folders() {
             &linux,
             Chrome,
             Stable,
-            vec!["/home/ada/.config/google-chrome", "/home/ada/.var/app/com.google.Chrome/config/google-chrome"],
+            vec![
+                "/home/ada/.config/google-chrome",
+                "/home/ada/.var/app/com.google.Chrome/config/google-chrome",
+            ],
         ),
-        (&linux, Chrome, Dev, vec![
-            "/home/ada/.config/google-chrome-unstable",
-            "/home/ada/.var/app/com.google.ChromeDev/config/google-chrome-unstable",
-        ]),
+        (
+            &linux,
+            Chrome,
+            Dev,
+            vec![
+                "/home/ada/.config/google-chrome-unstable",
+                "/home/ada/.var/app/com.google.ChromeDev/config/google-chrome-unstable",
+            ],
+        ),
         (&linux, Edge, Beta, vec!["/home/ada/.config/microsoft-edge-beta"]),
         (&linux, Edge, Canary, vec![]),
         (
@@ -124,8 +132,11 @@ fn programs_are_found_where_they_are_installed() {
     }
     let found: Vec<(&str, PathBuf)> =
         executables(&linux).into_iter().map(|(product, path)| (product.name(), path)).collect();
-    assert_eq!(found, [
-        ("Google Chrome", folder.path().join("google-chrome-stable")),
-        ("Chromium", folder.path().join("chromium")),
-    ]);
+    assert_eq!(
+        found,
+        [
+            ("Google Chrome", folder.path().join("google-chrome-stable")),
+            ("Chromium", folder.path().join("chromium")),
+        ]
+    );
 }

@@ -32,7 +32,8 @@ async fn messages_are_whole_however_they_are_cut() {
     let call = tokio::spawn(async move { link.call(None, GetVersionParams {}, LIMIT).await });
     let asked = message(&mut browser).await;
     assert_eq!((asked["method"].as_str(), asked["id"].as_u64()), (Some("Browser.getVersion"), Some(0)));
-    let answer = format!("{{\"method\":\"A.b\",\"params\":{{}}}}\0nonsense\0{{\"id\":0,\"result\":{{{VERSION}}}}}\0");
+    let answer =
+        format!("{{\"method\":\"A.b\",\"params\":{{}}}}\0nonsense\0{{\"id\":0,\"result\":{{{VERSION}}}}}\0");
     browser.write_all(answer.as_bytes()).await.expect("written");
     assert_eq!(call.await.expect("its end").expect("an answer").product, "Chrome/1");
     let Heard::Event(event) = events.next().await else { panic!("an event") };
