@@ -32,7 +32,9 @@ mod words;
 pub use address::{Address, Forbidden};
 pub use block::{PageBlock, PageText, Said, block};
 pub use field::{Editing, Element, Field, Form, InForm, Sensitive};
-pub use grants::{Grants, Kept, Lifetime, NoEntry, Pass, PlaceKind, Scope, SiteQuestion, Step, TabNumber, Verdict};
+pub use grants::{
+    Grants, Kept, Lifetime, NoEntry, Pass, PlaceKind, Scope, SiteQuestion, Step, TabNumber, Verdict,
+};
 pub use leak::Leak;
 pub use memory::{Memory, Quote};
 pub use nearness::{Nearness, nearness_of};

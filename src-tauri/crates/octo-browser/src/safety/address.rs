@@ -210,9 +210,8 @@ impl Address {
         let whole = format!("{}{}", url.host_str().unwrap_or_default(), url.path()).to_ascii_lowercase();
         let mut parts = whole.split('/').filter(|part| !part.is_empty());
         let (first, second) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        let is_one_of = |names: &[&str]| {
-            names.contains(&first) || (first == "settings" && names.contains(&second))
-        };
+        let is_one_of =
+            |names: &[&str]| names.contains(&first) || (first == "settings" && names.contains(&second));
         if is_one_of(&INTERNAL_PASSWORDS) {
             Self::Passwords { page: without_data(url) }
         } else if is_one_of(&INTERNAL_CONTROL) {
@@ -343,7 +342,10 @@ mod tests {
         assert_eq!(Address::of_frame("about:blank", "https://a.example"), opener);
         assert_eq!(Address::of_frame("about:blank", "://"), Address::Blank);
         assert_eq!(Address::of_frame("about:blank", "null"), Address::Blank);
-        assert_eq!(Address::of_frame("https://b.example", "https://a.example"), Address::of("https://b.example"));
+        assert_eq!(
+            Address::of_frame("https://b.example", "https://a.example"),
+            Address::of("https://b.example")
+        );
     }
 
     #[test]

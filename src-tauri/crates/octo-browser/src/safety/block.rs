@@ -142,7 +142,8 @@ fn disarmed(text: &str) -> String {
     }
     let found = RESERVED.iter().flat_map(|name| {
         let letters: String = name.chars().flat_map(look).collect();
-        let ends: Vec<_> = looks.match_indices(&letters).map(|(at, _)| (at, at + letters.len() - 1)).collect();
+        let ends: Vec<_> =
+            looks.match_indices(&letters).map(|(at, _)| (at, at + letters.len() - 1)).collect();
         ends
     });
     let mut dots: Vec<usize> = found
@@ -182,7 +183,8 @@ fn look(character: char) -> impl Iterator<Item = char> {
 
 /// Signs after which a name could be that of a block. Those of plain writing are not among them.
 fn opens(sign: char) -> bool {
-    !sign.is_alphanumeric() && !matches!(sign, '.' | ',' | ':' | ';' | '!' | '?' | '"' | '\'' | '(' | ')' | '*' | '\u{b7}')
+    !sign.is_alphanumeric()
+        && !matches!(sign, '.' | ',' | ':' | ';' | '!' | '?' | '"' | '\'' | '(' | ')' | '*' | '\u{b7}')
 }
 
 /// Signs that join the words of a name.

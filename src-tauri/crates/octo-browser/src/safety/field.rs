@@ -31,27 +31,103 @@ pub struct Field {
 
 /// What names of fields for cards and accounts hold, without gaps and marks.
 const PAYMENT: [&str; 40] = [
-    "cardnumber", "cardno", "ccnumber", "creditcard", "debitcard", "cvv", "cvc", "cvn", "securitycode", "cardholder",
-    "iban", "swiftcode", "routingnumber", "accountnumber", "sortcode", "kartennummer", "kreditkarte", "prufziffer",
-    "kontonummer", "numerodecarte", "cartebancaire", "cryptogramme", "numerodetarjeta", "tarjetadecredito",
-    "numerodocartao", "cartaodecredito", "numerocarta", "numerodicarta", "cartadicredito", "kaartnummer", "numerkarty",
-    "номеркарты", "номеркартки", "kartnumarasi", "卡号", "卡號", "信用卡", "カード番号", "카드번호", "बैंकखाता",
+    "cardnumber",
+    "cardno",
+    "ccnumber",
+    "creditcard",
+    "debitcard",
+    "cvv",
+    "cvc",
+    "cvn",
+    "securitycode",
+    "cardholder",
+    "iban",
+    "swiftcode",
+    "routingnumber",
+    "accountnumber",
+    "sortcode",
+    "kartennummer",
+    "kreditkarte",
+    "prufziffer",
+    "kontonummer",
+    "numerodecarte",
+    "cartebancaire",
+    "cryptogramme",
+    "numerodetarjeta",
+    "tarjetadecredito",
+    "numerodocartao",
+    "cartaodecredito",
+    "numerocarta",
+    "numerodicarta",
+    "cartadicredito",
+    "kaartnummer",
+    "numerkarty",
+    "номеркарты",
+    "номеркартки",
+    "kartnumarasi",
+    "卡号",
+    "卡號",
+    "信用卡",
+    "カード番号",
+    "카드번호",
+    "बैंकखाता",
 ];
 /// What names of password fields hold; a page can show what is typed and still mean a password.
 const PASSWORD: [&str; 22] = [
-    "password", "passwd", "passphrase", "passwort", "kennwort", "motdepasse", "contrasena", "senha", "wachtwoord",
-    "losenord", "haslo", "пароль", "parola", "sifre", "matkhau", "katasandi", "密码", "密碼", "パスワード", "비밀번호",
-    "รหัสผ่าน", "पासवर्ड",
+    "password",
+    "passwd",
+    "passphrase",
+    "passwort",
+    "kennwort",
+    "motdepasse",
+    "contrasena",
+    "senha",
+    "wachtwoord",
+    "losenord",
+    "haslo",
+    "пароль",
+    "parola",
+    "sifre",
+    "matkhau",
+    "katasandi",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+    "รหัสผ่าน",
+    "पासवर्ड",
 ];
 /// What names of fields for one-time codes hold.
 const CODE: [&str; 12] = [
-    "onetimecode", "otp", "totp", "2fa", "mfa", "verificationcode", "smscode", "验证码", "驗證碼", "認証コード", "인증번호",
+    "onetimecode",
+    "otp",
+    "totp",
+    "2fa",
+    "mfa",
+    "verificationcode",
+    "smscode",
+    "验证码",
+    "驗證碼",
+    "認証コード",
+    "인증번호",
     "кодподтверждения",
 ];
 /// What names of fields for numbers of a person hold.
 const IDENTITY: [&str; 14] = [
-    "socialsecurity", "ssn", "passportnumber", "taxid", "nationalid", "personnummer", "pesel", "steuernummer",
-    "codicefiscale", "身份证", "身分證", "マイナンバー", "주민등록번호", "aadhaar",
+    "socialsecurity",
+    "ssn",
+    "passportnumber",
+    "taxid",
+    "nationalid",
+    "personnummer",
+    "pesel",
+    "steuernummer",
+    "codicefiscale",
+    "身份证",
+    "身分證",
+    "マイナンバー",
+    "주민등록번호",
+    "aadhaar",
 ];
 
 impl Field {
@@ -72,7 +148,10 @@ impl Field {
         }
         // Boxes, choices and buttons of such names ask for nothing.
         let kind = self.kind.trim().to_ascii_lowercase();
-        if matches!(kind.as_str(), "checkbox" | "radio" | "button" | "submit" | "reset" | "image" | "hidden" | "search") {
+        if matches!(
+            kind.as_str(),
+            "checkbox" | "radio" | "button" | "submit" | "reset" | "image" | "hidden" | "search"
+        ) {
             return None;
         }
         let texts = [&self.attributes, &self.name].map(|text| letters(text));

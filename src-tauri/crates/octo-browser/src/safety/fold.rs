@@ -8,7 +8,8 @@ use unicode_security::skeleton;
 /// other forms of a letter are that letter.
 pub(crate) fn fold(text: &str) -> String {
     let plain = text.chars().filter(|character| !is_invisible(*character)).map(plain_letter);
-    let lower: String = plain.nfkd().filter(|character| !is_dropped(*character)).flat_map(char::to_lowercase).collect();
+    let lower: String =
+        plain.nfkd().filter(|character| !is_dropped(*character)).flat_map(char::to_lowercase).collect();
     // Small letters can bring marks of their own (the Turkish dotted I).
     let spelled = lower.nfkd().filter(|character| !is_dropped(*character)).flat_map(spelled);
     spelled.nfc().collect()

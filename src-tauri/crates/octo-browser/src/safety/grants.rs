@@ -217,9 +217,9 @@ impl Grants {
         // The same host, only encrypted: where plain addresses of the standard port lead nearly always.
         let plain = |site: &Site| {
             let granted = self.task.iter().chain(self.once.get(&tab).into_iter().flatten());
-            granted.clone().any(
-                |scope| matches!(scope, Scope::Site(plain) if plain.encrypted().as_ref() == Some(site)),
-            )
+            granted
+                .clone()
+                .any(|scope| matches!(scope, Scope::Site(plain) if plain.encrypted().as_ref() == Some(site)))
         };
         holds(&question.scope)
             || matches!(&question.scope, Scope::Site(site) if question.kind == PlaceKind::Web && plain(site))

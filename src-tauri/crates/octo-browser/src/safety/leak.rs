@@ -36,8 +36,28 @@ pub enum Leak {
 
 /// Beginnings of keys and tokens that services give out.
 const KEYS: [&str; 22] = [
-    "sk-", "sk_live_", "pk_live_", "rk_live_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xoxa-",
-    "akia", "asia", "aiza", "ya29.", "eyj", "npm_", "pypi-", "hf_", "-----begin", "ssh-rsa",
+    "sk-",
+    "sk_live_",
+    "pk_live_",
+    "rk_live_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "akia",
+    "asia",
+    "aiza",
+    "ya29.",
+    "eyj",
+    "npm_",
+    "pypi-",
+    "hf_",
+    "-----begin",
+    "ssh-rsa",
 ];
 
 /// What an address that the model wrote would tell. An address that some page showed tells nothing new.
@@ -134,7 +154,11 @@ fn holds_run(text: &str) -> bool {
             let digits = run.chars().filter(char::is_ascii_digit).count();
             let upper = run.chars().filter(char::is_ascii_uppercase).count();
             let lower = run.chars().filter(char::is_ascii_lowercase).count();
-            let mixed = run.len() >= RUN && !run.contains('%') && upper >= 4 && lower >= 4 && (digits >= 2 || upper >= 8);
+            let mixed = run.len() >= RUN
+                && !run.contains('%')
+                && upper >= 4
+                && lower >= 4
+                && (digits >= 2 || upper >= 8);
             mixed || is_hex_run(run) || is_base32_run(run)
         })
 }

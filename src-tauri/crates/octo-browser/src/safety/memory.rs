@@ -2,7 +2,10 @@
 //! unseen. Only hashes are kept, of the latest text of the latest sites.
 
 use super::{fold::fold, site::Site};
-use base64::{Engine, engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD}};
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
+};
 use percent_encoding::percent_decode_str;
 use std::{
     collections::{HashSet, VecDeque},
@@ -209,9 +212,11 @@ fn codes(text: &str) -> Vec<String> {
 }
 
 fn addresses(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|character: char| character.is_whitespace() || matches!(character, '"' | '\'' | '<' | '>' | '(' | ')' | '[' | ']'))
-        .filter(|word| word.starts_with("http://") || word.starts_with("https://"))
-        .map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?']))
+    text.split(|character: char| {
+        character.is_whitespace() || matches!(character, '"' | '\'' | '<' | '>' | '(' | ')' | '[' | ']')
+    })
+    .filter(|word| word.starts_with("http://") || word.starts_with("https://"))
+    .map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?']))
 }
 
 /// A text as it stands, and as it reads when it is decoded or turned round.

@@ -5,7 +5,10 @@ use super::{
     secret::{SecretFault, SecretName},
     visible::is_invisible,
 };
-use base64::{Engine, engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD}};
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
+};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::{ExposeSecret, SecretString, zeroize::Zeroizing};
 use std::{fmt, fmt::Write, ops::Range};
@@ -96,7 +99,9 @@ impl Redactor {
                 begins = place.end + 1;
                 let mut written = String::with_capacity(text.len());
                 let mut at = place.start;
-                for (range, name) in found.iter().filter(|(range, _)| range.start < place.end && place.start < range.end) {
+                for (range, name) in
+                    found.iter().filter(|(range, _)| range.start < place.end && place.start < range.end)
+                {
                     written.push_str(whole.get(at..range.start).unwrap_or_default());
                     if place.contains(&range.start) {
                         written.push_str(&name.placeholder());
@@ -115,11 +120,13 @@ impl Redactor {
             return Vec::new();
         }
         let (bare, places) = loose(text);
+        let escaped = if text.contains('%') { upper_percent(text) } else { String::new() };
         let mut found = Vec::new();
         for known in &self.known {
             for writing in &known.exact {
                 let here = text.match_indices(writing.as_str());
-                found.extend(here.map(|(at, _)| (at..at + writing.len(), &known.name)));
+                let escaped = escaped.match_indices(writing.as_str());
+                found.extend(here.chain(escaped).map(|(at, _)| (at..at + writing.len(), &known.name)));
             }
             if known.loose.is_empty() {
                 continue;
@@ -148,7 +155,10 @@ fn loose(text: &str) -> (Zeroizing<String>, Vec<Range<usize>>) {
     for (at, character) in text.char_indices() {
         let is_gap = character.is_whitespace()
             || is_invisible(character)
-            || matches!(character, '"' | '\'' | '`' | '\\' | '\u{201c}' | '\u{201d}' | '\u{2018}' | '\u{2019}');
+            || matches!(
+                character,
+                '"' | '\'' | '`' | '\\' | '\u{201c}' | '\u{201d}' | '\u{2018}' | '\u{2019}'
+            );
         if !is_gap {
             bare.extend(character.to_lowercase());
             places.resize(bare.len(), at..at + character.len_utf8());
@@ -190,8 +200,6 @@ fn writings(value: &str) -> Vec<Zeroizing<String>> {
         hex.to_uppercase(),
         hex,
     ];
-    let lower: Vec<String> = writings.iter().map(|writing| lower_percent(writing)).collect();
-    writings.extend(lower);
     for shift in 0..3 {
         writings.extend(base64(value, shift));
     }
@@ -212,8 +220,8 @@ fn base64(value: &str, shift: usize) -> Vec<String> {
         .collect()
 }
 
-/// The same with the digits of percent escapes in small letters.
-fn lower_percent(text: &str) -> String {
+/// The same with the digits of percent escapes as capitals. No byte moves.
+fn upper_percent(text: &str) -> String {
     let mut digits = 0_u8;
     text.chars()
         .map(|character| {
@@ -221,7 +229,7 @@ fn lower_percent(text: &str) -> String {
                 digits = 2;
             } else if digits > 0 {
                 digits -= 1;
-                return character.to_ascii_lowercase();
+                return character.to_ascii_uppercase();
             }
             character
         })

@@ -1,7 +1,10 @@
 //! Named secrets: the model types a name, the value comes from the person's keychain, and only at the site that
 //! the secret belongs to.
 
-use super::{field::{Field, Sensitive}, site::{Origin, Site}};
+use super::{
+    field::{Field, Sensitive},
+    site::{Origin, Site},
+};
 use std::fmt;
 
 /// How a secret begins in what the model types: `{{secret:NAME}}`.
@@ -22,7 +25,8 @@ impl SecretName {
     /// [`SecretFault::Name`] for what is none.
     pub fn new(name: &str) -> Result<Self, SecretFault> {
         let begins = name.starts_with(|first: char| first.is_ascii_alphabetic());
-        let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.');
+        let plain =
+            |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.');
         if begins && name.len() <= LONGEST_NAME && name.chars().all(plain) {
             Ok(Self(name.to_owned()))
         } else {

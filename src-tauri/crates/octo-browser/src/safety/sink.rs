@@ -293,10 +293,12 @@ fn is_filled(element: &Element) -> bool {
 fn pressed(act: &Act<'_>, key: &str) -> Vec<Sink> {
     let mut parts: Vec<&str> = key.split('+').map(str::trim).collect();
     let last = parts.pop().unwrap_or_default();
-    let holds = |names: &[&str]| parts.iter().any(|part| names.iter().any(|name| part.eq_ignore_ascii_case(name)));
+    let holds =
+        |names: &[&str]| parts.iter().any(|part| names.iter().any(|name| part.eq_ignore_ascii_case(name)));
     let is = |names: &[&str]| names.iter().any(|name| last.eq_ignore_ascii_case(name));
     let Target::Element(element) = act.target else {
-        let is_moving = is(&["Tab", "Escape", "PageUp", "PageDown", "Home", "End", "Shift"]) || last.starts_with("Arrow");
+        let is_moving =
+            is(&["Tab", "Escape", "PageUp", "PageDown", "Home", "End", "Shift"]) || last.starts_with("Arrow");
         return if is_moving { Vec::new() } else { vec![Sink::Unknown] };
     };
     let writes = element.editing != Editing::None;
@@ -310,7 +312,8 @@ fn pressed(act: &Act<'_>, key: &str) -> Vec<Sink> {
         return activated(act, element);
     }
     if holds(&["Control", "Ctrl", "Meta", "Command", "Cmd", "Alt"]) {
-        let edits = is(&["a", "c", "x", "z", "y", "Home", "End", "Backspace", "Delete"]) || last.starts_with("Arrow");
+        let edits =
+            is(&["a", "c", "x", "z", "y", "Home", "End", "Backspace", "Delete"]) || last.starts_with("Arrow");
         // What is in the clipboard is not the model's, and not the site's.
         return if edits && (writes || is(&["a", "c"])) { Vec::new() } else { vec![Sink::Shortcut] };
     }
@@ -398,7 +401,8 @@ fn says(act: &Act<'_>, element: &Element) -> Option<Deed> {
 fn says_address(href: &str) -> Option<Deed> {
     let url = Url::parse(href).ok()?;
     let parts: Vec<&str> = url.path_segments()?.rev().filter(|part| !part.is_empty()).take(2).collect();
-    let keys: Vec<String> = url.query_pairs().flat_map(|(key, value)| [key.into_owned(), value.into_owned()]).collect();
+    let keys: Vec<String> =
+        url.query_pairs().flat_map(|(key, value)| [key.into_owned(), value.into_owned()]).collect();
     let short = |text: &&str| text.split(['-', '_', ' ']).count() <= 2 && text.chars().count() <= 24;
     parts
         .into_iter()
@@ -406,7 +410,10 @@ fn says_address(href: &str) -> Option<Deed> {
         .filter(short)
         .filter_map(|part| deed_of(part, Some("en")))
         .find(|deed| {
-            matches!(deed, Deed::Delete | Deed::Transfer | Deed::Confirm | Deed::Unsubscribe | Deed::CloseAccount)
+            matches!(
+                deed,
+                Deed::Delete | Deed::Transfer | Deed::Confirm | Deed::Unsubscribe | Deed::CloseAccount
+            )
         })
 }
 
@@ -418,7 +425,9 @@ fn elsewhere(act: &Act<'_>, form: &Form) -> Option<Sink> {
     match (Origin::read(&form.action), act.frame) {
         (Origin::Site(to), Origin::Site(here)) if to == *here => None,
         (Origin::Site(to), _) => Some(Sink::SubmitsElsewhere(Some(to))),
-        (Origin::Opaque, _) if form.action.trim_start().to_ascii_lowercase().starts_with("javascript:") => None,
+        (Origin::Opaque, _) if form.action.trim_start().to_ascii_lowercase().starts_with("javascript:") => {
+            None
+        }
         (Origin::Opaque, _) => Some(Sink::SubmitsElsewhere(None)),
     }
 }

@@ -45,8 +45,8 @@ pub struct NoSite;
 /// containers, clusters, debuggers, proxies, databases with a page, printers, routers, local models.
 const ADMIN_PORTS: [u16; 42] = [
     22, 631, 1880, 2019, 2375, 2376, 2379, 3389, 4040, 4646, 5000, 5001, 5601, 5984, 6443, 7474, 8001, 8006,
-    8088, 8200, 8291, 8384, 8443, 8500, 8834, 8888, 9000, 9001, 9090, 9091, 9200, 9222, 9229, 9443, 9990, 10000,
-    10250, 11434, 15672, 19999, 32400, 50070,
+    8088, 8200, 8291, 8384, 8443, 8500, 8834, 8888, 9000, 9001, 9090, 9091, 9200, 9222, 9229, 9443, 9990,
+    10000, 10250, 11434, 15672, 19999, 32400, 50070,
 ];
 
 impl Site {
@@ -102,8 +102,11 @@ impl Site {
 
     /// The encrypted site that a plain one of standard ports usually moves to.
     pub(crate) fn encrypted(&self) -> Option<Self> {
-        (self.scheme == Scheme::Http && self.port == 80)
-            .then(|| Self { scheme: Scheme::Https, host: self.host.clone(), port: 443 })
+        (self.scheme == Scheme::Http && self.port == 80).then(|| Self {
+            scheme: Scheme::Https,
+            host: self.host.clone(),
+            port: 443,
+        })
     }
 
     /// For people: the host in its own letters where they can be taken for nothing else, else in punycode; the
