@@ -6,8 +6,8 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use octo_browser::snapshot::{
-    Area, Captured, CapturedFrame, CapturedSession, Change, Content, DocumentId, Filter, LayoutReply, Owner, Piece,
-    Query, RefError, Refs, Snapshot, TreeReply, Viewport, WHOLE, estimate_tokens,
+    Area, Captured, CapturedFrame, CapturedSession, Change, Content, DocumentId, Filter, LayoutReply, Owner,
+    Piece, Query, RefError, Refs, Snapshot, TreeReply, Viewport, WHOLE, estimate_tokens,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -29,7 +29,10 @@ fn capture_of(value: &Value) -> Captured {
     let number = |value: &Value| value.as_f64().unwrap_or_default();
     Captured {
         title: text(&value["title"]),
-        viewport: Viewport { width: number(&value["viewport"]["width"]), height: number(&value["viewport"]["height"]) },
+        viewport: Viewport {
+            width: number(&value["viewport"]["width"]),
+            height: number(&value["viewport"]["height"]),
+        },
         sessions: list(&value["sessions"])
             .into_iter()
             .map(|session| CapturedSession {
@@ -43,7 +46,10 @@ fn capture_of(value: &Value) -> Captured {
             .map(|frame| CapturedFrame {
                 document: DocumentId(text(&frame["document"])),
                 frame: text(&frame["frame"]),
-                session: frame["session"].as_u64().and_then(|place| usize::try_from(place).ok()).unwrap_or_default(),
+                session: frame["session"]
+                    .as_u64()
+                    .and_then(|place| usize::try_from(place).ok())
+                    .unwrap_or_default(),
                 url: text(&frame["url"]),
                 origin: text(&frame["origin"]),
                 tree: serde_json::from_value::<TreeReply>(frame["tree"].clone()).expect("a tree"),
@@ -97,7 +103,11 @@ fn every_ref_that_is_printed_leads_to_a_node_and_stays_when_captured_again() {
                 assert!(refs.lookup(number).is_ok_and(|place| place.node > 0), "{page}: {number}");
             }
         }
-        assert_eq!(second.diff(&Snapshot::new(&captured(page), &mut refs), 500).change, Change::Nothing, "{page}");
+        assert_eq!(
+            second.diff(&Snapshot::new(&captured(page), &mut refs), 500).change,
+            Change::Nothing,
+            "{page}"
+        );
     }
 }
 
@@ -150,7 +160,8 @@ fn what_a_person_cannot_see_is_left_out_or_marked() {
     let texts = [whole("hostile"), snapshot.read(&Piece::Whole, 0, WHOLE).expect("the page").text];
     for text in texts {
         assert!(!text.contains("HIDDEN"), "{text}");
-        for seen in ["Visible soup text.", "Visible gradient.", "Visible on picture.", "Visible scroll two."] {
+        for seen in ["Visible soup text.", "Visible gradient.", "Visible on picture.", "Visible scroll two."]
+        {
             assert!(text.contains(seen), "{seen} in {text}");
         }
         assert!(text.chars().all(|char| !matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{e0000}'..='\u{e007f}')));
@@ -255,8 +266,10 @@ fn built(nodes: &[Value], backends: &[i64], parents: &[i64]) -> Captured {
 fn a_hundred_thousand_levels_are_walked_and_not_recursed() {
     let count = 100_000;
     let nodes: Vec<Value> = (0..count)
-        .map(|place| json!({ "nodeId": place.to_string(), "role": { "value": "generic" }, "name": { "value": "" },
-            "backendDOMNodeId": place + 1, "childIds": [(place + 1).to_string()] }))
+        .map(|place| {
+            json!({ "nodeId": place.to_string(), "role": { "value": "generic" }, "name": { "value": "" },
+            "backendDOMNodeId": place + 1, "childIds": [(place + 1).to_string()] })
+        })
         .collect();
     let backends: Vec<i64> = (1..=count).collect();
     let parents: Vec<i64> = (-1..count - 1).collect();
@@ -288,7 +301,8 @@ proptest! {
         prop_assert_eq!(two.diff(&one, 300).change, Change::Nothing);
         let text = two.render(budget, Filter::default());
         prop_assert!(text.tokens <= budget.max(250));
-        prop_assert!(!text.text.contains(['\u{200b}', '\u{202e}']));
+        let unseen = text.text.contains(['\u{200b}', '\u{202e}']);
+        prop_assert!(!unseen);
         let mut from = 0;
         while let Some(page) = two.read(&Piece::Whole, from, 20) {
             match page.next {

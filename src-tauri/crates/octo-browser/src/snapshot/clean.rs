@@ -98,7 +98,8 @@ fn is_emoji(char: char) -> bool {
 
 /// Arabic to Malayalam and their neighbours: scripts whose spelling uses joiners between letters.
 fn joins(before: Option<char>, next: Option<char>) -> bool {
-    let script = |char: char| matches!(char, '\u{600}'..='\u{7ff}' | '\u{8a0}'..='\u{dff}' | '\u{1000}'..='\u{109f}');
+    let script =
+        |char: char| matches!(char, '\u{600}'..='\u{7ff}' | '\u{8a0}'..='\u{dff}' | '\u{1000}'..='\u{109f}');
     before.is_some_and(script) && next.is_some_and(script)
 }
 

@@ -56,12 +56,16 @@ impl Snapshot {
             .collect();
         let mut replaced = HashSet::new();
         for line in new.iter().filter_map(|place| self.line(*place)) {
-            let old = line.refs.first().and_then(|number| by_ref.get(number)).filter(|old| replaced.insert(**old));
+            let old =
+                line.refs.first().and_then(|number| by_ref.get(number)).filter(|old| replaced.insert(**old));
             let sign = if old.is_some() { '~' } else { '+' };
             lines.push((line.depth, format!("{sign} {}", cut(&line.text, LINE)), line.on_screen));
         }
-        let left: Vec<&Line> =
-            gone.iter().filter(|place| !replaced.contains(*place)).filter_map(|place| before.line(*place)).collect();
+        let left: Vec<&Line> = gone
+            .iter()
+            .filter(|place| !replaced.contains(*place))
+            .filter_map(|place| before.line(*place))
+            .collect();
         if let Some(focus) = self.moved_focus(before, &new) {
             lines.push((0, focus, true));
         }
@@ -98,7 +102,8 @@ impl Snapshot {
 
     /// A word on the focus, if it is elsewhere now and in none of the lines.
     fn moved_focus(&self, before: &Self, new: &[usize]) -> Option<String> {
-        let focused = |snapshot: &Self| snapshot.lines.lines.iter().position(|line| line.text != without_focus(line));
+        let focused =
+            |snapshot: &Self| snapshot.lines.lines.iter().position(|line| line.text != without_focus(line));
         let now = focused(self)?;
         let line = self.line(now)?;
         let then = focused(before).and_then(|place| before.line(place));

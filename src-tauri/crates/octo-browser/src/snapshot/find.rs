@@ -64,7 +64,11 @@ impl Snapshot {
             push_line(&mut text, 0, &part);
         }
         if shown < matches.len() {
-            push_line(&mut text, 0, &format!("... {} more lines match: narrow the search", matches.len() - shown));
+            push_line(
+                &mut text,
+                0,
+                &format!("... {} more lines match: narrow the search", matches.len() - shown),
+            );
         }
         Found { text, matches: matches.len(), shown }
     }

@@ -57,8 +57,12 @@ pub(super) enum Display {
 
 impl<'a> Layout<'a> {
     pub fn new(reply: &'a LayoutReply) -> Self {
-        let mut layout =
-            Self { strings: &reply.strings, documents: &reply.documents, facts: Vec::new(), by_backend: HashMap::new() };
+        let mut layout = Self {
+            strings: &reply.strings,
+            documents: &reply.documents,
+            facts: Vec::new(),
+            by_backend: HashMap::new(),
+        };
         for (number, document) in reply.documents.iter().enumerate() {
             layout.add(u32::try_from(number).unwrap_or(NONE), document);
         }

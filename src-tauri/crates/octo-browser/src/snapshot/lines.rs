@@ -178,7 +178,10 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                         self.text(place, node, member);
                         continue;
                     }
-                    if !self.marks.is_seen(place) && !self.marks.is_target(place) && self.marks.targets_under(place) == 0 {
+                    if !self.marks.is_seen(place)
+                        && !self.marks.is_target(place)
+                        && self.marks.targets_under(place) == 0
+                    {
                         self.out.hidden += usize::from(has_text(self.tree, node));
                         continue;
                     }
@@ -216,9 +219,11 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             }
             let size = u32::try_from(group.len()).unwrap_or(NONE);
             let run = u32::try_from(self.out.runs.len()).unwrap_or(NONE);
-            let container = (size >= READABLE && node.backend != 0)
-                .then(|| self.numbers.number(self.tree, node));
-            let seen = group.iter().position(|(child, _)| self.tree.node(*child).is_some_and(|child| child.on_screen));
+            let container =
+                (size >= READABLE && node.backend != 0).then(|| self.numbers.number(self.tree, node));
+            let seen = group
+                .iter()
+                .position(|(child, _)| self.tree.node(*child).is_some_and(|child| child.on_screen));
             let first_on_screen = seen.and_then(|seen| u32::try_from(seen).ok()).unwrap_or_default();
             self.out.runs.push(Run { size, first_on_screen, container });
             for ((child, _), ordinal) in group.iter().zip(0..) {
@@ -229,7 +234,9 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             }
         }
         steps.extend(
-            node.children.iter().map(|child| Step::Enter(*child, in_run.get(child).copied().unwrap_or(member))),
+            node.children
+                .iter()
+                .map(|child| Step::Enter(*child, in_run.get(child).copied().unwrap_or(member))),
         );
     }
 
@@ -317,9 +324,13 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                 Some(Undo::Deeper)
             }
             Part::Picture => {
-                if node.hidden.is_none() && self.quiet == 0 && !(node.name.is_empty() && node.value.is_empty()) {
+                if node.hidden.is_none()
+                    && self.quiet == 0
+                    && !(node.name.is_empty() && node.value.is_empty())
+                {
                     self.touch(place, node, member);
-                    let shown = format!("{} {}", node.role, name::label(self.tree, node, &node.name, Quotes::Put));
+                    let shown =
+                        format!("{} {}", node.role, name::label(self.tree, node, &node.name, Quotes::Put));
                     self.word(shown.trim());
                     if !node.value.is_empty() {
                         self.word(&node.value.clone());
@@ -329,7 +340,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
                 self.inline += 1;
                 Some(Undo::Inline { quiet: false })
             }
-            Part::Through if !node.block => Some(Undo::Nothing),
+            Part::Through | Part::Code if !node.block => Some(Undo::Nothing),
             _ => Some(self.block()),
         }
     }
@@ -485,9 +496,16 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
 
     fn other_origin(&self, node: &Node) -> String {
         let held = node.children.first().and_then(|child| self.tree.node(*child));
-        let inner = held.and_then(|held| self.tree.frame(held)).map(|frame| frame.origin.as_str()).unwrap_or_default();
+        let inner = held
+            .and_then(|held| self.tree.frame(held))
+            .map(|frame| frame.origin.as_str())
+            .unwrap_or_default();
         let outer = self.tree.frames.first().map(|frame| frame.origin.as_str()).unwrap_or_default();
-        if inner.is_empty() || inner.ends_with("://") || inner == outer { String::new() } else { format!(" {}", super::clean::cut(inner, 80)) }
+        if inner.is_empty() || inner.ends_with("://") || inner == outer {
+            String::new()
+        } else {
+            format!(" {}", super::clean::cut(inner, 80))
+        }
     }
 
     fn in_item(&self, node: &Node) -> bool {
@@ -509,7 +527,10 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             self.line.text.truncate(rest.len());
         } else if written.is_empty()
             && self.out.lines.last().is_some_and(|last| {
-                last.refs.is_empty() && last.kind == LineKind::Plain && last.text == named && last.depth == self.depth
+                last.refs.is_empty()
+                    && last.kind == LineKind::Plain
+                    && last.text == named
+                    && last.depth == self.depth
             })
         {
             self.out.lines.pop();
@@ -575,5 +596,8 @@ fn fresh(depth: u8) -> Line {
 }
 
 fn has_text(tree: &Tree<'_>, node: &Node) -> bool {
-    node.children.iter().filter_map(|child| tree.node(*child)).any(|child| child.part == Part::Text && !child.name.trim().is_empty())
+    node.children
+        .iter()
+        .filter_map(|child| tree.node(*child))
+        .any(|child| child.part == Part::Text && !child.name.trim().is_empty())
 }

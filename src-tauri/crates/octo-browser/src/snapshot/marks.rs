@@ -124,7 +124,9 @@ impl Marks {
                 *above = above.saturating_add(total);
             }
             let inner = if mark == Mark::Not { sole.get(place).copied().unwrap_or(NONE) } else { own };
-            if total > 0 && let Some(above) = sole.get_mut(node.parent as usize) {
+            if total > 0
+                && let Some(above) = sole.get_mut(node.parent as usize)
+            {
                 *above = inner;
             }
         }
@@ -146,7 +148,9 @@ impl Marks {
                 || tree.attribute(node, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("file"));
             // Terminals and editors type into a field nobody sees.
             let typing = node.states.contains(" focused");
-            let kept = self.is_seen(own) || typing || replaced && matches!(node.hidden, Some(Hidden::Transparent | Hidden::Empty));
+            let kept = self.is_seen(own)
+                || typing
+                || replaced && matches!(node.hidden, Some(Hidden::Transparent | Hidden::Empty));
             return if kept { Mark::Role } else { Mark::Not };
         }
         let Some(fact) = fact else { return Mark::Not };
@@ -162,7 +166,10 @@ impl Marks {
             return if drags { Mark::Drag } else { Mark::Not };
         }
         let label = tag == "LABEL";
-        if label && (under > 0 || tree.attribute(node, "for").is_some_and(|id| labelled.contains(&(node.frame, id)))) {
+        if label
+            && (under > 0
+                || tree.attribute(node, "for").is_some_and(|id| labelled.contains(&(node.frame, id))))
+        {
             return Mark::Not;
         }
         let many = if matches!(node.part, Part::Row | Part::Item) { MANY_IN_ROW } else { MANY };
@@ -245,7 +252,9 @@ impl Marks {
         }
         // What its role already says to be one of many needs no equal inside.
         for ((node, shape), own) in tree.nodes.iter().zip(&mut level).zip(own) {
-            if matches!(node.part, Part::Row | Part::Item) || matches!(&*node.role, "option" | "treeitem" | "article") {
+            if matches!(node.part, Part::Row | Part::Item)
+                || matches!(&*node.role, "option" | "treeitem" | "article")
+            {
                 *shape = own;
             }
         }

@@ -33,7 +33,7 @@ pub(super) fn is_secret(tree: &Tree<'_>, node: &Node) -> bool {
 }
 
 /// The word before a target's name.
-pub(super) fn word<'n>(node: &'n Node, mark: Mark) -> &'n str {
+pub(super) fn word(node: &Node, mark: Mark) -> &str {
     match (mark, node.part) {
         (_, Part::Picture) => "img",
         (Mark::Drag, _) => "drag",
@@ -99,6 +99,9 @@ pub(super) enum Quotes {
 /// What follows a target's ref: its states, its value (never a secret one), where a link leads out to.
 pub(super) fn state(tree: &Tree<'_>, node: &Node, secret: bool) -> String {
     let mut out = node.states.clone();
+    if is_label_of_checked(tree, node) {
+        out.push_str(" checked");
+    }
     if node.part == Part::Field || node.editable {
         if secret {
             if !node.value.is_empty() {
@@ -106,7 +109,10 @@ pub(super) fn state(tree: &Tree<'_>, node: &Node, secret: bool) -> String {
             }
         } else if !node.value.is_empty() && node.value != node.name {
             out.push_str(&format!(" = \"{}\"", cut(&node.value, VALUE).replace('"', "'")));
-        } else if let Some(hint) = tree.attribute(node, "placeholder").map(tidy).filter(|hint| !hint.is_empty() && *hint != node.name)
+        } else if let Some(hint) = tree
+            .attribute(node, "placeholder")
+            .map(tidy)
+            .filter(|hint| !hint.is_empty() && *hint != node.name)
         {
             out.push_str(&format!(" (e.g. {})", cut(&hint, 60)));
         }
@@ -121,15 +127,30 @@ pub(super) fn state(tree: &Tree<'_>, node: &Node, secret: bool) -> String {
         out.push_str(" → ");
         out.push_str(&host);
     }
-    if matches!(node.hidden, Some(Hidden::Transparent | Hidden::Empty)) && &*node.role != "link" && &*node.role != "button" {
+    if matches!(node.hidden, Some(Hidden::Transparent | Hidden::Empty))
+        && &*node.role != "link"
+        && &*node.role != "button"
+    {
         out.push_str(" unseen");
     }
     out
 }
 
+/// A label that stands in for a box nobody sees, which is on.
+fn is_label_of_checked(tree: &Tree<'_>, node: &Node) -> bool {
+    let Some(layout) = tree.layout(node.frame).filter(|layout| layout.tag(node.fact) == "LABEL") else {
+        return false;
+    };
+    let inside = layout.facts.iter().skip(node.fact as usize + 1).take(32);
+    inside.take_while(|fact| fact.parent != u32::MAX && fact.parent >= node.fact).any(|fact| fact.checked)
+}
+
 /// The host a link leads to, if it is not its page's own.
 fn leads_to(tree: &Tree<'_>, node: &Node) -> Option<String> {
-    let host = |url: &str| url.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned());
+    let host = |url: &str| {
+        url.split_once("://")
+            .map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned())
+    };
     let there = host(&node.url).filter(|host| !host.is_empty())?;
     let here = tree.frame(node).and_then(|frame| host(&frame.url)).unwrap_or_default();
     (there != here && &*node.role == "link").then(|| cut(&tidy(&there), 60).into_owned())
@@ -164,7 +185,9 @@ pub(super) fn shows(layout: Option<&Layout<'_>>, node: &Node) -> Option<String> 
         return None;
     }
     let seen = text_under(layout?, node.fact);
-    let plain = |text: &str| text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let plain = |text: &str| {
+        text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
+    };
     let (named, read) = (plain(&node.name), plain(&seen));
     (!read.is_empty() && !named.contains(&read) && !read.contains(&named)).then_some(seen)
 }

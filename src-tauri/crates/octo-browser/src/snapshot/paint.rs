@@ -138,7 +138,13 @@ impl Flow {
     ) -> Painted {
         let Some(rect) = bounds else {
             let hidden = (kind != Kind::Other).then_some(Hidden::Style);
-            return Painted { flow: *self, display: Display::Absent, rect: Rect::EMPTY, view: Rect::EMPTY, hidden };
+            return Painted {
+                flow: *self,
+                display: Display::Absent,
+                rect: Rect::EMPTY,
+                view: Rect::EMPTY,
+                hidden,
+            };
         };
         if kind == Kind::Text {
             let hidden = self.hides(&rect).or_else(|| self.hides_text(&rect, style));
@@ -164,7 +170,9 @@ impl Flow {
         if style(13).contains("dark") && matches!(tag, "HTML" | "BODY" | "#document") {
             flow.background = None;
         }
-        let hidden = flow.hides(&rect).or((visibility != "visible" && !visibility.is_empty()).then_some(Hidden::Style));
+        let hidden = flow
+            .hides(&rect)
+            .or((visibility != "visible" && !visibility.is_empty()).then_some(Hidden::Style));
         let view = rect.within(&flow.view);
         // What the page's root and body cut away is cut away by the window: it scrolls.
         if kind == Kind::Element && !matches!(tag, "HTML" | "BODY") {

@@ -57,13 +57,18 @@ impl Snapshot {
     fn under(&self, text: &str) -> Option<(u32, u32)> {
         let wanted = tidy(text).to_lowercase();
         let wanted = wanted.trim_start_matches('#').trim_start();
-        let headings = || self.lines.lines.iter().filter_map(|line| match line.kind {
-            LineKind::Heading(level) => Some((line.text.trim_start_matches('#').trim_start().to_lowercase(), level, line.node)),
-            LineKind::Container | LineKind::Plain => None,
-        });
+        let headings = || {
+            self.lines.lines.iter().filter_map(|line| match line.kind {
+                LineKind::Heading(level) => {
+                    Some((line.text.trim_start_matches('#').trim_start().to_lowercase(), level, line.node))
+                }
+                LineKind::Container | LineKind::Plain => None,
+            })
+        };
         let exact = headings().find(|(text, _, _)| text == wanted);
         let (_, level, node) = exact.or_else(|| headings().find(|(text, _, _)| text.contains(wanted)))?;
-        let next = headings().skip_while(|(_, _, own)| *own != node).skip(1).find(|(_, own, _)| *own <= level);
+        let next =
+            headings().skip_while(|(_, _, own)| *own != node).skip(1).find(|(_, own, _)| *own <= level);
         Some((node, next.map_or(NONE, |(_, _, node)| node)))
     }
 }
@@ -117,7 +122,11 @@ enum Undo {
     Nothing,
     Block,
     /// Closes a link with its address.
-    Link { at: usize, url: String, name: String },
+    Link {
+        at: usize,
+        url: String,
+        name: String,
+    },
     Mark(String),
     Heading,
     List,
@@ -179,7 +188,11 @@ impl<'s> Markdown<'s> {
             }
             Part::Nothing => None,
             Part::Break => {
-                if self.code > 0 { self.line.push('\n') } else { self.block() }
+                if self.code > 0 {
+                    self.line.push('\n')
+                } else {
+                    self.block()
+                }
                 None
             }
             Part::Heading => {
@@ -196,10 +209,16 @@ impl<'s> Markdown<'s> {
                 let at = self.line.len();
                 Some(Undo::Link { at, url: cut(&node.url, ADDRESS).into_owned(), name: node.name.clone() })
             }
-            Part::Control if node.role.is_empty() => Some(if node.block { self.block(); Undo::Block } else { Undo::Nothing }),
+            Part::Control if node.role.is_empty() => Some(if node.block {
+                self.block();
+                Undo::Block
+            } else {
+                Undo::Nothing
+            }),
             Part::Control => {
                 self.word(&self.control(node));
-                (node.name.is_empty() || matches!(&*node.role, "treeitem" | "canvas")).then_some(Undo::Nothing)
+                (node.name.is_empty() || matches!(&*node.role, "treeitem" | "canvas"))
+                    .then_some(Undo::Nothing)
             }
             Part::Picture => {
                 if !node.name.is_empty() {
@@ -288,7 +307,10 @@ impl<'s> Markdown<'s> {
                 self.code = self.code.saturating_sub(1);
                 if self.code == 0 {
                     self.paragraph();
-                    self.out.push_str(&format!("```\n{}\n```\n\n", code.trim_matches('\n').replace("```", "'''")));
+                    self.out.push_str(&format!(
+                        "```\n{}\n```\n\n",
+                        code.trim_matches('\n').replace("```", "'''")
+                    ));
                 } else {
                     self.line = code;
                 }

@@ -214,7 +214,6 @@ impl Numbering<'_> {
         self.given
     }
 
-
     fn key(&self, node: &Node) -> (u32, i64) {
         (self.documents.get(node.frame as usize).copied().unwrap_or(u32::MAX), node.backend)
     }
@@ -233,9 +232,14 @@ impl Numbers for Numbering<'_> {
         let given = refs.given.entry(number).or_insert_with(|| Given {
             document: key.0,
             place: Place {
-                session: frame.and_then(|frame| tree.sessions.get(frame.session)).cloned().unwrap_or_default(),
+                session: frame
+                    .and_then(|frame| tree.sessions.get(frame.session))
+                    .cloned()
+                    .unwrap_or_default(),
                 frame: frame.map(|frame| frame.frame.clone()).unwrap_or_default(),
-                document: frame.map(|frame| frame.document.clone()).unwrap_or_else(|| DocumentId(String::new())),
+                document: frame
+                    .map(|frame| frame.document.clone())
+                    .unwrap_or_else(|| DocumentId(String::new())),
                 origin: frame.map(|frame| frame.origin.clone()).unwrap_or_default(),
                 node: node.backend,
             },

@@ -80,7 +80,8 @@ impl Snapshot {
     /// keeps what is on the screen, then headings, then the rest in its order.
     pub fn render(&self, budget: usize, filter: Filter) -> Rendered {
         let budget = budget.max(LEAST);
-        let chosen: Vec<usize> = (0..self.lines.lines.len()).filter(|line| self.passes(*line, filter)).collect();
+        let chosen: Vec<usize> =
+            (0..self.lines.lines.len()).filter(|line| self.passes(*line, filter)).collect();
         let mut items: Vec<Item> = chosen.iter().map(|line| Item::Line(*line)).collect();
         let mut cost = self.cost(&items, filter, budget);
         if cost > budget / 2 {
@@ -98,7 +99,8 @@ impl Snapshot {
 
     fn passes(&self, line: usize, filter: Filter) -> bool {
         let Some(line) = self.line(line) else { return false };
-        (filter.content == Content::All || !line.refs.is_empty()) && (filter.area == Area::Page || line.on_screen)
+        (filter.content == Content::All || !line.refs.is_empty())
+            && (filter.area == Area::Page || line.on_screen)
     }
 
     /// What all of it would take.
@@ -113,7 +115,11 @@ impl Snapshot {
             Item::Line(line) => self.line(*line).map_or(0, |line| {
                 let whole = filter.content == Content::All && line.text.len() <= LINE;
                 // One more for what stands before it.
-                if whole { line.tokens as usize + 1 } else { estimate_tokens(&printed(line, filter, budget)) + 2 }
+                if whole {
+                    line.tokens as usize + 1
+                } else {
+                    estimate_tokens(&printed(line, filter, budget)) + 2
+                }
             }),
         }
     }
@@ -166,9 +172,7 @@ impl Snapshot {
         let mut kept = vec![false; items.len()];
         let mut left = budget.saturating_sub(estimate_tokens(&self.header()) + 2 * NOTE);
         let on_screen = |item: &Item| matches!(item, Item::Line(line) if self.line(*line).is_some_and(|line| line.on_screen));
-        let heading = |item: &Item| {
-            matches!(item, Item::Line(line) if self.line(*line).is_some_and(|line| matches!(line.kind, LineKind::Heading(1..=3))))
-        };
+        let heading = |item: &Item| matches!(item, Item::Line(line) if self.line(*line).is_some_and(|line| matches!(line.kind, LineKind::Heading(1..=3))));
         let passes: [&dyn Fn(&Item) -> bool; 3] = [&on_screen, &heading, &|_| true];
         for (pass, wanted) in passes.into_iter().enumerate() {
             // Headings are an outline: they may take half of what is left.
@@ -238,7 +242,9 @@ impl LeftOut {
             targets => format!(" with {targets} targets"),
         };
         match self.read {
-            Some(number) => format!("... {} more {lines} like these{targets}: find, or read [{number}]", self.lines),
+            Some(number) => {
+                format!("... {} more {lines} like these{targets}: find, or read [{number}]", self.lines)
+            }
             None => format!("... {} more {lines}{targets}: find or read them", self.lines),
         }
     }

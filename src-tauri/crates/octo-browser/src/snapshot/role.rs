@@ -83,7 +83,9 @@ pub(super) fn part_of(role: &str) -> (Part, Cow<'static, str>) {
         "DateTime" => (Part::Field, "datetime"),
         "InputTime" => (Part::Field, "time"),
         "ColorWell" => (Part::Field, "color"),
-        "combobox" | "ComboBoxMenuButton" | "ComboBoxGrouping" | "ComboBoxSelect" => (Part::Field, "combobox"),
+        "combobox" | "ComboBoxMenuButton" | "ComboBoxGrouping" | "ComboBoxSelect" => {
+            (Part::Field, "combobox")
+        }
         "checkbox" => (Part::Control, "checkbox"),
         "radio" => (Part::Control, "radio"),
         "switch" => (Part::Control, "switch"),
@@ -104,6 +106,10 @@ pub(super) fn part_of(role: &str) -> (Part, Cow<'static, str>) {
         "Iframe" | "IframePresentational" => (Part::Frame, "iframe"),
         _ => (Part::Through, ""),
     };
-    let word = if word.is_empty() && part == Part::Picture { Cow::Owned(role.to_lowercase()) } else { Cow::Borrowed(word) };
+    let word = if word.is_empty() && part == Part::Picture {
+        Cow::Owned(role.to_lowercase())
+    } else {
+        Cow::Borrowed(word)
+    };
     (part, word)
 }

@@ -188,14 +188,18 @@ impl<'a> Joiner<'a> {
 
     fn take(&mut self, pending: &mut Vec<(u32, u32, u32)>) {
         while let Some((parent, frame, place)) = pending.pop() {
-            let Some(taken) = self.taken.get_mut(frame as usize).and_then(|taken| taken.get_mut(place as usize)) else {
+            let Some(taken) =
+                self.taken.get_mut(frame as usize).and_then(|taken| taken.get_mut(place as usize))
+            else {
                 continue;
             };
             if std::mem::replace(taken, true) {
                 continue;
             }
             let frames = self.tree.frames;
-            let Some(given) = frames.get(frame as usize).and_then(|frame| frame.tree.nodes.get(place as usize)) else {
+            let Some(given) =
+                frames.get(frame as usize).and_then(|frame| frame.tree.nodes.get(place as usize))
+            else {
                 continue;
             };
             let node = self.heard(given, frame, parent);
@@ -227,7 +231,11 @@ impl<'a> Joiner<'a> {
         let (x, y) = self.scroll_of(held);
         let outer = self.placements.get(holder as usize).copied().flatten();
         let outer = outer.unwrap_or(Placement { x: 0.0, y: 0.0, clip: self.tree.viewport });
-        let view = self.tree.layout(holder).and_then(|layout| layout.fact(fact)).map_or(Rect::EMPTY, |fact| fact.view);
+        let view = self
+            .tree
+            .layout(holder)
+            .and_then(|layout| layout.fact(fact))
+            .map_or(Rect::EMPTY, |fact| fact.view);
         let clip = outer.clip.within(&view.moved(outer.x, outer.y));
         if let Some(placement) = self.placements.get_mut(held as usize) {
             *placement = Some(Placement { x: rect.left - x, y: rect.top - y, clip });
@@ -251,6 +259,9 @@ impl<'a> Joiner<'a> {
         let fact = layout.and_then(|layout| layout.find(backend)).unwrap_or(NONE);
         if layout.is_some_and(|layout| layout.tag(fact) == "BR") {
             part = Part::Break;
+        }
+        if part == Part::Through && layout.is_some_and(|layout| layout.tag(fact) == "PRE") {
+            part = Part::Code;
         }
         let name = given.name.as_ref().and_then(|name| name.text()).unwrap_or_default();
         // Text keeps its spaces: they part it from its neighbours.
@@ -289,7 +300,8 @@ impl<'a> Joiner<'a> {
             part = Part::Field;
             (node.part, node.role) = (part, Cow::Borrowed("textbox"));
         }
-        if part == Part::Field && !matches!(layout.map(|layout| layout.tag(fact)), Some("INPUT" | "SELECT" | "TEXTAREA") | None)
+        if part == Part::Field
+            && !matches!(layout.map(|layout| layout.tag(fact)), Some("INPUT" | "SELECT" | "TEXTAREA") | None)
         {
             node.part = Part::Control;
         }
@@ -343,7 +355,8 @@ impl<'a> Joiner<'a> {
                     continue;
                 }
                 let parent = nearest.get(fact.parent as usize).copied().unwrap_or(NONE);
-                let wanted = (fact.clickable || fact.pointer) && fact.kind == Kind::Element && fact.hidden.is_none();
+                let wanted =
+                    (fact.clickable || fact.pointer) && fact.kind == Kind::Element && fact.hidden.is_none();
                 let near = if wanted && parent != NONE {
                     found.push((parent, place));
                     next += 1;
@@ -396,7 +409,10 @@ impl<'a> Joiner<'a> {
         added.sort_unstable();
         for group in added.chunk_by(|one, two| one.0 == two.0) {
             let Some((parent, _, _)) = group.first() else { continue };
-            let Some(old) = self.tree.nodes.get(*parent as usize).map(|parent| parent.children.clone()) else { continue };
+            let Some(old) = self.tree.nodes.get(*parent as usize).map(|parent| parent.children.clone())
+            else {
+                continue;
+            };
             let mut merged = Vec::with_capacity(old.len() + group.len());
             let mut new = group.iter().peekable();
             for child in old {
@@ -430,7 +446,11 @@ pub(super) fn text_under(layout: &Layout<'_>, top: u32) -> String {
         }
         field = NONE;
         match fact.kind {
-            Kind::Element if matches!(layout.tag(place), "INPUT" | "TEXTAREA" | "SELECT" | "SCRIPT" | "STYLE") => field = place,
+            Kind::Element
+                if matches!(layout.tag(place), "INPUT" | "TEXTAREA" | "SELECT" | "SCRIPT" | "STYLE") =>
+            {
+                field = place
+            }
             Kind::Text if fact.hidden.is_none() => {
                 push_tidy(&mut text, layout.text(place));
                 push_tidy(&mut text, " ");

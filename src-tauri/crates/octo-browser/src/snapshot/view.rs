@@ -75,7 +75,8 @@ impl Snapshot {
 
     /// The targets known by the same role, name and heading on the same origin.
     pub(super) fn alike<'s>(&'s self, known: &'s Known, origin: &'s str) -> impl Iterator<Item = u32> + 's {
-        let heading = |place: u32| self.lines.headings.get(place as usize).map(String::as_str).unwrap_or_default();
+        let heading =
+            |place: u32| self.lines.headings.get(place as usize).map(String::as_str).unwrap_or_default();
         let alike = self.lines.targets.iter().filter(move |target| {
             target.word == known.role
                 && target.name == known.name
