@@ -4,9 +4,9 @@ use super::{ActError, Audience, Unfit, Way};
 use crate::{Page, snapshot::Place};
 use serde_json::json;
 
-/// Chooses options by what they say or by their values; of lists of several, all that are wanted and no others.
+/// Chooses options of a list, or of the list an option is in, by what they say or by their values; of lists of several, all that are wanted and no others.
 const CHOOSE: &str = "function(wanted) {
-    const one = this.localName === 'label' && this.control ? this.control : this;
+    const one = this.localName === 'label' && this.control ? this.control : this.closest?.('select') || this;
     if (one.localName !== 'select') return 'none';
     if (one.disabled) return 'closed';
     const tidy = (text) => text.trim().replace(/\\s+/g, ' ');

@@ -70,6 +70,8 @@ impl Page {
         audience: Audience,
     ) -> Result<Way, ActError> {
         let on = session(place);
+        // A page in the background opens no choice of files.
+        self.bring_to_front().await?;
         let mut events = self.link().events(Some(&on));
         let interception = Interception { page: self, on: on.clone() };
         self.call_in(&on, SetInterceptFileChooserDialogParams::new(true), LIMIT).await?;

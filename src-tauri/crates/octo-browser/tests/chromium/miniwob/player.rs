@@ -1,0 +1,196 @@
+//! Who plays: reads the text of the page, and acts on what has a number in it.
+
+use crate::kit::said;
+use octo_browser::{
+    Act, Audience, Page, Scroll, View,
+    snapshot::{Filter, WHOLE},
+};
+
+/// Something with a number, as the text says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub number: u32,
+    pub role: String,
+    /// Its name, or the hint in place of one.
+    pub name: String,
+    /// What the text says after the number, up to the next target: states and values.
+    pub after: String,
+    /// What stands before it in its line, since the last target.
+    pub before: String,
+    /// The line's place in the text.
+    pub line: usize,
+}
+
+/// A player at a task.
+pub(super) struct Player {
+    page: Page,
+    view: View,
+    /// The task's sentence.
+    pub goal: String,
+    pub acts: u32,
+}
+
+pub(super) type Played = Result<(), String>;
+
+impl Player {
+    pub(super) async fn begin(page: &Page, url: &str, seed: u32) -> Self {
+        page.navigate(url).await.expect("there");
+        // A busy machine is not to fail a task for its clock.
+        let start = format!(
+            "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('{seed}'); core.startEpisodeReal(); core.getUtterance()"
+        );
+        let goal = said(page, &start).await;
+        let goal = goal.as_str().map_or_else(|| goal["utterance"].as_str().unwrap_or_default(), |goal| goal);
+        let goal = goal.split_whitespace().collect::<Vec<_>>().join(" ");
+        page.quiet().await.expect("quiet");
+        Self { page: page.clone(), view: View::default(), goal, acts: 0 }
+    }
+
+    /// What the task was worth, 1 where it was solved.
+    pub(super) async fn reward(&self) -> f64 {
+        let won = said(&self.page, "WOB_DONE_GLOBAL ? WOB_RAW_REWARD_GLOBAL : 0").await;
+        won.as_f64().unwrap_or_default()
+    }
+
+    /// The page as text.
+    pub(super) async fn text(&mut self) -> String {
+        match self.view.look(&self.page).await {
+            Ok(snapshot) => snapshot.render(WHOLE, Filter::default()).text,
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// The page's lines without what stands below the task.
+    pub(super) async fn lines(&mut self) -> Vec<String> {
+        let text = self.text().await;
+        text.lines()
+            .skip(1)
+            .take_while(|line| !line.contains("Last reward:"))
+            .map(|line| line.trim().to_owned())
+            .collect()
+    }
+
+    pub(super) async fn targets(&mut self) -> Vec<Target> {
+        let lines = self.lines().await;
+        lines.iter().enumerate().flat_map(|(place, line)| targets(line, place)).collect()
+    }
+
+    /// The targets of one role.
+    pub(super) async fn all(&mut self, role: &str) -> Vec<Target> {
+        self.targets().await.into_iter().filter(|target| target.role == role).collect()
+    }
+
+    /// The one of a role with exactly this name.
+    pub(super) async fn named(&mut self, role: &str, name: &str) -> Result<Target, String> {
+        let all = self.targets().await;
+        let of_role = || all.iter().filter(|target| role.is_empty() || target.role == role);
+        of_role()
+            .find(|target| target.name == name)
+            .or_else(|| of_role().find(|target| target.name.eq_ignore_ascii_case(name)))
+            .cloned()
+            .ok_or_else(|| format!("there is no {role} {name:?} in {all:?}"))
+    }
+
+    pub(super) async fn nth(&mut self, role: &str, place: usize) -> Result<u32, String> {
+        let all = self.all(role).await;
+        all.get(place).map(|target| target.number).ok_or_else(|| format!("there is no {role} number {place}"))
+    }
+
+    pub(super) async fn click(&mut self, number: u32) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Click(place)).await
+    }
+
+    pub(super) async fn click_named(&mut self, role: &str, name: &str) -> Played {
+        let target = self.named(role, name).await?;
+        self.click(target.number).await
+    }
+
+    pub(super) async fn fill(&mut self, number: u32, text: &str) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Fill(place, text.to_owned())).await
+    }
+
+    pub(super) async fn type_text(&mut self, number: u32, text: &str) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Type(place, text.to_owned())).await
+    }
+
+    pub(super) async fn press(&mut self, number: Option<u32>, key: &str) -> Played {
+        let place = match number {
+            Some(number) => Some(self.place(number).await?),
+            None => None,
+        };
+        self.act(Act::Press(place, key.to_owned())).await
+    }
+
+    pub(super) async fn select(&mut self, number: u32, values: &[&str]) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Select(place, values.iter().map(|value| (*value).to_owned()).collect())).await
+    }
+
+    pub(super) async fn drag(&mut self, from: u32, to: u32) -> Played {
+        let (from, to) = (self.place(from).await?, self.place(to).await?);
+        self.act(Act::Drag(from, to)).await
+    }
+
+    pub(super) async fn scroll(&mut self, number: u32, down: f64) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Scroll(Scroll::By(Some(place), 0.0, down))).await
+    }
+
+    async fn place(&mut self, number: u32) -> Result<octo_browser::snapshot::Place, String> {
+        Ok(self.view.locate(&self.page, number).await.map_err(|error| error.to_string())?.place)
+    }
+
+    async fn act(&mut self, act: Act) -> Played {
+        self.acts += 1;
+        let done = self.page.perform(&act, Audience::Nobody).await;
+        done.map(drop).map_err(|error| format!("{act:?}: {error:?}"))
+    }
+}
+
+/// The targets of a line: `role "name" [number] states`.
+fn targets(line: &str, place: usize) -> Vec<Target> {
+    let mut found: Vec<Target> = Vec::new();
+    let mut rest = line;
+    while let Some((head, tail)) = rest.split_once('[') {
+        let Some((digits, tail)) = tail.split_once(']') else { break };
+        rest = tail;
+        let Ok(number) = digits.parse() else { continue };
+        let head = head.trim();
+        let (before, role, name) = match head.strip_suffix('"') {
+            Some(named) => {
+                let (before, name) = named.split_once(" \"").unwrap_or(("", named));
+                let (before, role) = before.rsplit_once(' ').unwrap_or(("", before));
+                (before, role, name)
+            }
+            None => {
+                let mut words = head.rsplitn(3, ' ');
+                let (last, role) = (words.next().unwrap_or_default(), words.next());
+                match role {
+                    Some(role) if last.starts_with(['.', '#']) || role == "click" => {
+                        (words.next().unwrap_or_default(), role, last)
+                    }
+                    _ => (head.rsplit_once(' ').map_or("", |(before, _)| before), last, ""),
+                }
+            }
+        };
+        let before = before.trim_start_matches('|').trim();
+        if let Some(last) = found.last_mut() {
+            last.after = before.to_owned();
+        }
+        found.push(Target {
+            number,
+            role: role.to_owned(),
+            name: name.to_owned(),
+            after: String::new(),
+            before: before.to_owned(),
+            line: place,
+        });
+    }
+    if let Some(last) = found.last_mut() {
+        last.after = rest.trim().to_owned();
+    }
+    found
+}
