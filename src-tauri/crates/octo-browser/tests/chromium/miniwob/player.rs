@@ -2,9 +2,10 @@
 
 use crate::kit::said;
 use octo_browser::{
-    Act, Audience, Page, Scroll, View,
-    snapshot::{Filter, WHOLE},
+    Act, Audience, Page, Scroll, View, Wait,
+    snapshot::{Filter, Piece, WHOLE},
 };
+use std::time::Duration;
 
 /// Something with a number, as the text says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(super) struct Player {
     view: View,
     /// The task's sentence.
     pub goal: String,
+    /// What the sentence is about, where the task tells that apart from its words.
+    fields: serde_json::Value,
     pub acts: u32,
 }
 
@@ -39,11 +42,12 @@ impl Player {
         let start = format!(
             "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('{seed}'); core.startEpisodeReal(); core.getUtterance()"
         );
-        let goal = said(page, &start).await;
-        let goal = goal.as_str().map_or_else(|| goal["utterance"].as_str().unwrap_or_default(), |goal| goal);
+        let told = said(page, &start).await;
+        let fields = said(page, "core.getUtterance().fields || null").await;
+        let goal = told.as_str().map_or_else(|| told["utterance"].as_str().unwrap_or_default(), |goal| goal);
         let goal = goal.split_whitespace().collect::<Vec<_>>().join(" ");
         page.quiet().await.expect("quiet");
-        Self { page: page.clone(), view: View::default(), goal, acts: 0 }
+        Self { page: page.clone(), view: View::default(), goal, fields, acts: 0 }
     }
 
     /// What the task was worth, 1 where it was solved.
@@ -137,6 +141,65 @@ impl Player {
     pub(super) async fn scroll(&mut self, number: u32, down: f64) -> Played {
         let place = self.place(number).await?;
         self.act(Act::Scroll(Scroll::By(Some(place), 0.0, down))).await
+    }
+
+    pub(super) async fn hover(&mut self, number: u32) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Hover(place)).await
+    }
+
+    pub(super) async fn wait(&mut self, milliseconds: u64) -> Played {
+        self.act(Act::Wait(Wait::Time(Duration::from_millis(milliseconds)))).await
+    }
+
+    /// All of a role with exactly this name.
+    pub(super) async fn all_named(&mut self, role: &str, name: &str) -> Vec<Target> {
+        self.all(role).await.into_iter().filter(|target| target.name == name).collect()
+    }
+
+    /// Presses the first thing that is called so, whatever it is.
+    pub(super) async fn click_hint(&mut self, hint: &str) -> Played {
+        let all = self.targets().await;
+        let found = all.iter().find(|target| target.name.to_lowercase().contains(hint));
+        let number = found.map(|target| target.number).ok_or_else(|| format!("no {hint} in {all:?}"))?;
+        self.click(number).await
+    }
+
+    /// What the task tells of its sentence.
+    pub(super) fn field(&self, name: &str) -> Result<String, String> {
+        self.fields[name].as_str().map(str::to_owned).ok_or_else(|| format!("no {name} in {}", self.fields))
+    }
+
+    /// What stands beside a label in a table.
+    pub(super) async fn cell(&mut self, label: &str) -> Result<String, String> {
+        let lines = self.lines().await;
+        let row = lines.iter().find_map(|line| line.strip_prefix(&format!("{label} | ")));
+        row.map(str::to_owned).ok_or_else(|| format!("no {label} in {lines:?}"))
+    }
+
+    /// All of an element's text.
+    pub(super) async fn read(&mut self, number: u32) -> Result<String, String> {
+        let snapshot = self.view.look(&self.page).await.map_err(|error| error.to_string())?;
+        let read = snapshot.read(&Piece::Ref(number), 0, WHOLE).ok_or("it is gone")?;
+        Ok(read.text)
+    }
+
+    /// Brings the one slider to a value, which the page writes beside it.
+    pub(super) async fn slide(&mut self, wanted: i64) -> Played {
+        let all = self.targets().await;
+        let slider = all.iter().rev().find(|target| target.name.contains("slider")).ok_or("no slider")?.number;
+        self.click(slider).await?;
+        for _ in 0..60 {
+            let lines = self.lines().await;
+            let words = lines.iter().skip(1).flat_map(|line| line.split_whitespace());
+            let now = words.filter_map(|word| word.parse::<i64>().ok()).next().ok_or("no value")?;
+            match now.cmp(&wanted) {
+                std::cmp::Ordering::Equal => return Ok(()),
+                std::cmp::Ordering::Less => self.press(None, "ArrowRight").await?,
+                std::cmp::Ordering::Greater => self.press(None, "ArrowLeft").await?,
+            }
+        }
+        Err("the slider does not come there".to_owned())
     }
 
     async fn place(&mut self, number: u32) -> Result<octo_browser::snapshot::Place, String> {
