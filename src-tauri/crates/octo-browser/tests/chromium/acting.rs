@@ -62,7 +62,7 @@ const PAGES: &[(&str, &str)] = &[
     (
         "/files",
         "<title>Files</title><input type=file aria-label='One file' onchange='said.textContent = [...this.files].map((f) => f.name + f.size).join()'>
-        <input type=file multiple id=hidden style='display:none' onchange='said.textContent = \"through \" + this.files.length'><button onclick='hidden.click()'>Choose</button><p id=said></p>
+        <input type=file multiple id=pick style='display:none' onchange='said.textContent = \"through \" + this.files.length'><button onclick='pick.click()'>Choose</button><p id=said></p>
         <a download=report.txt href='data:text/plain,hello'>Get it</a>",
     ),
     (

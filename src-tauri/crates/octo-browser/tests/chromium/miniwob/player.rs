@@ -67,11 +67,10 @@ impl Player {
     /// The page's lines without what stands below the task.
     pub(super) async fn lines(&mut self) -> Vec<String> {
         let text = self.text().await;
-        text.lines()
-            .skip(1)
-            .take_while(|line| !line.contains("Last reward:"))
-            .map(|line| line.trim().to_owned())
-            .collect()
+        let is_score = |line: &&str| {
+            ["Last reward:", "Last 10 average:", "Time left:", "Episodes done:"].iter().any(|it| line.contains(it))
+        };
+        text.lines().skip(1).filter(|line| !is_score(line)).map(|line| line.trim().to_owned()).collect()
     }
 
     pub(super) async fn targets(&mut self) -> Vec<Target> {
@@ -213,6 +212,12 @@ impl Player {
     }
 }
 
+/// What stands before a name or a hint.
+const ROLES: &[&str] = &[
+    "button", "link", "click", "img", "textbox", "checkbox", "radio", "tab", "menuitem", "option", "combobox",
+    "spinbutton", "slider", "canvas", "date", "time",
+];
+
 /// The targets of a line: `role "name" [number] states`.
 fn targets(line: &str, place: usize) -> Vec<Target> {
     let mut found: Vec<Target> = Vec::new();
@@ -223,19 +228,19 @@ fn targets(line: &str, place: usize) -> Vec<Target> {
         let Ok(number) = digits.parse() else { continue };
         let head = head.trim();
         let (before, role, name) = match head.strip_suffix('"') {
+            // A name holds no such mark itself.
             Some(named) => {
-                let (before, name) = named.split_once(" \"").unwrap_or(("", named));
+                let (before, name) = named.rsplit_once('"').unwrap_or(("", named));
+                let before = before.trim_end();
                 let (before, role) = before.rsplit_once(' ').unwrap_or(("", before));
                 (before, role, name)
             }
             None => {
                 let mut words = head.rsplitn(3, ' ');
                 let (last, role) = (words.next().unwrap_or_default(), words.next());
-                match role {
-                    Some(role) if last.starts_with(['.', '#']) || role == "click" => {
-                        (words.next().unwrap_or_default(), role, last)
-                    }
-                    _ => (head.rsplit_once(' ').map_or("", |(before, _)| before), last, ""),
+                match role.filter(|role| ROLES.contains(role)) {
+                    Some(role) => (words.next().unwrap_or_default(), role, last),
+                    None => (head.rsplit_once(' ').map_or("", |(before, _)| before), last, ""),
                 }
             }
         };
