@@ -8,9 +8,13 @@
 //!   chromiumoxide only the socket and the typed commands are used: its own `Browser` attaches to every tab,
 //!   closes those that do not answer, and switches certificate errors off.
 //! * [`Tabs`] lists tabs without touching them; [`Page`] is the one in use.
+//! * [`View`] looks at a page and gives its elements numbers; [`Page::perform`] does an [`Act`] to one of them;
+//!   [`Downloads`] tells of files that come.
 
+mod act;
 mod attachment;
 mod discovery;
+mod downloads;
 mod launched;
 mod link;
 mod message;
@@ -19,14 +23,18 @@ pub mod safety;
 pub mod snapshot;
 mod tabs;
 mod transport;
+mod view;
 mod wire;
 
+pub use act::*;
 pub use attachment::*;
 pub use chromiumoxide::cdp;
 pub use discovery::*;
+pub use downloads::*;
 pub use launched::*;
 pub use link::*;
 pub use message::{Event, Incoming, Refusal};
 pub use page::*;
 pub use tabs::*;
 pub use transport::*;
+pub use view::*;

@@ -286,7 +286,7 @@ impl Core {
     fn detach(&self) {
         if self.known().health != Health::Gone {
             let session = Some(self.session.clone());
-            self.link.tell(None, DetachFromTargetParams { session_id: session, ..Default::default() });
+            self.link.tell(None, DetachFromTargetParams { session_id: session });
         }
     }
 }

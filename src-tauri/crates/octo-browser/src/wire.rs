@@ -171,3 +171,25 @@ pub(crate) struct HistoryAnswer {
 pub(crate) struct HistoryEntry {
     pub(crate) id: i64,
 }
+
+/// `Page.getLayoutMetrics`, in CSS pixels and in those of the screen.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LayoutMetrics {
+    pub(crate) css_layout_viewport: LayoutSize,
+    pub(crate) css_visual_viewport: VisualSize,
+    pub(crate) visual_viewport: Option<VisualSize>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct LayoutSize {
+    pub(crate) client_width: f64,
+    pub(crate) client_height: f64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct VisualSize {
+    pub(crate) client_width: f64,
+}

@@ -50,8 +50,18 @@ impl Page {
             link.call(on, Leniently::<_, FrameTreeAnswer>::new(page::GetFrameTreeParams {}), FIRST),
             link.call(on, frames_of_other_sites(), FIRST),
         );
-        (page?, dom?, accessibility?, frames?);
-        let frame = tree?.frame_tree.frame;
+        let first = async { Ok((page?, dom?, accessibility?, frames?, tree?).4.frame_tree.frame) };
+        let frame = match first.await {
+            Ok(frame) => frame,
+            // It answered a moment ago: a dialog may have opened just now, or its script does not end.
+            Err(CallError::TimedOut { method, limit }) => {
+                return Err(match liveness::probe(link, &session).await? {
+                    Liveness::Alive => CallError::TimedOut { method, limit }.into(),
+                    silent => PageError::Silent(silent),
+                });
+            }
+            Err(error) => return Err(error.into()),
+        };
         let core = Arc::new(Core {
             link: link.clone(),
             target: target.clone(),
@@ -87,7 +97,7 @@ impl Undo {
 impl Drop for Undo {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
-            self.link.tell(None, DetachFromTargetParams { session_id: Some(session), ..Default::default() });
+            self.link.tell(None, DetachFromTargetParams { session_id: Some(session) });
         }
     }
 }
@@ -124,5 +134,5 @@ pub(super) fn begin_child(core: &Core, session: &SessionId) {
 /// Lets go of something that was attached to unasked.
 pub(super) fn release(core: &Core, session: &SessionId) {
     core.link.tell(Some(session), RunIfWaitingForDebuggerParams {});
-    core.link.tell(None, DetachFromTargetParams { session_id: Some(session.clone()), ..Default::default() });
+    core.link.tell(None, DetachFromTargetParams { session_id: Some(session.clone()) });
 }

@@ -41,7 +41,8 @@ const PARTS: u32 = 3;
 pub enum Liveness {
     /// It does.
     Alive,
-    /// A dialog holds it. One that was open before we came can only be closed by its person.
+    /// A dialog holds it. One that was open before we came can only be closed by its person. (On a computer that is
+    /// overloaded, a page that only begins looks the same.)
     DialogOpen,
     /// It has no process: the browser put it to sleep, or it crashed. Bringing it to the front or loading it again
     /// brings it back.

@@ -120,11 +120,13 @@ impl Redactor {
             return Vec::new();
         }
         let (bare, places) = loose(text);
+        let escaped = if text.contains('%') { upper_percent(text) } else { String::new() };
         let mut found = Vec::new();
         for known in &self.known {
             for writing in &known.exact {
                 let here = text.match_indices(writing.as_str());
-                found.extend(here.map(|(at, _)| (at..at + writing.len(), &known.name)));
+                let escaped = escaped.match_indices(writing.as_str());
+                found.extend(here.chain(escaped).map(|(at, _)| (at..at + writing.len(), &known.name)));
             }
             if known.loose.is_empty() {
                 continue;
@@ -198,8 +200,6 @@ fn writings(value: &str) -> Vec<Zeroizing<String>> {
         hex.to_uppercase(),
         hex,
     ];
-    let lower: Vec<String> = writings.iter().map(|writing| lower_percent(writing)).collect();
-    writings.extend(lower);
     for shift in 0..3 {
         writings.extend(base64(value, shift));
     }
@@ -220,8 +220,8 @@ fn base64(value: &str, shift: usize) -> Vec<String> {
         .collect()
 }
 
-/// The same with the digits of percent escapes in small letters.
-fn lower_percent(text: &str) -> String {
+/// The same with the digits of percent escapes as capitals. No byte moves.
+fn upper_percent(text: &str) -> String {
     let mut digits = 0_u8;
     text.chars()
         .map(|character| {
@@ -229,7 +229,7 @@ fn lower_percent(text: &str) -> String {
                 digits = 2;
             } else if digits > 0 {
                 digits -= 1;
-                return character.to_ascii_lowercase();
+                return character.to_ascii_uppercase();
             }
             character
         })

@@ -58,6 +58,7 @@ enum Matching {
 /// All words, made comparable.
 #[derive(Default)]
 struct Lexicon {
+    languages: Vec<&'static str>,
     /// By the first word, or by the joined words for those of several.
     by_word: HashMap<String, Vec<Entry>>,
     beginnings: Vec<Entry>,
@@ -76,6 +77,7 @@ impl Lexicon {
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
                 language = name;
+                lexicon.languages.push(name);
             } else if let Some((kind, words)) = line.split_once('=') {
                 let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
                 match deed(kind.trim()) {
@@ -198,7 +200,8 @@ fn is_meant(entry: &Entry, language: Option<&str>, is_marked: bool) -> bool {
         return true;
     }
     let primary = language.and_then(|language| language.split(['-', '_']).next()).unwrap_or_default();
-    primary.len() < 2 || primary.eq_ignore_ascii_case(entry.language)
+    let is_another = LEXICON.languages.iter().any(|known| primary.eq_ignore_ascii_case(known));
+    !is_another || primary.eq_ignore_ascii_case(entry.language)
 }
 
 fn follows(words: &[Word], at: usize, wanted: &[String]) -> bool {

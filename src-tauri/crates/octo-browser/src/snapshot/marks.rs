@@ -158,7 +158,7 @@ impl Marks {
             return Mark::Not;
         }
         let tag = tree.layout(node.frame).map_or("", |layout| layout.tag(node.fact));
-        if matches!(tag, "HTML" | "BODY" | "OPTION" | "OPTGROUP" | "SELECT") {
+        if matches!(tag, "#document" | "HTML" | "BODY" | "OPTION" | "OPTGROUP" | "SELECT") {
             return Mark::Not;
         }
         let drags = tree.attribute(node, "draggable") == Some("true");

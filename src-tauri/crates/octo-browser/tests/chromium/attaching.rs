@@ -26,12 +26,11 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching
     );
     let tabs = until("both pages", async || {
         let tabs = connected.tabs.list().await.expect("tabs");
-        (tabs.len() == 2 && tabs.iter().all(|tab| !tab.title.is_empty())).then_some(tabs)
+        let mut titles: Vec<&str> = tabs.iter().map(|tab| tab.title.as_str()).collect();
+        titles.sort_unstable();
+        (titles == ["First", "Second"]).then_some(tabs)
     })
     .await;
-    let mut titles: Vec<&str> = tabs.iter().map(|tab| tab.title.as_str()).collect();
-    titles.sort_unstable();
-    assert_eq!(titles, ["First", "Second"]);
     assert_eq!(tabs.iter().filter(|tab| tab.place.is_some_and(|place| place.shown)).count(), 1, "{tabs:?}");
     assert!(recording.sent().iter().all(|(session, _, _)| session.is_none()), "no command to any tab");
     assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
@@ -62,7 +61,7 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     let site = Site::start(&[("/", "<title>First</title>one")]).await;
     let desk = Desk::start(Frame::Managed).await;
     let chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
-    until("its window", async || desk.windows("First").into_iter().next()).await;
+    until("its page", async || desk.is_white().then_some(())).await;
     let browser = Chromium::browser(&desk);
     let found = browser.look().await;
     assert!(matches!(found[0].probe, octo_browser::Probe::Approval { .. }), "{found:?}");
@@ -84,7 +83,7 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     assert_eq!(one.link.ended().await, Ending::ByBrowser);
     until("the loss", async || matches!(*browser.state().borrow(), State::Lost { .. }).then_some(())).await;
     let _again = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
-    until("its window", async || desk.windows("First").into_iter().next()).await;
+    until("its page", async || desk.is_white().then_some(())).await;
     assert!(matches!(*browser.state().borrow(), State::Lost { .. }), "nothing is tried by itself");
     let asking = {
         let browser = browser.clone();
@@ -102,7 +101,7 @@ async fn a_person_may_decline_or_not_answer_at_all() {
     let site = Site::start(&[("/", "<title>First</title>one")]).await;
     let desk = Desk::start(Frame::Managed).await;
     let _chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
-    until("its window", async || desk.windows("First").into_iter().next()).await;
+    until("its page", async || desk.is_white().then_some(())).await;
     let browser = Chromium::browser(&desk);
     let asking = {
         let browser = browser.clone();

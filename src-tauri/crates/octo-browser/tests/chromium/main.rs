@@ -4,6 +4,8 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "a test")]
 #![cfg(target_os = "linux")]
 
+mod acting;
 mod attaching;
 mod kit;
+mod miniwob;
 mod pages;

@@ -4,7 +4,7 @@ use super::{Desk, until};
 use octo_browser::{Browser, Environment, System, Wanted, Wrap};
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
@@ -27,8 +27,6 @@ pub(crate) enum Start {
     Flag,
     /// Its person switched debugging on.
     Approval,
-    /// Not at all.
-    Closed,
 }
 
 /// A running browser. It is killed with this.
@@ -42,9 +40,7 @@ impl Chromium {
         let program = super::chromium().expect("asked before");
         let profile = desk.profile();
         let old = fs::read_to_string(profile.join("DevToolsActivePort")).ok();
-        if start == Start::Approval {
-            allow(&profile);
-        }
+        prepare(&profile, start);
         let mut command: Command = desk.command(program);
         command.args(ARGUMENTS).arg(format!("--user-data-dir={}", profile.display())).args(arguments);
         if start == Start::Flag {
@@ -52,15 +48,11 @@ impl Chromium {
         }
         let process = command.stderr(Stdio::null()).spawn().expect("Chromium");
         let browser = Self { process, profile };
-        if start == Start::Closed {
-            until("its window", async || desk.windows("Chromium").into_iter().next()).await;
-        } else {
-            until("its port", async || {
-                let now = fs::read_to_string(browser.profile.join("DevToolsActivePort")).ok()?;
-                (now.lines().count() == 2 && Some(now) != old).then_some(())
-            })
-            .await;
-        }
+        until("its port", async || {
+            let now = fs::read_to_string(browser.profile.join("DevToolsActivePort")).ok()?;
+            (now.lines().count() == 2 && Some(now) != old).then_some(())
+        })
+        .await;
         browser
     }
 
@@ -105,13 +97,15 @@ impl Drop for Chromium {
     }
 }
 
-/// What the browser writes when its person ticks the box on its page.
-fn allow(profile: &PathBuf) {
+/// Writes what the browser itself writes when its person ticks the box on its page, and lets its own pages for
+/// testing open (one of them puts tabs to sleep).
+fn prepare(profile: &Path, start: Start) {
     fs::create_dir_all(profile).expect("a profile");
     let path = profile.join("Local State");
-    let mut state: serde_json::Value = fs::read_to_string(&path)
-        .ok()
-        .map_or_else(|| serde_json::json!({}), |text| serde_json::from_str(&text).expect("JSON"));
-    state["devtools"]["remote_debugging"]["user-enabled"] = true.into();
+    let old = fs::read_to_string(&path).ok();
+    let mut state: serde_json::Value =
+        old.map_or_else(Default::default, |text| serde_json::from_str(&text).expect("JSON"));
+    state["devtools"]["remote_debugging"]["user-enabled"] = (start == Start::Approval).into();
+    state["internal_only_uis_enabled"] = true.into();
     fs::write(path, state.to_string()).expect("written");
 }

@@ -35,7 +35,7 @@ impl Desk {
     pub(crate) async fn start(frame: Frame) -> Self {
         let folder = tempfile::Builder::new().prefix("octo-browser-").tempdir().expect("a folder");
         let mut screen = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp"])
+            .args(["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp", "-noreset"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -82,6 +82,16 @@ impl Desk {
 
     /// Whether a question of the browser's stands over the white pages that the tests show: it darkens them.
     pub(crate) fn is_darkened(&self) -> bool {
+        (0x30..0xc0).contains(&self.shade())
+    }
+
+    /// Whether the page is there and nothing over it.
+    pub(crate) fn is_white(&self) -> bool {
+        self.shade() >= 0xf0
+    }
+
+    /// How bright the page is.
+    fn shade(&self) -> u8 {
         let (connection, screen) = x11rb::connect(Some(&self.name)).expect("the display");
         let root = connection.setup().roots[screen].root;
         let pixel = connection
@@ -89,7 +99,7 @@ impl Desk {
             .expect("asked")
             .reply()
             .expect("a picture");
-        pixel.data[..3].iter().all(|shade| (0x30..0xc0).contains(shade))
+        pixel.data[0]
     }
 
     /// What `xdotool` says.
@@ -101,12 +111,6 @@ impl Desk {
             .output()
             .expect("xdotool; cargo xtask test installs it");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
-    }
-
-    /// The windows shown with this in their title.
-    pub(crate) fn windows(&self, title: &str) -> Vec<String> {
-        let found = self.hands(&["search", "--onlyvisible", "--name", title]);
-        found.lines().map(str::to_owned).collect()
     }
 }
 
