@@ -281,7 +281,6 @@ fn what_was_not_kept_is_said_and_what_cannot_be_kept_is_not_destroyed() {
     fs::create_dir_all(world.path("node_modules/x")).unwrap();
     fs::write(world.path("node_modules/x/y"), "y").unwrap();
     fs::write(world.path("grown"), vec![2; 2_000]).unwrap();
-    world.machine.noticed(&running, &[world.base.join("out/elsewhere"), world.path("small")]).unwrap();
     world.machine.after_command(&running).unwrap();
     world.machine.end_task(task).unwrap();
 
@@ -295,7 +294,7 @@ fn what_was_not_kept_is_said_and_what_cannot_be_kept_is_not_destroyed() {
         ]
     );
     let unsaved: Vec<_> = changes.paths.iter().filter_map(|it| it.unsaved).collect();
-    assert_eq!(unsaved, [Unsaved::TooLarge, Unsaved::Outside]);
+    assert_eq!(unsaved, [Unsaved::TooLarge]);
 
     let plan = world.machine.plan(world.session, 0, Selection::All).unwrap();
     let report = world.machine.restore(&plan, &none()).unwrap();
@@ -307,7 +306,6 @@ fn what_was_not_kept_is_said_and_what_cannot_be_kept_is_not_destroyed() {
             ("grown", ImpossibleReason::PresentNotSaved { why: Unsaved::TooLarge }),
             ("large", ImpossibleReason::NotKept { why: Unsaved::TooLarge }),
             ("node_modules", ImpossibleReason::PresentNotSaved { why: Unsaved::Dependencies }),
-            ("elsewhere", ImpossibleReason::NotKept { why: Unsaved::Outside }),
         ]
     );
     assert_eq!(fs::read_to_string(world.path("small")).unwrap(), "old");
