@@ -4,7 +4,7 @@
 //!   what file tools change before they change it, and [`TimeMachine::before_command`] and
 //!   [`TimeMachine::after_command`] find what shell commands changed, by pictures of the session's folder.
 //! * [`TimeMachine::plan`] says what going to a task would do; [`TimeMachine::restore`] does it, all or
-//!   nothing; [`TimeMachine::recover`] ends what a killed process left in the middle.
+//!   nothing; [`TimeMachine::recover`] ends what a killed process left in the middle of a session.
 //! * [`TimeMachine::changes`] and [`TimeMachine::compare`] show what a task did.
 //! * [`TimeMachine::collect`] removes what nothing refers to.
 //!
@@ -32,6 +32,7 @@ mod keep;
 mod picture;
 mod plan;
 mod recorder;
+mod recover;
 mod restore;
 mod tasks;
 mod tree;
@@ -41,7 +42,7 @@ pub use commands::RunningCommand;
 pub use error::TimeError;
 pub use plan::{RestorePlan, Selection};
 pub use recorder::{Recorded, Recorder};
-pub use restore::{Recovered, RecoveredAs};
+pub use recover::{Recovered, RecoveredAs};
 
 use crate::Blobs;
 use journal::Journals;

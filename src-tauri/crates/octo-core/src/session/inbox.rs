@@ -129,8 +129,8 @@ impl Session {
                 respond(reply, stored)
             }
             Ask::PreviewRestore(task, selection, reply) => {
-                let preview = self.preview_restore(task, selection).await;
-                respond(reply, preview)
+                self.preview_restore(task, selection, reply);
+                Ok(())
             }
             Ask::RestoreTask(call, reply) => {
                 let restored = self.restore_task(call).await;

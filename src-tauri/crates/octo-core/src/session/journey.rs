@@ -3,6 +3,7 @@
 //! A crash in between is found at the next opening of the session, and the conversation follows.
 
 use super::{
+    Reply,
     state::{Change, Session},
     tasks::beside,
     turns::Step,
@@ -20,24 +21,32 @@ use std::{
 };
 
 impl Session {
-    /// What going to a task would do to files.
-    pub(super) async fn preview_restore(
+    /// What going to a task would do to files. Every recorded file is read for it, so it happens beside the actor, which
+    /// goes on meanwhile; a restore makes a plan of its own.
+    pub(super) fn preview_restore(
         &self,
         task: TaskNumber,
         selection: FileSelection,
-    ) -> Result<RestorePreview, ApiError> {
-        self.must_rest()?;
+        reply: Reply<RestorePreview>,
+    ) {
+        if let Err(error) = self.must_rest() {
+            let _gone = reply.send(Err(error));
+            return;
+        }
         let (machine, session) = (self.shared.time.clone(), self.id());
-        beside(move || {
-            let selection = match selection {
-                FileSelection::All => Selection::All,
-                FileSelection::Chosen { paths } => {
-                    Selection::Files(machine.paths_named(session, &paths)?.into_iter().collect())
-                }
-            };
-            Ok(machine.plan(session, task, selection)?.preview())
-        })
-        .await
+        tokio::spawn(async move {
+            let preview = beside(move || {
+                let selection = match selection {
+                    FileSelection::All => Selection::All,
+                    FileSelection::Chosen { paths } => {
+                        Selection::Files(machine.paths_named(session, &paths)?.into_iter().collect())
+                    }
+                };
+                Ok(machine.plan(session, task, selection)?.preview())
+            });
+            // A client that is gone needs no reply.
+            let _gone = reply.send(preview.await);
+        });
     }
 
     /// Goes to a task, or brings chosen files of it back.

@@ -51,6 +51,8 @@ impl Session {
         if let LeaseOutcome::HeldBy(_) = outcome {
             return Err(ApiError::new("session.in_use").code(ErrorCode::InUse));
         }
+        // Whoever was in the middle of something here is dead now.
+        crate::octo::recover(&shared, id).await;
         let stored = shared.store.read(move |reader| reader.resume(id)).await.map_err(ApiError::from)?;
         let stored =
             stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;

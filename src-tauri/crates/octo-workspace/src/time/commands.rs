@@ -109,10 +109,11 @@ impl TimeMachine {
         (shown.collect(), count)
     }
 
-    /// Records what commands changed that ran when an earlier process ended.
-    pub(super) fn recover_commands(&self) -> Result<(), TimeError> {
+    /// Records what commands of a session changed that ran when an earlier process ended.
+    pub(super) fn recover_commands(&self, session: SessionId) -> Result<(), TimeError> {
         let inner = &self.inner;
-        let commands = inner.store.read_blocking(|reader| reader.time_commands())?;
+        let mut commands = inner.store.read_blocking(|reader| reader.time_commands())?;
+        commands.retain(|command| command.session == session);
         let folders: BTreeSet<PathBuf> = commands.iter().map(|command| path_of(&command.folder)).collect();
         for folder in folders {
             let album = inner.album(&folder);
@@ -127,10 +128,12 @@ impl TimeMachine {
                 tracing::warn!(%error, "what an interrupted command changed cannot be seen");
             }
             let keys: Vec<i64> = here.iter().map(|command| command.key).collect();
+            let ended = keys.clone();
             inner
                 .store
-                .write_blocking(move |tx| keys.into_iter().try_for_each(|key| tx.remove_time_command(key)))?;
-            album.running.clear();
+                .write_blocking(move |tx| ended.into_iter().try_for_each(|key| tx.remove_time_command(key)))?;
+            // Those of other sessions in this folder go on.
+            album.running.retain(|key, _| !keys.contains(key));
             inner.save(&mut album, &folder);
         }
         Ok(())

@@ -34,7 +34,7 @@ fn restorer() {
         }
         Err(_) => {
             println!("now");
-            machine.recover().unwrap();
+            machine.recover(session).unwrap();
         }
     }
     println!("done");
@@ -135,7 +135,7 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
             child.wait().unwrap();
             *met.entry("recovery killed too").or_default() += 1;
         }
-        let recovered = world.machine.recover().unwrap();
+        let recovered = world.machine.recover(world.session).unwrap();
         assert!(recovered.len() <= 1);
         let outcome = match recovered.first() {
             None => "nothing to recover",
@@ -187,7 +187,7 @@ fn what_somebody_changed_after_the_crash_is_not_overwritten() {
     let mine = world.path("d5/edited");
     fs::write(&mine, "mine, after the crash").unwrap();
     assert!(world.machine.plan(world.session, 0, Selection::All).is_err(), "refused until it is finished");
-    let recovered = world.machine.recover().unwrap();
+    let recovered = world.machine.recover(world.session).unwrap();
     assert_eq!(recovered[0].outcome, RecoveredAs::Finished);
     assert_eq!(recovered[0].kept, std::slice::from_ref(&mine));
     assert_eq!(fs::read(&mine).unwrap(), b"mine, after the crash");

@@ -362,7 +362,7 @@ fn a_running_command_and_an_open_task_survive_a_restart() {
     fs::write(world.path("a"), "new").unwrap();
     // The process ends here; another one starts.
     let machine = home.machine();
-    assert_eq!(machine.recover().unwrap(), []);
+    assert_eq!(machine.recover(world.session).unwrap(), []);
     assert_eq!(machine.begin_task(world.session, turn, &world.folder(), "x").unwrap(), task, "it goes on");
     machine.end_task(task).unwrap();
     let world = World { machine, ..world };
