@@ -98,6 +98,7 @@ impl Session {
             attached: Attached::default(),
             watch: Watch::default(),
             task_ending: None,
+            away: None,
             calls,
             patience: Patience::None,
             waiting_for_idle: Vec::new(),
@@ -113,7 +114,7 @@ impl Session {
                 .await?;
         }
         // A turn that was being stopped ended just now: its task ends with it, before anything else is asked.
-        session.settle_task().await?;
+        session.settle_task();
         Ok(session)
     }
 

@@ -129,9 +129,9 @@ impl TimeMachine {
             }
             let keys: Vec<i64> = here.iter().map(|command| command.key).collect();
             let ended = keys.clone();
-            inner
-                .store
-                .write_blocking(move |tx| ended.into_iter().try_for_each(|key| tx.remove_time_command(key)))?;
+            inner.store.write_blocking(move |tx| {
+                ended.into_iter().try_for_each(|key| tx.remove_time_command(key))
+            })?;
             // Those of other sessions in this folder go on.
             album.running.retain(|key, _| !keys.contains(key));
             inner.save(&mut album, &folder);
@@ -192,8 +192,13 @@ impl Inner {
             let differences = diff(last, &picture);
             changed = differences.len();
             album.stale |= changed > 0;
-            let tasks: BTreeSet<(SessionId, u32)> =
-                album.running.values().copied().chain(whose).map(|task| (task.session, task.number)).collect();
+            let tasks: BTreeSet<(SessionId, u32)> = album
+                .running
+                .values()
+                .copied()
+                .chain(whose)
+                .map(|task| (task.session, task.number))
+                .collect();
             if changed > 0 && !tasks.is_empty() {
                 let found = self.images(last, &differences)?;
                 for (session, number) in tasks {
@@ -214,7 +219,9 @@ impl Inner {
         let watch = album.watch.take();
         let seen = watch.as_ref().and_then(Watch::seen);
         let again = match (&watch, &seen, &album.latest) {
-            (Some(watch), Some(seen), Some(last)) if extent == Extent::Seen => last.again(seen, &camera, watch)?,
+            (Some(watch), Some(seen), Some(last)) if extent == Extent::Seen => {
+                last.again(seen, &camera, watch)?
+            }
             _ => None,
         };
         if let Some(picture) = again {
@@ -330,7 +337,8 @@ impl Inner {
             super::lock(&album).latest.iter().flat_map(Picture::blobs).for_each(&mut each);
         }
         for file in std::fs::read_dir(self.pictures()).into_iter().flatten().flatten() {
-            let _picture = Picture::load_each(&file.path(), |item| item.blob().into_iter().for_each(&mut each));
+            let _picture =
+                Picture::load_each(&file.path(), |item| item.blob().into_iter().for_each(&mut each));
         }
     }
 }

@@ -82,7 +82,8 @@ fn what_others_do_meanwhile_is_never_lost() {
                     let place = folder.join(format!("w{writer}/{}", round % 7));
                     fs::create_dir_all(place.join("deep")).unwrap();
                     fs::write(place.join("deep/file"), format!("{round}")).unwrap();
-                    fs::write(folder.join(format!("a/b/{writer}-{}", round % 5)), format!("{round}")).unwrap();
+                    fs::write(folder.join(format!("a/b/{writer}-{}", round % 5)), format!("{round}"))
+                        .unwrap();
                     if round % 3 == 0 {
                         fs::rename(&place, folder.join(format!("w{writer}/moved{round}"))).unwrap();
                     }

@@ -59,8 +59,8 @@ pub(super) fn again(last: &Picture, seen: &Seen, camera: &Camera<'_>, watch: &Wa
     let is_there = |path: &Relative| {
         let (folder, name) = split(path);
         let items = walked.folders.get(folder).map(|items| items.as_slice());
-        let items = items
-            .or_else(|| walked.found.iter().find(|found| *found.path == *folder).map(|it| &*it.items));
+        let items =
+            items.or_else(|| walked.found.iter().find(|found| *found.path == *folder).map(|it| &*it.items));
         items.and_then(|items| find(items, name)).is_some_and(|item| item.kept == Kept::Folder)
     };
     let from: Vec<Relative> = anew.into_iter().filter(is_there).collect();

@@ -122,7 +122,8 @@ fn what_is_appended_is_bounded() {
         picture.folders.insert(Relative::default(), Arc::new(items));
         shelf.keep(&picture).unwrap();
     }
-    let len: u64 = std::fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().metadata().unwrap().len()).sum();
+    let len: u64 =
+        std::fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().metadata().unwrap().len()).sum();
     assert!(len < 300 << 10, "{len} bytes");
     assert_eq!(Picture::load(&path).unwrap().folders, picture.folders);
 }

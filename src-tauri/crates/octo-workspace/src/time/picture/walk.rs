@@ -260,11 +260,7 @@ pub(super) fn why_left_out(
 
 /// The path of something in a folder; joining nothing would add a slash.
 pub(super) fn path_in(folder: &Path, relative: &[u8]) -> PathBuf {
-    if relative.is_empty() {
-        folder.to_owned()
-    } else {
-        folder.join(crate::time::bytes::path_of(relative))
-    }
+    if relative.is_empty() { folder.to_owned() } else { folder.join(crate::time::bytes::path_of(relative)) }
 }
 
 /// Of a folder only its permissions are its own; everything else follows from what is in it.
