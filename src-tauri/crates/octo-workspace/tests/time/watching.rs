@@ -105,6 +105,11 @@ fn what_others_do_meanwhile_is_never_lost() {
     world.machine.after_command(&background).unwrap();
     world.machine.end_task(task).unwrap();
     let after = world.tree();
+    let recorded = changed(&world, task.number);
+    for path in after.keys().filter(|path| !before.contains_key(*path)) {
+        let name = path.strip_prefix(world.folder()).unwrap().display().to_string();
+        assert!(recorded.contains(&name), "{name} is recorded");
+    }
     world.switch(1);
     assert_eq!(world.tree(), before);
     world.switch(task.number);

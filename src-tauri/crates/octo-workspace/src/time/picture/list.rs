@@ -108,7 +108,12 @@ mod system {
         let mut buffer = Vec::with_capacity(1 << 15);
         let mut names = RawDir::new(&folder, buffer.spare_capacity_mut());
         while let Some(entry) = names.next() {
-            let entry = entry.map_err(|_| Unsaved::Unreadable)?;
+            let entry = match entry {
+                Ok(entry) => entry,
+                // Open still, and gone all the same.
+                Err(Errno::NOENT) => return Ok(Listing::default()),
+                Err(_) => return Err(Unsaved::Unreadable),
+            };
             let name: &CStr = entry.file_name();
             if matches!(name.to_bytes(), b"." | b"..") {
                 continue;
