@@ -14,6 +14,8 @@ mod sessions;
 mod time;
 mod trash;
 
+pub(crate) use time::recover;
+
 use crate::{
     Config, OpenTurns, Subscription,
     browsing::{self, HomeBrowser},
@@ -40,6 +42,7 @@ use octo_workspace::{Blobs, Installed, Limits, Scripts, TimeMachine};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
 use tokio::sync::{Mutex, broadcast};
+use tokio_util::sync::CancellationToken;
 
 /// Deltas a slow subscription may fall behind before it gets a snapshot instead.
 const DELTAS: usize = 4_096;
@@ -54,6 +57,10 @@ pub struct Octo {
     shared: Arc<Shared>,
     /// Sessions whose actor runs. Held while one is opened, so that none is opened twice.
     open: Arc<Mutex<HashMap<SessionId, SessionHandle>>>,
+    /// Held while something interrupted is ended in a session that is not open.
+    mending: Arc<Mutex<()>>,
+    /// The application ends.
+    closing: CancellationToken,
 }
 
 /// A blob, as the page shows it.
@@ -114,14 +121,20 @@ impl Octo {
             store,
             config,
         };
-        let octo = Self { shared: Arc::new(shared), open: Arc::default() };
+        let octo = Self {
+            shared: Arc::new(shared),
+            open: Arc::default(),
+            mending: Arc::default(),
+            closing: CancellationToken::new(),
+        };
         let shells = octo.shared.config.home.join("shells");
         // Beside the start; nobody waits for it.
         tokio::task::spawn_blocking(move || octo_shell::prune_logs(&shells));
         look_after(&octo.shared).await;
+        octo.tend_time();
         match octo.shared.config.open_turns {
             OpenTurns::GoOnAtStart => {
-                octo.tend_time().await;
+                octo.tidy_time();
                 octo.resume().await?;
             }
             OpenTurns::WaitForUse => {}
@@ -207,8 +220,11 @@ impl Octo {
     /// next start goes on with them; their commands are killed.
     pub async fn shutdown(&self) {
         self.shared.browser.detach();
+        self.closing.cancel();
         let handles: Vec<SessionHandle> = self.open.lock().await.drain().map(|(_, handle)| handle).collect();
         futures::future::join_all(handles.iter().map(SessionHandle::shut_down)).await;
+        // What is being ended just now keeps its session's lease until it is.
+        let _mended = self.mending.lock().await;
         let store = self.shared.store.clone();
         // Writes out what waits; a thread that is gone already has nothing left to write.
         let _ended = tokio::task::spawn_blocking(move || store.close()).await;

@@ -9,6 +9,7 @@ use super::{
     compacting::{Restraint, Swap},
     fallback::Fallback,
     idle::Pause,
+    journey::Away,
     meter::Seen,
     model_call::{Attempt, ModelCall},
     side_call::SideCall,
@@ -76,6 +77,8 @@ pub(crate) struct Session {
     pub(super) attached: Attached,
     pub(super) watch: Watch,
     pub(super) task_ending: Option<Ending>,
+    /// Files are being put back: nothing may work with them.
+    pub(super) away: Option<Away>,
     /// What is asked of it while it cannot listen.
     pub(super) calls: Calls,
     pub(super) patience: Patience,
@@ -264,6 +267,8 @@ impl Session {
         self.seat.let_go();
         self.shell.shutdown().await;
         self.record_last().await;
+        // Until then the lease is kept: it cannot be stopped half-way.
+        self.come_back().await;
         let (id, token) = (self.id(), self.shared.lease.token.clone());
         let released = self.shared.store.write(move |tx| tx.release_lease(id, &token)).await;
         if let Err(error) = released {
