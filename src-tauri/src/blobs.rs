@@ -1,8 +1,9 @@
-//! Pictures for the page: `octo-blob://localhost/<hash>`, read-only.
+//! Pictures for the page, read-only: `octo-blob://localhost/<hash>`, and `octo-blob://localhost/live/<session>/<number>`
+//! for the page of a browser that is being worked in, which is kept in memory only.
 
 use crate::setup::Core;
 use octo_core::BlobBytes;
-use octo_protocol::BlobHash;
+use octo_protocol::{BlobHash, SessionId};
 use std::borrow::Cow;
 use tauri::{
     Manager, Runtime, UriSchemeContext, UriSchemeResponder,
@@ -31,23 +32,43 @@ pub(crate) fn serve<R: Runtime>(
     tauri::async_runtime::spawn(async move {
         let response = match asked_for(&request) {
             Err(status) => refusal(status),
-            Ok(hash) => match core.octo().await {
-                Err(_) => refusal(StatusCode::SERVICE_UNAVAILABLE),
-                Ok(octo) => octo.blob(&hash).await.map_or_else(|_| refusal(StatusCode::NOT_FOUND), found),
+            Ok(asked) => match (core.octo().await, asked) {
+                (Err(_), _) => refusal(StatusCode::SERVICE_UNAVAILABLE),
+                (Ok(octo), Asked::Blob(hash)) => {
+                    octo.blob(&hash).await.map_or_else(|_| refusal(StatusCode::NOT_FOUND), found)
+                }
+                (Ok(octo), Asked::Live(session, number)) => octo
+                    .live_picture(session, number)
+                    .map_or_else(|| refusal(StatusCode::NOT_FOUND), |bytes| passing(&bytes)),
             },
         };
         responder.respond(response);
     });
 }
 
-/// The blob a request names. Anything but one whole hash names none.
-fn asked_for(request: &Request<Vec<u8>>) -> Result<BlobHash, StatusCode> {
+/// What a request names.
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    /// A blob.
+    Blob(BlobHash),
+    /// The picture of this number of the page a session works in.
+    Live(SessionId, u32),
+}
+
+/// What a request names. Anything but one whole hash, or a session and a number, names nothing.
+fn asked_for(request: &Request<Vec<u8>>) -> Result<Asked, StatusCode> {
     if request.method() != Method::GET {
         return Err(StatusCode::METHOD_NOT_ALLOWED);
     }
     let hash = request.uri().path().trim_start_matches('/');
+    if let Some((session, number)) = hash.strip_prefix("live/").and_then(|rest| rest.split_once('/')) {
+        let plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let number = number.parse().ok().filter(|_| plain).ok_or(StatusCode::NOT_FOUND)?;
+        let session = session.parse().map_err(|_| StatusCode::NOT_FOUND)?;
+        return Ok(Asked::Live(session, number));
+    }
     let whole = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    if whole { Ok(BlobHash(hash.to_owned())) } else { Err(StatusCode::NOT_FOUND) }
+    if whole { Ok(Asked::Blob(BlobHash(hash.to_owned()))) } else { Err(StatusCode::NOT_FOUND) }
 }
 
 fn found(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {
@@ -63,6 +84,17 @@ fn found(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {
             .header(header::CONTENT_DISPOSITION, disposition)
             .header(header::CACHE_CONTROL, FOR_GOOD),
         blob.bytes.into(),
+    )
+}
+
+/// A picture that is gone a few seconds later.
+fn passing(bytes: &[u8]) -> Response<Cow<'static, [u8]>> {
+    answer(
+        Response::builder()
+            .header(header::CONTENT_TYPE, "image/jpeg")
+            .header(header::CONTENT_DISPOSITION, "inline")
+            .header(header::CACHE_CONTROL, "no-store"),
+        bytes.to_vec().into(),
     )
 }
 
@@ -95,7 +127,9 @@ mod tests {
     #[test]
     fn only_a_whole_hash_read_with_get_names_a_blob() {
         let hash = "0123456789abcdef".repeat(4);
-        assert_eq!(asked_for(&request("GET", &hash)), Ok(BlobHash(hash.clone())));
+        assert_eq!(asked_for(&request("GET", &hash)), Ok(Asked::Blob(BlobHash(hash.clone()))));
+        let session = SessionId::new();
+        assert_eq!(asked_for(&request("GET", &format!("live/{session}/12"))), Ok(Asked::Live(session, 12)));
         for (method, path, status) in [
             ("PUT", hash.clone(), StatusCode::METHOD_NOT_ALLOWED),
             ("GET", String::new(), StatusCode::NOT_FOUND),
@@ -104,6 +138,10 @@ mod tests {
             ("GET", format!("..%2f{hash}"), StatusCode::NOT_FOUND),
             ("GET", format!("../{hash}"), StatusCode::NOT_FOUND),
             ("GET", "octo.db".to_owned(), StatusCode::NOT_FOUND),
+            ("GET", "live/x/1".to_owned(), StatusCode::NOT_FOUND),
+            ("GET", format!("live/{}/", SessionId::new()), StatusCode::NOT_FOUND),
+            ("GET", format!("live/{}/+1", SessionId::new()), StatusCode::NOT_FOUND),
+            ("GET", format!("live/{}/1/2", SessionId::new()), StatusCode::NOT_FOUND),
         ] {
             assert_eq!(asked_for(&request(method, &path)), Err(status), "{method} {path}");
         }

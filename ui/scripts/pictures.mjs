@@ -227,6 +227,41 @@ const scenes = {
       await page.waitForSelector('[data-testid="tidy-forget"]');
     },
   },
+  browser: { fake: "browser" },
+  "browser-person": { fake: "browser-person" },
+  "browser-site": { fake: "browser-site" },
+  "browser-pays": { fake: "browser-pays" },
+  "browser-waiting": { fake: "browser-waiting" },
+  "browser-lost": { fake: "browser-lost" },
+  "browser-step": {
+    fake: "browser-lost",
+    async act(page) {
+      await page.getByTestId("step-row").nth(1).click();
+      await page.waitForSelector('[data-testid="step-body"] .body-foot');
+    },
+  },
+  "browser-settings": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-settings").click();
+      await page.getByTestId("settings-browser").click();
+      await page.waitForSelector('[data-testid="browser-choice-chrome"]');
+    },
+  },
+  "browser-doctor": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-settings").click();
+      await page.getByTestId("settings-browser").click();
+      await page.getByTestId("browser-attach").click();
+      await page.getByTestId("browser-examine").click();
+      await page.waitForSelector('[data-testid="browser-check-private"]');
+      await page.getByTestId("browser-copy").scrollIntoViewIfNeeded();
+      await page.locator(".browser-never").scrollIntoViewIfNeeded();
+    },
+  },
   attach: {
     fake: "new",
     async act(page) {
@@ -306,8 +341,10 @@ const scenes = {
   },
 };
 
+const PORT = Number(process.env["PORT"] ?? 5199);
+
 mkdirSync(out, { recursive: true });
-const server = await createServer({ server: { port: 5199, strictPort: true }, logLevel: "error" });
+const server = await createServer({ server: { port: PORT, strictPort: true }, logLevel: "error" });
 await server.listen();
 const browser = await chromium.launch({
   executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
@@ -333,7 +370,7 @@ for (const [name, scene] of Object.entries(scenes)) {
     });
     await page.clock.install({ time: NOW });
     await page.goto(
-      `http://localhost:5199/?fake=${scene.fake}&fast&theme=${theme}&lang=${language}${scene.query ?? ""}`,
+      `http://localhost:${PORT}/?fake=${scene.fake}&fast&theme=${theme}&lang=${language}${scene.query ?? ""}`,
     );
     await page.waitForSelector("main, .wizard");
     await page.clock.runFor(600);

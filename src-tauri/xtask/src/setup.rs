@@ -29,12 +29,16 @@ const APP_PACKAGES: &[&str] = &[
 ];
 
 /// What the tests need beside that: a private desktop with a keychain, a driver for the real webview, a
-/// browser for the page's own tests, and the fonts that pictures are taken with.
+/// browser for the page's own tests and for being attached to, with frames for its windows and hands to answer
+/// its questions, and the fonts that pictures are taken with.
 const TEST_PACKAGES: &[&str] = &[
     "webkit2gtk-driver",
     "xvfb",
     "dbus",
     "gnome-keyring",
+    "chromium",
+    "openbox",
+    "xdotool",
     "fonts-inter",
     "fonts-jetbrains-mono",
     "fonts-noto-cjk",

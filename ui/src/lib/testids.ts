@@ -47,6 +47,21 @@ export const testids = {
   feedbackOption: "feedback-option",
   feedbackText: "feedback-text",
   feedbackSend: "feedback-send",
+  questionPage: "question-page", // what of a page a question is about
+  // the browser in a session
+  live: "live", // who works there: data-hand
+  liveSite: "live-site",
+  livePicture: "live-picture", // which one is shown: data-picture
+  liveMark: "live-mark",
+  liveStep: "live-step", // how it stands: data-phase
+  liveHand: "live-hand", // takes over and hands back
+  liveStop: "live-stop",
+  liveFold: "live-fold",
+  browserWaiting: "browser-waiting",
+  browserCancel: "browser-cancel",
+  browserLost: "browser-lost",
+  browserAttach: "browser-attach",
+  statusBrowser: "status-browser",
   // a used-up budget
   budget: "budget",
   budgetMore: "budget-more",
@@ -141,6 +156,19 @@ export const testids = {
   tryLine: "try-line",
   tryGo: "try-go",
   tryOutcome: "try-outcome",
+  // settings of the browser
+  browserState: "browser-state", // which one: data-state
+  browserDetach: "browser-detach",
+  browserExposed: "browser-exposed",
+  browserChoice: "browser-choice", // its parts: browser-choice-automatic, browser-choice-chrome, browser-choice-folder, browser-choice-own, browser-choice-off
+  browserLook: "browser-look",
+  browserAddress: "browser-address",
+  browserCopy: "browser-copy",
+  browserExamine: "browser-examine",
+  browserCheck: "browser-check", // its parts: browser-check-installed, …; how it came out: data-result
+  browserRepair: "browser-repair",
+  browserSite: "browser-site", // which one: data-site
+  browserForget: "browser-forget",
   // usage
   openUsage: "open-usage",
   usage: "usage",

@@ -2,6 +2,7 @@
 
 mod apps;
 mod attachments;
+mod browser;
 mod certificates;
 mod closed;
 mod hosts;
@@ -13,8 +14,11 @@ mod sessions;
 mod time;
 mod trash;
 
+pub(crate) use time::recover;
+
 use crate::{
     Config, OpenTurns, Subscription,
+    browsing::{self, HomeBrowser},
     keys::KeyRing,
     models::Models,
     rules::Rules,
@@ -38,6 +42,7 @@ use octo_workspace::{Blobs, Installed, Limits, Scripts, TimeMachine};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
 use tokio::sync::{Mutex, broadcast};
+use tokio_util::sync::CancellationToken;
 
 /// Deltas a slow subscription may fall behind before it gets a snapshot instead.
 const DELTAS: usize = 4_096;
@@ -52,6 +57,10 @@ pub struct Octo {
     shared: Arc<Shared>,
     /// Sessions whose actor runs. Held while one is opened, so that none is opened twice.
     open: Arc<Mutex<HashMap<SessionId, SessionHandle>>>,
+    /// Held while something interrupted is ended in a session that is not open.
+    mending: Arc<Mutex<()>>,
+    /// The application ends.
+    closing: CancellationToken,
 }
 
 /// A blob, as the page shows it.
@@ -94,12 +103,12 @@ impl Octo {
         trash.install(&config.remover)?;
         let shared = Shared {
             trash,
-            blobs,
             time,
             models: Models::new(keys, presets, state.models, &state.settings),
             toolset: Toolset::standard(),
             search: Search::new(searching.clone()),
             searching,
+            browser: HomeBrowser::new(&config.home, blobs.clone(), state.settings.browser.clone()),
             documents: Reader::of_this_program(),
             login: LoginEnvironment::capture(),
             lease: Holder::of_this_process(),
@@ -107,18 +116,25 @@ impl Octo {
             changing: tokio::sync::Mutex::default(),
             troubles: Troubles::new(),
             rules: Rules::new(&config.home),
+            blobs,
             preferences: std::sync::RwLock::new(state.settings.clone()),
             store,
             config,
         };
-        let octo = Self { shared: Arc::new(shared), open: Arc::default() };
+        let octo = Self {
+            shared: Arc::new(shared),
+            open: Arc::default(),
+            mending: Arc::default(),
+            closing: CancellationToken::new(),
+        };
         let shells = octo.shared.config.home.join("shells");
         // Beside the start; nobody waits for it.
         tokio::task::spawn_blocking(move || octo_shell::prune_logs(&shells));
         look_after(&octo.shared).await;
+        octo.tend_time();
         match octo.shared.config.open_turns {
             OpenTurns::GoOnAtStart => {
-                octo.tend_time().await;
+                octo.tidy_time();
                 octo.resume().await?;
             }
             OpenTurns::WaitForUse => {}
@@ -149,6 +165,7 @@ impl Octo {
             Request::Ledger(request) => self.ledger(request).await,
             Request::Trash(request) => self.trash(request).await,
             Request::App(request) => self.app(request).await,
+            Request::Browser(request) => self.browser(request).await,
             Request::Time(request) => self.time(request).await,
             Request::Policy(request) => self.policy(request).await,
             Request::Host(request) => self.host(request).await,
@@ -202,8 +219,12 @@ impl Octo {
     /// Ends everything that runs, keeps it, and lets go of the home. Running turns are left so that the
     /// next start goes on with them; their commands are killed.
     pub async fn shutdown(&self) {
+        self.shared.browser.detach();
+        self.closing.cancel();
         let handles: Vec<SessionHandle> = self.open.lock().await.drain().map(|(_, handle)| handle).collect();
         futures::future::join_all(handles.iter().map(SessionHandle::shut_down)).await;
+        // What is being ended just now keeps its session's lease until it is.
+        let _mended = self.mending.lock().await;
         let store = self.shared.store.clone();
         // Writes out what waits; a thread that is gone already has nothing left to write.
         let _ended = tokio::task::spawn_blocking(move || store.close()).await;
@@ -228,6 +249,7 @@ impl Octo {
                 Ok(Snapshot::Settings { seq, snapshot: Box::new(snapshot) })
             }
             Topic::Ledger => Ok(Snapshot::Ledger {}),
+            Topic::Browser => Ok(Snapshot::Browser { state: self.shared.browser.state() }),
         }
     }
 
@@ -237,6 +259,21 @@ impl Octo {
 
     pub(crate) fn policies(&self) -> broadcast::Receiver<PolicyState> {
         self.shared.rules.watch()
+    }
+
+    /// What is told of the browser from now on.
+    pub(crate) fn browser_news(&self) -> broadcast::Receiver<browsing::News> {
+        self.shared.browser.watch()
+    }
+
+    /// The page a session works in now.
+    pub(crate) fn live_page(&self, session: SessionId) -> Option<octo_protocol::LivePage> {
+        self.shared.browser.seated(session)?.live()
+    }
+
+    /// A picture of the page a session works in, as JPEG; none for one that is gone. It is kept in memory only.
+    pub fn live_picture(&self, session: SessionId, number: u32) -> Option<Arc<[u8]>> {
+        self.shared.browser.seated(session)?.picture(number)
     }
 
     pub(crate) fn troubles(&self) -> &Troubles {

@@ -5,6 +5,10 @@
 //! It fails closed: whatever is not known to be harmless asks, and in the two asking modes an unknown is
 //! never a yes.
 
+mod browser;
+
+pub(crate) use browser::browser_leave;
+
 use octo_protocol::{AskReason, Millis, Mode, Refusal, Risk, Rule, SessionId, TrashTotals};
 use octo_shell::{
     Around, DecisionEntry, Doubtful, Known, LoggedVerdict, Open, PathVerdict, Policy, Standing, Verdict,
@@ -33,6 +37,8 @@ pub(crate) struct Ground {
     pub writable: Vec<PathBuf>,
     /// What the person allowed for the session or the folder.
     pub rules: Vec<Rule>,
+    /// Sites the person granted to the task that runs.
+    pub granted: Vec<String>,
     /// Octo's home, resolved.
     pub home: PathBuf,
     /// The person's own policy.
@@ -163,12 +169,13 @@ impl Decided {
             }
             Decision::Run(_) | Decision::Feedback => return None,
         };
+        let site = || Some(effects.browser.as_ref()?.weight.as_ref()?.place.as_ref()?.site.clone());
         let path = || effects.writes.first().or(effects.reads.first()).map(|path| path.display().to_string());
         let line = match &effects.command {
             Some(CommandEffect::Start { line, .. }) => Some(line.clone()),
             // What is typed may be a password.
             Some(CommandEffect::Input { .. } | CommandEffect::Control) => None,
-            None => path(),
+            None => path().or_else(site),
         };
         let line = line.unwrap_or_default();
         let reason = reason.unwrap_or_default();
@@ -206,6 +213,9 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
             Decision::Deny { .. } => return plain(decision),
             other => asks = asks.or(Some(other)),
         }
+    }
+    if let Some(effect) = &effects.browser {
+        return plain(browser::decide(ground, effect, asks));
     }
     if let Some(asks) = asks.filter(|_| ground.mode != Mode::Autonomous) {
         return plain(asks);
@@ -296,7 +306,11 @@ fn read(ground: &Ground, path: &Path) -> Decision {
         PathVerdict::Outside | PathVerdict::Protected => {
             let ruled = ground.rules.iter().any(|rule| match rule {
                 Rule::Read { path: allowed } => is_inside(Path::new(allowed), path),
-                Rule::Write { .. } | Rule::Command { .. } | Rule::Line { .. } | Rule::Host { .. } => false,
+                Rule::Write { .. }
+                | Rule::Command { .. }
+                | Rule::Line { .. }
+                | Rule::Host { .. }
+                | Rule::Site { .. } => false,
             });
             if ruled {
                 Decision::Run(Basis::Person)

@@ -85,6 +85,7 @@ pub(crate) enum Inbox {
 }
 
 /// What a job reports.
+#[expect(clippy::large_enum_variant, reason = "a report is boxed on its way")]
 pub(crate) enum Report {
     /// Of a model call.
     Model(model_call::Progress),
@@ -112,6 +113,12 @@ pub(crate) enum Report {
     Wake,
     /// Whatever still runs of this turn after Stop is given up.
     StopOverdue(octo_protocol::TurnId),
+    /// The task of a turn ended.
+    Settled,
+    /// Files are as at another task, or could not be.
+    Arrived(journey::Arrival),
+    /// The present state has a name.
+    Named(journey::Named),
 }
 
 impl SessionHandle {
@@ -190,7 +197,10 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
             }
         };
         let outcome = match outcome {
-            Ok(()) => session.settle_task().await,
+            Ok(()) => {
+                session.settle_task();
+                Ok(())
+            }
             broken => broken,
         };
         if let Err(error) = outcome {
@@ -220,6 +230,9 @@ impl Session {
             Report::Command(news) => self.command_news(news).await,
             Report::Wake => self.wake().await,
             Report::StopOverdue(turn) => self.give_up_stopping(turn).await,
+            Report::Settled => self.tasks_changed().await,
+            Report::Arrived(arrival) => self.arrived(arrival).await,
+            Report::Named(named) => self.named(named).await,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What all sessions share.
 
 use crate::{
-    Config, hooks::Hooks, models::Models, rules::Rules, searching::Searching, trash::HomeTrash,
-    troubles::Troubles,
+    Config, browsing::HomeBrowser, hooks::Hooks, models::Models, rules::Rules, searching::Searching,
+    trash::HomeTrash, troubles::Troubles,
 };
 use octo_documents::Reader;
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};
@@ -29,6 +29,8 @@ pub(crate) struct Shared {
     /// Who is asked when the web is searched, and the capability to ask them.
     pub searching: Arc<Searching>,
     pub search: Search,
+    /// The attachment to the person's browser.
+    pub browser: HomeBrowser,
     /// Reads documents in processes of their own.
     pub documents: Reader,
     pub login: LoginEnvironment,

@@ -3,7 +3,7 @@
 //! One forwarder per subscription merges adjacent deltas for about [`MERGE`], sends batches, and after a
 //! lag or a gap sends a fresh snapshot instead of a hole. It never makes the agent wait.
 
-use crate::{octo::Octo, troubles::News};
+use crate::{browsing, octo::Octo, troubles::News};
 use octo_protocol::{ApiError, Delta, Envelope, PolicyState, SessionId, Snapshot, Topic, Update};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{
@@ -38,6 +38,7 @@ pub(crate) async fn subscribe(octo: Octo, topic: Topic) -> Result<Subscription, 
         deltas: octo.deltas(),
         troubles: octo.troubles().watch(),
         policies: octo.policies(),
+        browser: octo.browser_news(),
         octo,
         topic,
         seq: 0,
@@ -59,6 +60,7 @@ struct Forwarder {
     deltas: broadcast::Receiver<Arc<Delta>>,
     troubles: broadcast::Receiver<News>,
     policies: broadcast::Receiver<PolicyState>,
+    browser: broadcast::Receiver<browsing::News>,
     seq: u64,
 }
 
@@ -75,6 +77,11 @@ impl Forwarder {
         if self.topic == Topic::Settings {
             batch.push(Update::Policy { policy: Box::new(self.octo.policy_state().await?) });
         }
+        if let Topic::Session { id } = self.topic
+            && let Some(page) = self.octo.live_page(id)
+        {
+            batch.push(Update::Page { page: Some(page) });
+        }
         Ok(batch)
     }
 
@@ -85,7 +92,7 @@ impl Forwarder {
             Snapshot::Sessions { seq, .. } | Snapshot::Settings { seq, .. } | Snapshot::Trash { seq, .. } => {
                 *seq
             }
-            Snapshot::Ledger {} => 0,
+            Snapshot::Ledger {} | Snapshot::Browser { .. } => 0,
         };
         Ok(Update::Snapshot { snapshot })
     }
@@ -99,6 +106,7 @@ impl Forwarder {
                 delta = self.deltas.recv() => self.take_delta(delta, &mut batch).await,
                 news = self.troubles.recv() => self.take_news(news, &mut batch).await,
                 policy = self.policies.recv() => self.take_policy(policy, &mut batch).await,
+                news = self.browser.recv() => self.take_browser(news, &mut batch).await,
             };
             let mut over = matches!(flow, Flow::Over);
             // Text is gathered for a moment; anything else goes at once, with what is there already.
@@ -216,11 +224,34 @@ impl Forwarder {
         }
     }
 
+    async fn take_browser(
+        &mut self,
+        news: Result<browsing::News, RecvError>,
+        batch: &mut Vec<Update>,
+    ) -> Flow {
+        match news {
+            Ok(browsing::News::State(state)) => {
+                if self.topic == Topic::Browser {
+                    batch.push(Update::Browser { state });
+                }
+                Flow::On
+            }
+            Ok(browsing::News::Page(session, page)) => {
+                if self.topic == (Topic::Session { id: session }) {
+                    batch.push(Update::Page { page: page.map(|page| *page) });
+                }
+                Flow::On
+            }
+            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
+            Err(RecvError::Closed) => Flow::Over,
+        }
+    }
+
     fn is_told_of(&self, session: SessionId) -> bool {
         match self.topic {
             Topic::Session { id } => id == session,
             Topic::Sessions => true,
-            Topic::Settings | Topic::Ledger | Topic::Trash => false,
+            Topic::Settings | Topic::Ledger | Topic::Browser | Topic::Trash => false,
         }
     }
 
@@ -235,6 +266,7 @@ impl Forwarder {
         self.deltas = self.deltas.resubscribe();
         self.troubles = self.troubles.resubscribe();
         self.policies = self.policies.resubscribe();
+        self.browser = self.browser.resubscribe();
         batch.clear();
         match self.begin().await {
             Ok(begin) => {

@@ -8,6 +8,8 @@ mod agent {
     mod attachments;
     #[cfg(unix)]
     mod background;
+    #[cfg(unix)]
+    mod browser;
     mod budget;
     mod compaction;
     mod fallback;

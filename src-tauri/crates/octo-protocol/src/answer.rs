@@ -1,6 +1,6 @@
 //! Questions that wait for the person, and what the person says.
 
-use crate::{CallId, Millis, QuestionId, ToolView, TrashTotals};
+use crate::{CallId, Millis, PageElement, PageRisk, QuestionId, ToolView, TrashTotals};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -25,6 +25,7 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
+#[expect(clippy::large_enum_variant, reason = "few questions are held at a time, and most are permissions")]
 pub enum Ask {
     /// May this call run?
     Permission {
@@ -92,6 +93,20 @@ pub enum AskReason {
         /// The host and port.
         host: String,
     },
+    /// The agent wants to work on a site.
+    Site {
+        /// The site: `https://shop.example`.
+        site: String,
+    },
+    /// An act in a page would set something off. Asked in every mode.
+    Page {
+        /// What.
+        risk: PageRisk,
+        /// The site.
+        site: String,
+        /// The element, by its real name in the page.
+        target: Option<PageElement>,
+    },
     /// The command does something that always asks.
     Risky {
         /// What.
@@ -151,6 +166,8 @@ pub enum Refusal {
     Ruled,
     /// One of the person's hooks says no, or failed.
     Hook,
+    /// An address no task has business at: one that runs code, controls the browser, or belongs to nobody.
+    Address,
 }
 
 /// A standing permission, bound to a folder when stored.
@@ -182,6 +199,11 @@ pub enum Rule {
     Host {
         /// The host and port, as `localhost:3000`.
         host: String,
+    },
+    /// The agent may work on this site in the person's browser.
+    Site {
+        /// The site: `https://shop.example`.
+        site: String,
     },
 }
 

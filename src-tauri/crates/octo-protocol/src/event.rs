@@ -1,10 +1,10 @@
 //! What happened: durable, numbered events, and the unnumbered text that streams between them.
 
 use crate::{
-    Answer, ApiError, BackgroundCommand, BilledCall, Block, BudgetStop, CallView, Message, MessageEnd,
-    MessageId, Millis, PolicyState, Question, QuestionId, Queued, Retry, SessionId, SessionInfo,
-    SessionSnapshot, SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo, TrashTotals, Trouble,
-    TurnId, TurnView, Usage,
+    Answer, ApiError, BackgroundCommand, BilledCall, Block, BrowserState, BudgetStop, CallView, LivePage,
+    Message, MessageEnd, MessageId, Millis, PolicyState, Question, QuestionId, Queued, Retry, SessionId,
+    SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo, TrashTotals,
+    Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -32,6 +32,8 @@ pub enum Topic {
     Ledger,
     /// The trash.
     Trash,
+    /// Whether Octo is attached to a browser. It has no events: its state is told as it changes.
+    Browser,
 }
 
 impl fmt::Display for Topic {
@@ -42,6 +44,7 @@ impl fmt::Display for Topic {
             Topic::Settings => f.write_str("settings"),
             Topic::Ledger => f.write_str("ledger"),
             Topic::Trash => f.write_str("trash"),
+            Topic::Browser => f.write_str("browser"),
         }
     }
 }
@@ -294,6 +297,17 @@ pub enum Update {
         /// The file as it stands.
         policy: Box<PolicyState>,
     },
+    /// Octo was attached to a browser, or the connection changed. Told to who watches the browser.
+    Browser {
+        /// How it is now.
+        state: BrowserState,
+    },
+    /// What the agent does in a page, as it does it. Told to who watches the session, also to one that comes later;
+    /// not stored.
+    Page {
+        /// The page; none once the agent left it.
+        page: Option<LivePage>,
+    },
     /// The topic cannot be read any more; nothing more comes.
     Fault {
         /// Why.
@@ -330,6 +344,11 @@ pub enum Snapshot {
         seq: u64,
         /// Settings and models.
         snapshot: Box<SettingsSnapshot>,
+    },
+    /// Of the browser.
+    Browser {
+        /// How it is.
+        state: BrowserState,
     },
     /// Of the trash.
     Trash {

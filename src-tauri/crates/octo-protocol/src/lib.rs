@@ -11,6 +11,7 @@
 //! * [`ApiError`]: what went wrong, as a key of the word catalogue, never as prose.
 
 mod answer;
+mod browser;
 mod cost;
 mod error;
 mod event;
@@ -33,6 +34,7 @@ mod usage;
 pub mod words;
 
 pub use answer::*;
+pub use browser::*;
 pub use cost::*;
 pub use error::*;
 pub use event::*;

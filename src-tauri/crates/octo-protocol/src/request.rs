@@ -60,6 +60,11 @@ macro_rules! domain {
         pub struct $map { $( $name: $reply, )* }
     };
 }
+use domain;
+
+mod browser;
+
+pub use browser::*;
 
 /// Everything a client may ask.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
@@ -80,6 +85,8 @@ pub enum Request {
     Trash(TrashRequest),
     /// The person's own rules.
     Policy(PolicyRequest),
+    /// The person's browser.
+    Browser(BrowserRequest),
     /// What only a desktop can do.
     Host(HostRequest),
 }

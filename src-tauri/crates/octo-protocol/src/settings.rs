@@ -1,6 +1,6 @@
 //! Settings the person can change.
 
-use crate::{Budgets, Mode, ModelEntry, ModelId, Profile, SearchProviders, TrashLimits};
+use crate::{BrowserChoice, Budgets, Mode, ModelEntry, ModelId, Profile, SearchProviders, TrashLimits};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -69,6 +69,8 @@ pub struct Settings {
     pub search: SearchProviders,
     /// How long and how much the trash keeps.
     pub trash: TrashLimits,
+    /// The browser the agent works in.
+    pub browser: BrowserChoice,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
 }

@@ -1,6 +1,6 @@
 //! What the person sees of a tool call: the second of the two forms a result is kept in.
 
-use crate::{BlobHash, CallId, Millis, Refusal, SearchProviderKind};
+use crate::{BlobHash, BrowserView, CallId, Millis, Refusal, SearchProviderKind};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -91,6 +91,8 @@ pub enum ToolView {
     },
     /// A page of the web was, or would be, fetched.
     WebPage(WebPageView),
+    /// Something was, or would be, done in the person's browser.
+    Browser(BrowserView),
     /// The call was refused, whatever the mode and the rules.
     Refused {
         /// What it would have been: a command line, a path.

@@ -64,6 +64,7 @@ impl Reader<'_> {
             Topic::Sessions => Ok(key::LIST_TOPIC),
             Topic::Settings => Ok(key::SETTINGS_TOPIC),
             Topic::Ledger => Err(StoreError::Failed("the ledger has no events of its own".to_owned())),
+            Topic::Browser => Err(StoreError::Failed("the browser has no events of its own".to_owned())),
             Topic::Trash => Ok(key::TRASH_TOPIC),
         }
     }

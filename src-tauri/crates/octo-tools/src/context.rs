@@ -1,6 +1,6 @@
 //! What a running tool is handed: capabilities, never the application.
 
-use crate::{Http, Search, Tasks, Trashcan};
+use crate::{BrowserLeave, Browsing, Http, Search, Tasks, Trashcan};
 use octo_documents::Reader;
 use octo_protocol::{CallId, SessionId, Todo};
 use octo_shell::{Confinement, Shell};
@@ -44,6 +44,10 @@ pub struct ToolContext {
     pub rewritten: Option<String>,
     /// What was deleted and can be brought back.
     pub trash: Arc<dyn Trashcan>,
+    /// The person's browser.
+    pub browser: Arc<dyn Browsing>,
+    /// What the call may do there, once that was decided; none for nothing that needs leave.
+    pub browser_leave: Option<BrowserLeave>,
     /// The session's plan.
     pub todos: TodoList,
     /// The session's tasks.

@@ -1,10 +1,10 @@
 //! What a call would touch, known before it runs. Permission is decided on this and nothing else.
 
-use crate::{Http, Site};
+use crate::{BrowserWish, Browsing, Http, Site, ToolError, Weight};
 use std::path::PathBuf;
 
 /// What a call would touch. There is no default: a tool that cannot say is not a tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Effects {
     /// Files and folders it reads, resolved (see [`octo_workspace::resolve`]).
     pub reads: Vec<PathBuf>,
@@ -21,6 +21,17 @@ pub struct Effects {
     pub asks_person: AsksPerson,
     /// Set when it deletes things in the trash for good: how old they are at least, in days.
     pub empties_trash: Option<u32>,
+    /// What it does in the person's browser.
+    pub browser: Option<BrowserEffect>,
+}
+
+/// A call in the browser as permission sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BrowserEffect {
+    /// What the model wants.
+    pub wish: BrowserWish,
+    /// What that is at the live page; none before it was looked at, and then nothing is allowed.
+    pub weight: Option<Weight>,
 }
 
 /// A command as permission sees it.
@@ -75,7 +86,25 @@ impl Effects {
             order: Order::Alone,
             asks_person: AsksPerson::No,
             empties_trash: None,
+            browser: None,
         }
+    }
+
+    /// Does this in the browser. Pages do not hold still: it runs alone.
+    pub fn in_browser(wish: BrowserWish) -> Self {
+        Self { browser: Some(BrowserEffect { wish, weight: None }), ..Self::none() }
+    }
+
+    /// The same with what it does in the browser weighed against the live page.
+    ///
+    /// # Errors
+    ///
+    /// What stands in the way, in words for the model: no browser, no such element.
+    pub async fn weighed(mut self, browser: &dyn Browsing) -> Result<Self, ToolError> {
+        if let Some(effect) = &mut self.browser {
+            effect.weight = Some(browser.weigh(&effect.wish).await?);
+        }
+        Ok(self)
     }
 
     /// The same with the names of its places looked up, so that it is known how near they are.

@@ -4,6 +4,8 @@
 
 mod arguments;
 mod blocking;
+mod browser;
+mod browsing;
 mod context;
 mod edit;
 mod effects;
@@ -27,6 +29,7 @@ mod web_fetch;
 mod web_search;
 mod write;
 
+pub use browsing::*;
 pub use context::*;
 pub use effects::*;
 pub use file_reader::SHIPPED_SCRIPTS;

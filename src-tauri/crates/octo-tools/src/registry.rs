@@ -2,6 +2,7 @@
 
 use crate::{
     DynTool, Effects, PreparedCall, ToolContext, ToolError, ToolOutput, arguments,
+    browser::BrowserTool,
     edit::EditTool,
     file_reader::FileReaderTool,
     glob::GlobTool,
@@ -22,7 +23,7 @@ use serde_json::{Map, Value};
 use std::{path::Path, sync::Arc};
 
 /// Goes up when a name, a description, a schema or the order changes: sessions are frozen with a version.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Names models know from elsewhere. A name is looked up here after it was tried as it is.
 const ALIASES: &[(&str, &[&str])] = &[
@@ -40,6 +41,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("undo_task", &["undo"]),
     ("redo_task", &["redo"]),
     ("list_tasks", &["tasks", "task_history"]),
+    ("browser", &["browser_use", "web_browser", "chrome"]),
     ("trash_manager", &["rm", "delete", "trash", "remove"]),
 ];
 
@@ -93,6 +95,7 @@ impl Toolset {
             Arc::new(UndoTaskTool),
             Arc::new(RedoTaskTool),
             Arc::new(ListTasksTool),
+            Arc::new(BrowserTool),
             Arc::new(TrashManagerTool),
         ];
         let definitions = tools

@@ -74,6 +74,8 @@ impl Bench {
             rewritten: None,
             confinement: None,
             trash: Arc::new(OnDisk(trash.clone())),
+            browser: Arc::new(crate::NoBrowser),
+            browser_leave: None,
             todos: TodoList::default(),
             tasks: Tasks::new(machine, session, TurnId::new()),
             live: Arc::new(|_| {}),

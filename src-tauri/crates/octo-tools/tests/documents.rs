@@ -79,6 +79,8 @@ impl Desk {
         let (store, blobs) = (Store::open(&base.join("home")).unwrap(), Blobs::new(base.join("blobs")));
         let machine = TimeMachine::new(store, blobs.clone(), &base.join("home"), Limits::default());
         let context = ToolContext {
+            browser: std::sync::Arc::new(octo_tools::NoBrowser),
+            browser_leave: None,
             session,
             call: CallId::new(),
             cwd: folder.clone(),

@@ -17,9 +17,19 @@ export function ruleWords(rule: Rule, home: string): string {
       return t("ask.rule.read", { path: shortPath(rule.path, home) });
     case "host":
       return t("ask.rule.host", { host: rule.host });
+    case "site":
+      return t("ask.rule.site", { site: rule.site });
     default:
       return rule satisfies never;
   }
+}
+
+/**
+ * Whether yes has to be pressed on its button. Nothing brings back what these do, so an Enter that was meant for
+ * something else must not be a yes; a no by key is always safe.
+ */
+export function needsPress(reason: AskReason): boolean {
+  return reason.type === "page" || reason.type === "empties_trash";
 }
 
 /** Why it is asked. */
@@ -45,6 +55,10 @@ export function whyAsked(reason: AskReason): string {
       return t(`ask.risk.${reason.risk}`);
     case "empties_trash":
       return t("ask.why.empties_trash", { size: bytes(reason.totals.bytes), days: reason.days });
+    case "site":
+      return t("ask.why.site");
+    case "page":
+      return `${t(`ask.why.page.${reason.risk}`)} ${t("ask.page.every")}`;
     default:
       return reason satisfies never;
   }

@@ -226,6 +226,16 @@ export class Conversation {
     }
   }
 
+  /** The person works in the page; the agent's next act in it waits. */
+  takePage(): Promise<boolean> {
+    return this.#try(call("browser", "take_page", { session: this.id }));
+  }
+
+  /** The agent goes on in the page. */
+  giveBackPage(): Promise<boolean> {
+    return this.#try(call("browser", "give_back_page", { session: this.id }));
+  }
+
   setFolder(folder: string): Promise<boolean> {
     return this.#try(call("sessions", "set_folder", { session: this.id, folder }));
   }

@@ -3,7 +3,7 @@ import { Conversation } from "./conversation.svelte";
 import { library } from "./library.svelte";
 
 /** The pages of settings. */
-export type SettingsPage = "models" | "general" | "behaviour" | "rules" | "about";
+export type SettingsPage = "models" | "general" | "behaviour" | "rules" | "browser" | "about";
 
 /** A place in the window. */
 export type Place =

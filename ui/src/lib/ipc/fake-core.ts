@@ -2,6 +2,7 @@
 import { apply as applyList, type ListState } from "$lib/state/list";
 import { type SessionState, apply as applySession } from "$lib/state/session";
 import { nothing } from "$lib/state/spending";
+import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
 import { FakeRules } from "./fake-rules";
 import { FakeTrash } from "./fake-trash";
@@ -37,7 +38,8 @@ const TRASH = { days: 30, bytes: 5 * 1024 ** 3 };
 
 export class FakeCore {
   /** Pictures that were put in, by hash. */
-  readonly pictures = new Map<string, string>();
+  readonly pictures = browserPictures();
+  readonly browser: FakeBrowser;
   readonly #scene: string;
   readonly #recorded = new Map<string, Update[]>();
   readonly #states = new Map<string, SessionState>();
@@ -52,6 +54,14 @@ export class FakeCore {
 
   constructor(scene: string, updates: readonly Update[], topicOf: (update: Update) => string | null) {
     this.#scene = scene;
+    this.browser = new FakeBrowser(
+      browserAt(scene),
+      (state) => this.publish("browser", { type: "browser", state }),
+      (session, hand) => {
+        const { page } = this.#state(session);
+        if (page) this.publish(`session/${session}`, { type: "page", page: { ...page, hand } });
+      },
+    );
     for (const update of updates) {
       const name = topicOf(update);
       if (name !== null) this.#recorded.set(name, [...(this.#recorded.get(name) ?? []), update]);
@@ -86,6 +96,7 @@ export class FakeCore {
                 key: { type: "missing" as const },
                 address: null,
               })),
+              browser: { type: "automatic" },
               welcomed: false,
             },
             models: [],
@@ -98,7 +109,7 @@ export class FakeCore {
       ...this.#settings,
       settings: {
         // Recorded before there was one.
-        ...{ trash: TRASH },
+        ...{ trash: TRASH, browser: { type: "automatic" as const } },
         ...this.#settings.settings,
         ...(language === "en" || language === "zh" ? { language } : {}),
         ...(theme === "light" || theme === "dark" ? { theme } : {}),
@@ -126,8 +137,12 @@ export class FakeCore {
       const seq = this.#seqs.get(name) ?? 0;
       return [{ type: "snapshot", snapshot: { topic: "trash", seq, totals: this.#trash.totals } }];
     }
+    if (name === "browser") return [{ type: "snapshot", snapshot: { topic: "browser", state: this.browser.state } }];
     const state = this.#states.get(name);
-    if (state) return [{ type: "snapshot", snapshot: { topic: "session", ...snapshotOf(state) } }];
+    if (state) {
+      const page: Update[] = state.page ? [{ type: "page", page: state.page }] : [];
+      return [{ type: "snapshot", snapshot: { topic: "session", ...snapshotOf(state) } }, ...page];
+    }
     const recorded = this.#recorded.get(name);
     if (recorded) return recorded;
     const info = this.#list.sessions.find((known) => `session/${known.id}` === name);
@@ -230,6 +245,12 @@ export class FakeCore {
       if (request.domain === "ledger") return Promise.resolve(this.#ledger(request.call));
       if (request.domain === "policy") return Promise.resolve(this.#rules.answer(request.call));
       if (request.domain === "time") return Promise.resolve(this.#timeMachine(request.call));
+      if (request.domain === "browser") {
+        const answer = this.browser.answer(request.call);
+        if (request.call.type === "choose_browser")
+          this.#set({ settings: { ...this.#settings.settings, browser: request.call.choice } });
+        return Promise.resolve(answer);
+      }
       return Promise.resolve(this.#host(request.call));
     } catch (error) {
       return Promise.reject(error);
@@ -255,6 +276,8 @@ export class FakeCore {
       case "send":
         return this.#send(call.session, call.blocks);
       case "stop":
+        // It lets go of the page at once.
+        this.publish(`session/${call.session}`, { type: "page", page: null });
         this.#change(call.session, { status: "idle" });
         return {};
       case "stop_command": {
@@ -590,6 +613,7 @@ function emptyState(info: SessionInfo): SessionState {
     budget: null,
     stopping: false,
     trouble: null,
+    page: null,
   };
 }
 

@@ -3,6 +3,7 @@
  * The recordings are the lines of `tests/fixtures/events/*.jsonl`; requests are answered from what was replayed.
  * Not part of a production build.
  */
+import { browserScene, isBrowserScene } from "./fake-browser";
 import { FakeCore } from "./fake-core";
 import type { Transport } from "./index";
 import type { Topic, Update } from "./types";
@@ -29,6 +30,7 @@ async function lines(name: string): Promise<Update[]> {
 function topicOf(update: Update): string | null {
   if (update.type === "event") return topicName(update.envelope.topic);
   if (update.type === "delta") return `session/${update.delta.session}`;
+  if (update.type === "page") return update.page === null ? null : `session/${update.page.session}`;
   if (update.type === "trouble") return `session/${update.session}`;
   if (update.type !== "snapshot") return null;
   return update.snapshot.topic === "session" ? `session/${update.snapshot.info.id}` : update.snapshot.topic;
@@ -38,15 +40,25 @@ function topicName(topic: Topic): string {
   return topic.type === "session" ? `session/${topic.id}` : topic.type;
 }
 
-/** The transport of a scene: `first-run`, `new`, `start-failed`, or the name of a recorded session. */
-export async function replay(scene: string): Promise<Transport> {
+/** Puts a session that is in no recording at the top of the recorded list. */
+function list(snapshot: Update | undefined, sessions: Update[]): void {
+  const first = sessions[0];
+  if (snapshot?.type !== "snapshot" || snapshot.snapshot.topic !== "session") return;
+  if (first?.type !== "snapshot" || first.snapshot.topic !== "sessions") return;
+  first.snapshot.sessions = [snapshot.snapshot.info, ...first.snapshot.sessions];
+  first.snapshot.total += 1;
+}
+
+/** The transport of a scene: `first-run`, `new`, `start-failed`, one of the browser's, or the name of a recorded session. */
+export async function replay(scene: string): Promise<Transport & { readonly core: FakeCore }> {
   const query = new URLSearchParams(location.search);
   const first = scene === "first-run" || scene === "new";
   const [settings, sessions, own] = await Promise.all([
     lines(scene === "first-run" ? "settings-empty" : "settings"),
     first ? Promise.resolve([]) : lines("sessions"),
-    lines(scene),
+    isBrowserScene(scene) ? browserScene(scene) : lines(scene),
   ]);
+  if (isBrowserScene(scene)) list(own[0], sessions);
   const others = first
     ? []
     : (
@@ -65,6 +77,7 @@ export async function replay(scene: string): Promise<Transport> {
   }
   const pace = query.has("fast") ? 0 : PACE;
   return {
+    core,
     request: (request) => core.answer(request),
     subscribe(topic, onBatch) {
       const name = topicName(topic);
@@ -95,6 +108,6 @@ export async function replay(scene: string): Promise<Transport> {
       });
     },
     onFileDrop: () => () => undefined,
-    blobUrl: (hash) => core.pictures.get(hash) ?? `/blobs/${hash}`,
+    blobUrl: (path) => core.pictures.get(path) ?? `/blobs/${path}`,
   };
 }

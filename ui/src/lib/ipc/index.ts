@@ -6,6 +6,8 @@ import type {
   ApiError,
   AppReplies,
   AppRequest,
+  BrowserReplies,
+  BrowserRequest,
   HostReply,
   HostRequest,
   LedgerReplies,
@@ -33,8 +35,8 @@ export interface Transport {
   subscribe(topic: Topic, onBatch: (batch: Update[]) => void): Promise<() => void>;
   /** Calls back with the absolute paths of files dropped onto the window, and while they hover. */
   onFileDrop(handler: (drop: FileDrop) => void): () => void;
-  /** The address of a kept blob. */
-  blobUrl(hash: string): string;
+  /** The address of a kept blob by its hash, or of what is served beside blobs by its path there. */
+  blobUrl(path: string): string;
 }
 
 /** Files over the window, or dropped onto it. */
@@ -48,6 +50,7 @@ interface Requests {
   app: AppRequest;
   time: TimeRequest;
   policy: PolicyRequest;
+  browser: BrowserRequest;
 }
 interface Replies {
   sessions: SessionReplies;
@@ -57,6 +60,7 @@ interface Replies {
   app: AppReplies;
   time: TimeReplies;
   policy: PolicyReplies;
+  browser: BrowserReplies;
 }
 type Domain = keyof Requests;
 type Named<D extends Domain, T> = Extract<Requests[D], { type: T }>;
@@ -124,6 +128,11 @@ export function onFileDrop(handler: (drop: FileDrop) => void): () => void {
 /** See [`Transport.blobUrl`]. */
 export function blobUrl(hash: string): string {
   return carrier().blobUrl(hash);
+}
+
+/** The address of a picture of the page a session works in; see `LivePage.picture`. */
+export function livePictureUrl(session: string, picture: number): string {
+  return carrier().blobUrl(`live/${session}/${picture}`);
 }
 
 /** Whatever was thrown, as an [`ApiError`]. */

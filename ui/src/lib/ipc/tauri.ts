@@ -28,5 +28,5 @@ export const shell: Transport = {
     return () => void listening.then((stop) => stop());
   },
 
-  blobUrl: (hash) => (servesSchemesOverHttp ? `http://octo-blob.localhost/${hash}` : `octo-blob://localhost/${hash}`),
+  blobUrl: (path) => (servesSchemesOverHttp ? `http://octo-blob.localhost/${path}` : `octo-blob://localhost/${path}`),
 };

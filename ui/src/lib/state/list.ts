@@ -47,6 +47,8 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
     case "delta":
     case "billed":
     case "policy":
+    case "browser":
+    case "page":
       return { type: "applied", state };
     case "trouble": {
       if (!state) return { type: "applied", state };

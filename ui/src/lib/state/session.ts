@@ -8,6 +8,7 @@ import type {
   Draft,
   Envelope,
   Event,
+  LivePage,
   Message,
   Note,
   Question,
@@ -58,9 +59,11 @@ export interface SessionState {
   readonly stopping: boolean;
   /** Set while the session cannot be stored. */
   readonly trouble: Trouble | null;
+  /** The page the agent works in, as it is now; null while it works in none. */
+  readonly page: LivePage | null;
 }
 
-/** The state a snapshot describes. What is the matter is no part of it and is told after it. */
+/** The state a snapshot describes. What is the matter and the page are no part of it and are told after it. */
 export function open(snapshot: SessionSnapshot): SessionState {
   return {
     seq: snapshot.seq,
@@ -84,6 +87,7 @@ export function open(snapshot: SessionSnapshot): SessionState {
     budget: snapshot.budget,
     stopping: false,
     trouble: null,
+    page: null,
   };
 }
 
@@ -116,8 +120,11 @@ export function apply(state: SessionState | null, update: Update): Outcome<Sessi
     case "trouble":
       if (!state || update.session !== state.info.id) return { type: "applied", state };
       return { type: "applied", state: { ...state, trouble: update.trouble } };
+    case "page":
+      return { type: "applied", state: state ? { ...state, page: update.page } : state };
     case "billed":
     case "policy":
+    case "browser":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

@@ -30,6 +30,8 @@ export function apply(state: SettingsState | null, update: Update): Outcome<Sett
     case "delta":
     case "trouble":
     case "billed":
+    case "browser":
+    case "page":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

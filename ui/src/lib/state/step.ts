@@ -1,5 +1,5 @@
 /** A tool call as one line: icon, verb, object, result. By what it shows, never by the tool's name. */
-import type { CallView, CommandState, ToolView } from "$lib/ipc/types";
+import type { BrowserDeed, CallView, CommandState, ToolView } from "$lib/ipc/types";
 import type { IconName } from "$lib/icons";
 
 /** What a call does, for its verb. */
@@ -16,6 +16,7 @@ export type Doing =
   | "fetched"
   | "planned"
   | "asked"
+  | `browser_${BrowserDeed}`
   | "called";
 
 /** When it does it: not yet, now, or it is over. */
@@ -46,6 +47,8 @@ export function doing(view: ToolView | null): Doing {
       return "planned";
     case "feedback":
       return "asked";
+    case "browser":
+      return `browser_${view.deed}`;
     case "refused":
     case "plain":
     case undefined:
@@ -69,6 +72,20 @@ export const stepIcons: Record<Doing, IconName> = {
   fetched: "file-text",
   planned: "list",
   asked: "chat",
+  browser_look: "globe",
+  browser_open: "globe",
+  browser_tab: "globe",
+  browser_read: "file-text",
+  browser_picture: "image",
+  browser_click: "pointer",
+  browser_type: "keyboard",
+  browser_press: "keyboard",
+  browser_select: "list",
+  browser_move: "scroll",
+  browser_upload: "paperclip",
+  browser_dialog: "chat",
+  browser_wait: "history",
+  browser_script: "terminal",
   called: "box",
 };
 
@@ -137,6 +154,8 @@ export function hasBody(view: ToolView | null, result: string | null, output: st
       return view.results.length > 0;
     case "web_page":
       return view.text !== "";
+    case "browser":
+      return view.output !== "" || view.picture !== null;
     case "text":
     case "picture":
     case "diff":

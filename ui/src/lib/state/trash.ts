@@ -23,6 +23,8 @@ export function apply(state: TrashState | null, update: Update): Outcome<TrashSt
     case "delta":
     case "billed":
     case "policy":
+    case "browser":
+    case "page":
     case "trouble":
       return { type: "applied", state };
     case "fault":

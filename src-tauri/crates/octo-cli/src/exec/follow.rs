@@ -336,6 +336,8 @@ async fn fault(watch: &mut Option<Subscription>) -> ApiError {
                 | Update::Delta { .. }
                 | Update::Billed { .. }
                 | Update::Policy { .. }
+                | Update::Browser { .. }
+                | Update::Page { .. }
                 | Update::Ended => {}
             }
         }

@@ -74,6 +74,7 @@ impl Octo {
             readable: self.shared.readable(),
             writable: Vec::new(),
             rules: self.shared.folder_rules(shown.clone()).await?,
+            granted: Vec::new(),
             home: self.shared.home(),
             policy: policy.map_err(|error| ApiError::new("internal").detail(error))?,
         };

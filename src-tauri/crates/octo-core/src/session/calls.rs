@@ -106,6 +106,7 @@ impl Session {
             readable: self.files_readable(),
             writable: vec![self.scratch.clone()],
             rules: self.rules.clone(),
+            granted: self.granted_sites.clone(),
             home: self.shared.home(),
             policy: self.shared.policy(),
         }
@@ -145,6 +146,8 @@ impl Session {
             todos: self.todos.clone(),
             tasks,
             trash: Arc::new(self.shared.trash.clone()),
+            browser: Arc::new(self.seat.clone()),
+            browser_leave: None,
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,
             cancel,
@@ -287,6 +290,7 @@ impl Session {
         context.files = context.files.granting(&ready.effects.reads, &ready.effects.writes);
         context.http =
             context.http.granting(permission::granted_sites(&ground, &ready.effects, &ready.decision));
+        context.browser_leave = permission::browser_leave(&ground, &ready.effects);
         context.shell_folder = Some(ready.shell_folder.clone());
         context.rewritten.clone_from(&ready.rewritten);
         context.confinement = self.confinement(&ready.decision, &ready.nature);

@@ -2,6 +2,7 @@
 
 use super::{
     attached::Attached,
+    journey::Target,
     state::{Change, Session},
 };
 use crate::{
@@ -11,8 +12,8 @@ use crate::{
 use octo_llm::{CacheKind, ModelCard};
 use octo_protocol::{
     Answer, ApiError, Block, BudgetAnswer, Effort, ErrorCode, Event, FileSelection, Mode, ModelId,
-    QuestionId, Queued, QueuedId, RestorePreview, RestoreReport, RestoreTask, Sent, SessionInfo, SwitchCost,
-    TaskNumber, TaskView, Usage,
+    QuestionId, Queued, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, Sent, SessionInfo,
+    SwitchCost, TaskNumber, TaskView, Usage,
 };
 use std::path::Path;
 use tokio::sync::oneshot;
@@ -59,6 +60,8 @@ pub(crate) enum Ask {
     RestoreTask(RestoreTask, Reply<RestoreReport>),
     /// Give the present state a name.
     AddCheckpoint(String, Reply<TaskView>),
+    /// A rule of this folder was taken back.
+    ForgetRule(String, Rule, Reply<()>),
     /// Wait until no turn runs.
     WhenIdle(Reply<()>),
 }
@@ -68,14 +71,20 @@ impl Session {
     /// a client did wrong goes into the reply.
     pub(super) async fn take(&mut self, ask: Ask) -> Result<(), ApiError> {
         match ask {
-            Ask::Send(blocks, reply) => {
-                let sent = self.send(blocks).await;
-                respond(reply, sent)
-            }
+            Ask::Send(blocks, reply) => self.send(blocks, reply).await,
             Ask::Stop(reply) => {
                 self.calls.stop_taken();
                 let stopped = self.stop().await;
                 respond(reply, stopped)
+            }
+            Ask::ForgetRule(folder, rule, reply) => {
+                if folder == self.info.folder {
+                    self.rules.retain(|known| *known != rule);
+                    if let Rule::Site { site } = rule {
+                        self.granted_sites.retain(|known| *known != site);
+                    }
+                }
+                respond(reply, Ok(()))
             }
             Ask::Retry(reply) => {
                 let outcome = self.go_on().await;
@@ -129,16 +138,16 @@ impl Session {
                 respond(reply, stored)
             }
             Ask::PreviewRestore(task, selection, reply) => {
-                let preview = self.preview_restore(task, selection).await;
-                respond(reply, preview)
+                self.preview_restore(task, selection, reply);
+                Ok(())
             }
             Ask::RestoreTask(call, reply) => {
-                let restored = self.restore_task(call).await;
-                respond(reply, restored)
+                self.restore_task(call, reply);
+                Ok(())
             }
             Ask::AddCheckpoint(name, reply) => {
-                let added = self.add_checkpoint(name).await;
-                respond(reply, added)
+                self.add_checkpoint(name, reply);
+                Ok(())
             }
             Ask::WhenIdle(reply) => {
                 if self.running.is_none() {
@@ -150,20 +159,27 @@ impl Session {
         }
     }
 
-    async fn send(&mut self, blocks: Vec<Block>) -> Result<Sent, ApiError> {
-        let blocks = sendable(blocks)?;
-        match slash::parse(&blocks) {
-            Parsed::Message => self.send_message(blocks).await,
-            Parsed::Command(command) => self.command(command).await,
-            Parsed::Misused { name } => {
-                self.note(ApiError::new(format!("command.misused.{name}"))).await?;
-                Ok(Sent::Command)
-            }
-            Parsed::Unknown { name, near } => {
-                self.note(slash::unknown(name, &near)).await?;
-                Ok(Sent::Command)
-            }
-        }
+    async fn send(&mut self, blocks: Vec<Block>, reply: Reply<Sent>) -> Result<(), ApiError> {
+        let sent = match sendable(blocks) {
+            Ok(blocks) => match slash::parse(&blocks) {
+                // These two take their time, and the actor goes on meanwhile.
+                Parsed::Command(Command::Undo) => return self.go_by_command(Target::Undo, reply).await,
+                Parsed::Command(Command::Redo) => return self.go_by_command(Target::Redo, reply).await,
+                Parsed::Message => self.send_message(blocks).await,
+                Parsed::Command(command) => self.command(command).await,
+                Parsed::Misused { name } => {
+                    self.answer_command(ApiError::new(format!("command.misused.{name}"))).await
+                }
+                Parsed::Unknown { name, near } => self.answer_command(slash::unknown(name, &near)).await,
+            },
+            Err(error) => Err(error),
+        };
+        respond(reply, sent)
+    }
+
+    async fn answer_command(&mut self, note: ApiError) -> Result<Sent, ApiError> {
+        self.note(note).await?;
+        Ok(Sent::Command)
     }
 
     async fn send_message(&mut self, blocks: Vec<Block>) -> Result<Sent, ApiError> {
@@ -171,7 +187,7 @@ impl Session {
             self.answer(question, Answer::Text { text }).await?;
             return Ok(Sent::Started);
         }
-        if self.running.is_some() {
+        if self.running.is_some() || self.away.is_some() {
             let queued = Queued { id: QueuedId::new(), blocks, at: super::state::now() };
             let id = queued.id;
             self.queue.push(queued);
@@ -201,8 +217,8 @@ impl Session {
             }
             Command::Stop => self.stop().await?,
             Command::Retry => self.go_on().await?,
-            Command::Undo => self.undo().await?,
-            Command::Redo => self.redo().await?,
+            // Taken where they can be answered later.
+            Command::Undo | Command::Redo => {}
             Command::Mode(Some(mode)) => self.set_mode(mode).await?,
             Command::Mode(None) => {
                 let mode = match self.info.mode {
@@ -319,6 +335,9 @@ impl Session {
             // Calls that were decided on for the old folder may be waiting.
             return Err(ApiError::new("session.running"));
         }
+        if self.away.is_some() {
+            return Err(ApiError::new("time.going"));
+        }
         let folder = crate::shared::session_folder(Path::new(folder))?;
         self.info.folder = folder.display().to_string();
         self.enter_folder(folder).await?;
@@ -360,7 +379,7 @@ pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
 }
 
 /// Replies. What the client did wrong is for the client only; what the store could not do ends the actor.
-fn respond<T>(reply: Reply<T>, outcome: Result<T, ApiError>) -> Result<(), ApiError> {
+pub(super) fn respond<T>(reply: Reply<T>, outcome: Result<T, ApiError>) -> Result<(), ApiError> {
     let fatal = match &outcome {
         Err(error) if error.is_of_the_store() => Err(error.clone()),
         Err(_) | Ok(_) => Ok(()),

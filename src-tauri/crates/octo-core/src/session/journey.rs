@@ -1,121 +1,218 @@
 //! Going to another task of the time machine: first the files, then what the model sees of the conversation.
 //!
-//! A crash in between is found at the next opening of the session, and the conversation follows.
+//! Files are put back beside the actor, which goes on to take messages, answers and Stop; only nothing that works with
+//! files may begin until then. A crash in between is found at the next opening of the session, and the conversation
+//! follows.
+
+mod way;
+
+pub(super) use way::{Extent, Target};
 
 use super::{
-    state::{Change, Session},
+    Reply, Report,
+    inbox::respond,
+    state::{Change, Patience, Session},
     tasks::beside,
-    turns::Step,
+    turns::{Began, Step},
 };
 use crate::compaction;
 use octo_protocol::{
-    ApiError, Event, FileSelection, RestorePreview, RestoreReport, RestoreScope, RestoreTask, TaskNumber,
-    TaskTree, TaskView, TurnId,
+    ApiError, Event, FileSelection, RestorePreview, RestoreReport, RestoreScope, RestoreTask, Sent,
+    TaskNumber, TaskTree, TaskView, TurnId,
 };
 use octo_store::Journey;
 use octo_workspace::Selection;
-use std::{
-    collections::{BTreeSet, HashSet},
-    path::PathBuf,
-};
+use std::collections::HashSet;
+use tokio::task::JoinHandle;
+use way::{Arrived, Conversation, Way};
+
+/// A journey that is under way.
+pub(crate) struct Away {
+    job: JoinHandle<()>,
+    then: Then,
+}
+
+/// What happens after a journey.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// What waited meanwhile begins.
+    WhatWaits,
+    /// Nothing begins by itself.
+    Rest,
+}
+
+/// Who waits for the end of a journey.
+pub(super) enum Asked {
+    /// A client that asked for it.
+    Client(Reply<RestoreReport>),
+    /// The person, by a command.
+    Command(Reply<Sent>),
+    /// A tool of the turn that has just ended.
+    Tool,
+}
+
+/// A journey ended.
+pub(crate) struct Arrival {
+    outcome: Result<Arrived, ApiError>,
+    asked: Asked,
+}
+
+/// The present state has a name, or could not have one.
+pub(crate) struct Named {
+    outcome: Result<TaskView, ApiError>,
+    reply: Reply<TaskView>,
+}
 
 impl Session {
-    /// What going to a task would do to files.
-    pub(super) async fn preview_restore(
+    /// What going to a task would do to files. Every recorded file is read for it, so it happens beside the actor, which
+    /// goes on meanwhile; a restore makes a plan of its own.
+    pub(super) fn preview_restore(
         &self,
         task: TaskNumber,
         selection: FileSelection,
-    ) -> Result<RestorePreview, ApiError> {
-        self.must_rest()?;
+        reply: Reply<RestorePreview>,
+    ) {
+        if let Err(error) = self.must_rest() {
+            let _gone = reply.send(Err(error));
+            return;
+        }
         let (machine, session) = (self.shared.time.clone(), self.id());
-        beside(move || {
-            let selection = match selection {
-                FileSelection::All => Selection::All,
-                FileSelection::Chosen { paths } => {
-                    Selection::Files(machine.paths_named(session, &paths)?.into_iter().collect())
-                }
-            };
-            Ok(machine.plan(session, task, selection)?.preview())
-        })
-        .await
+        tokio::spawn(async move {
+            let preview = beside(move || {
+                let selection = match selection {
+                    FileSelection::All => Selection::All,
+                    FileSelection::Chosen { paths } => {
+                        Selection::Files(machine.paths_named(session, &paths)?.into_iter().collect())
+                    }
+                };
+                Ok(machine.plan(session, task, selection)?.preview())
+            });
+            // A client that is gone needs no reply.
+            let _gone = reply.send(preview.await);
+        });
     }
 
     /// Goes to a task, or brings chosen files of it back.
-    pub(super) async fn restore_task(&mut self, call: RestoreTask) -> Result<RestoreReport, ApiError> {
-        self.must_rest()?;
+    pub(super) fn restore_task(&mut self, call: RestoreTask, reply: Reply<RestoreReport>) {
         let RestoreTask { task, scope, selection, overwrite, .. } = call;
-        match (scope, selection) {
-            (RestoreScope::Conversation, _) => {
-                let tree = self.tree().await?;
-                if !tree.tasks.iter().any(|known| known.number == task) {
-                    return Err(ApiError::new("time.unknown_task").arg("task", task));
-                }
-                self.show_conversation(task, &tree, None).await?;
-                let kept = RestoreReport {
-                    active: tree.active,
-                    safety: None,
-                    changed: 0,
-                    kept: Vec::new(),
-                    impossible: Vec::new(),
-                };
-                Ok(kept)
+        let extent = match (scope, selection) {
+            (RestoreScope::Conversation, _) => Extent::Conversation,
+            (_, FileSelection::Chosen { paths }) => Extent::Chosen(paths),
+            (RestoreScope::Files, FileSelection::All) => Extent::Files,
+            (RestoreScope::Both, FileSelection::All) => Extent::Everything { kept: None },
+        };
+        match self.must_rest() {
+            Ok(()) => self.set_out(Target::Task(task), extent, overwrite, Asked::Client(reply)),
+            Err(error) => {
+                let _gone = reply.send(Err(error));
             }
-            (_, FileSelection::Chosen { paths }) => {
-                self.looked_after().await;
-                let report = self.restore_files(task, Some(paths), overwrite).await?;
-                self.commit(vec![Change::Event(Event::TasksChanged)]).await?;
-                Ok(report)
-            }
-            (RestoreScope::Files, FileSelection::All) => {
-                self.looked_after().await;
-                let report = self.restore_files(task, None, overwrite).await?;
-                self.commit(vec![Change::Event(Event::TasksChanged)]).await?;
-                Ok(report)
-            }
-            (RestoreScope::Both, FileSelection::All) => self.go_to(task, overwrite, None).await,
         }
     }
 
-    /// Gives the present state a name.
-    pub(super) async fn add_checkpoint(&mut self, name: String) -> Result<TaskView, ApiError> {
-        self.must_rest()?;
-        if name.trim().is_empty() {
-            return Err(ApiError::new("time.checkpoint_unnamed"));
+    /// Gives the present state a name. Every recorded file is read for it, beside the actor.
+    pub(super) fn add_checkpoint(&mut self, name: String, reply: Reply<TaskView>) {
+        let refused = match self.must_rest() {
+            Ok(()) if name.trim().is_empty() => Err(ApiError::new("time.checkpoint_unnamed")),
+            rests => rests,
+        };
+        if let Err(error) = refused {
+            let _gone = reply.send(Err(error));
+            return;
         }
         let (machine, session, folder) = (self.shared.time.clone(), self.id(), self.folder.clone());
-        let task = beside(move || machine.checkpoint(session, &folder, &name)).await?;
-        self.commit(vec![Change::Event(Event::TasksChanged)]).await?;
-        Ok(task)
+        let (loose, report) = (self.loose(), self.reporter());
+        tokio::spawn(async move {
+            loose.over().await;
+            let outcome = beside(move || machine.checkpoint(session, &folder, &name)).await;
+            report(Report::Named(Named { outcome, reply }));
+        });
     }
 
-    /// `/undo`: to the task before the last one.
-    pub(super) async fn undo(&mut self) -> Result<(), ApiError> {
-        let target = self.tree().await?.undo;
-        self.go_and_tell(target.ok_or_else(|| ApiError::new("time.at_start"))).await
-    }
-
-    /// `/redo`: to the newest task that went on from here.
-    pub(super) async fn redo(&mut self) -> Result<(), ApiError> {
-        let target = self.tree().await?.redo;
-        self.go_and_tell(target.ok_or_else(|| ApiError::new("time.nothing_to_redo"))).await
-    }
-
-    async fn go_and_tell(&mut self, target: Result<TaskNumber, ApiError>) -> Result<(), ApiError> {
-        let went = match (self.must_rest(), target) {
-            (Ok(()), Ok(target)) => self.go_to(target, Vec::new(), None).await,
-            (Err(error), _) | (_, Err(error)) => Err(error),
+    /// It has its name.
+    pub(super) async fn named(&mut self, Named { outcome, reply }: Named) -> Result<(), ApiError> {
+        let told = match outcome {
+            Ok(task) => self.commit(vec![Change::Event(Event::TasksChanged)]).await.map(|()| task),
+            Err(error) => Err(error),
         };
-        self.tell(went).await
+        respond(reply, told)
     }
 
-    /// A tool of the turn that has just ended asked for it; that turn stays visible to the model.
-    pub(super) async fn go_as_wished(
-        &mut self,
-        target: TaskNumber,
-        asked_by: TurnId,
-    ) -> Result<(), ApiError> {
-        let went = self.go_to(target, Vec::new(), Some(asked_by)).await;
-        self.tell(went).await
+    /// `/undo` and `/redo`.
+    pub(super) async fn go_by_command(&mut self, target: Target, reply: Reply<Sent>) -> Result<(), ApiError> {
+        match self.must_rest() {
+            Ok(()) => {
+                let everything = Extent::Everything { kept: None };
+                self.set_out(target, everything, Vec::new(), Asked::Command(reply));
+                Ok(())
+            }
+            Err(error) => {
+                let told = self.tell(Err(error)).await.map(|()| Sent::Command);
+                respond(reply, told)
+            }
+        }
+    }
+
+    /// Sets out for another task. The actor goes on: messages wait in the queue until it arrived.
+    pub(super) fn set_out(&mut self, target: Target, extent: Extent, overwrite: Vec<String>, asked: Asked) {
+        let way = Way {
+            machine: self.shared.time.clone(),
+            store: self.shared.store.clone(),
+            session: self.id(),
+            loose: self.loose(),
+        };
+        let report = self.reporter();
+        let job = tokio::spawn(async move {
+            let outcome = way.go(target, extent, overwrite).await;
+            report(Report::Arrived(Arrival { outcome, asked }));
+        });
+        self.away = Some(Away { job, then: Then::WhatWaits });
+    }
+
+    /// The person pressed Stop meanwhile: the journey cannot end half-way, but nothing begins after it.
+    pub(super) fn stay(&mut self) {
+        if let Some(away) = &mut self.away {
+            away.then = Then::Rest;
+        }
+    }
+
+    /// Waits until files are whole: one way or the other.
+    pub(super) async fn come_back(&mut self) {
+        if let Some(away) = self.away.take() {
+            // One that broke has said so; what it left is ended by the next start.
+            let _broken = away.job.await;
+        }
+    }
+
+    /// Files are as at another task, or could not be: the conversation follows, and whoever asked is told.
+    pub(super) async fn arrived(&mut self, Arrival { outcome, asked }: Arrival) -> Result<(), ApiError> {
+        self.patience = Patience::None;
+        let then = self.away.take().map_or(Then::Rest, |away| away.then);
+        let went = match outcome {
+            Ok(Arrived { report, conversation }) => self.follow(conversation).await.map(|()| report),
+            Err(error) => Err(error),
+        };
+        match asked {
+            Asked::Client(reply) => respond(reply, went)?,
+            Asked::Command(reply) => {
+                let told = self.tell(went).await.map(|()| Sent::Command);
+                respond(reply, told)?;
+            }
+            Asked::Tool => self.tell(went).await?,
+        }
+        match then {
+            Then::WhatWaits if !self.queue.is_empty() && self.folder.is_dir() => {
+                self.begin_with_what_waits(Began::ByThePerson).await
+            }
+            Then::WhatWaits => self.wake().await,
+            Then::Rest => Ok(()),
+        }
+    }
+
+    async fn follow(&mut self, conversation: Option<Conversation>) -> Result<(), ApiError> {
+        match conversation {
+            Some(Conversation { task, tree, kept }) => self.show_conversation(task, &tree, kept).await,
+            None => self.commit(vec![Change::Event(Event::TasksChanged)]).await,
+        }
     }
 
     async fn tell(&mut self, went: Result<RestoreReport, ApiError>) -> Result<(), ApiError> {
@@ -133,33 +230,6 @@ impl Session {
         self.commit(vec![Change::Event(Event::CommandAnswered { note })]).await
     }
 
-    /// Files and conversation.
-    async fn go_to(
-        &mut self,
-        task: TaskNumber,
-        overwrite: Vec<String>,
-        kept: Option<TurnId>,
-    ) -> Result<RestoreReport, ApiError> {
-        self.must_rest()?;
-        self.looked_after().await;
-        let (session, journey) = (self.id(), Journey { task, kept });
-        let begun = self.shared.store.write(move |tx| tx.begin_journey(session, journey)).await;
-        begun.map_err(ApiError::from)?;
-        let report = match self.restore_files(task, None, overwrite).await {
-            Ok(report) => report,
-            // Its journal is there still, and the next start ends it, one way or the other.
-            Err(error) if error.key == "time.stuck" || error.key == "time.failed" => return Err(error),
-            Err(error) => {
-                let dropped = self.shared.store.write(move |tx| tx.drop_journey(session)).await;
-                dropped.map_err(ApiError::from)?;
-                return Err(error);
-            }
-        };
-        let tree = self.tree().await?;
-        self.show_conversation(task, &tree, kept).await?;
-        Ok(report)
-    }
-
     /// After a crash: files that went to a task take the conversation with them.
     pub(super) async fn end_journey(&mut self) -> Result<(), ApiError> {
         let session = self.id();
@@ -170,26 +240,6 @@ impl Session {
             return self.show_conversation(task, &tree, kept).await;
         }
         self.shared.store.write(move |tx| tx.drop_journey(session)).await.map_err(ApiError::from)
-    }
-
-    async fn restore_files(
-        &self,
-        task: TaskNumber,
-        chosen: Option<Vec<String>>,
-        overwrite: Vec<String>,
-    ) -> Result<RestoreReport, ApiError> {
-        let (machine, session) = (self.shared.time.clone(), self.id());
-        beside(move || {
-            let overwrite: BTreeSet<PathBuf> =
-                machine.paths_named(session, &overwrite)?.into_iter().collect();
-            let selection = match chosen {
-                None => Selection::All,
-                Some(paths) => Selection::Files(machine.paths_named(session, &paths)?.into_iter().collect()),
-            };
-            let plan = machine.plan(session, task, selection)?;
-            machine.restore(&plan, &overwrite)
-        })
-        .await
     }
 
     async fn tree(&self) -> Result<TaskTree, ApiError> {
@@ -227,6 +277,8 @@ impl Session {
     fn must_rest(&self) -> Result<(), ApiError> {
         if self.running.is_some() {
             Err(ApiError::new("session.running"))
+        } else if self.away.is_some() {
+            Err(ApiError::new("time.going"))
         } else if self.is_watching() {
             // What is put back would be taken for its work.
             Err(ApiError::new("time.commands_run"))

@@ -11,8 +11,8 @@ use crate::{
     turn::Input,
 };
 use octo_protocol::{
-    Answer, ApiError, Ask, Block, CallId, CallStatus, ErrorCode, Event, Mode, Question, QuestionId, Rule,
-    ToolView, TurnId,
+    Answer, ApiError, Ask, AskReason, Block, CallId, CallStatus, ErrorCode, Event, Mode, Question,
+    QuestionId, Rule, ToolView, TurnId,
 };
 use octo_tools::{Effects, Vetted};
 
@@ -127,7 +127,11 @@ impl Session {
         rule: Option<(String, Rule)>,
     ) -> Result<(), ApiError> {
         let mut step = self.close(question, answer);
-        let is_rule = rule.is_some();
+        let mut is_rule = rule.is_some();
+        if let Ask::Permission { reason: AskReason::Site { site }, .. } = &question.ask {
+            self.granted_sites.push(site.clone());
+            is_rule = true;
+        }
         if let Some((scope, rule)) = rule {
             self.rules.push(rule.clone());
             step.changes.push(Change::Rule { scope, rule });

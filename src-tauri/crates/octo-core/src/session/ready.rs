@@ -48,6 +48,12 @@ pub(super) async fn ready(
 ) -> Result<Ready, ToolError> {
     let ReadCall { name: tool, arguments, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
     let effects = prepared.effects(&ground.folder).looked_up(&context.http).await;
+    // Attaching to a browser may wait for the person; Stop ends that.
+    let effects = tokio::select! {
+        biased;
+        () = context.cancel.cancelled() => return Err(ToolError::new(super::texts::STOPPED)),
+        weighed = effects.weighed(&*context.browser) => weighed?,
+    };
     let decided = permission::decide_beside(ground, &effects).await;
     if let Some(entry) = decided.logged(&effects, context.session, now()) {
         let log = octo_shell::DecisionLog::new(&ground.home.join("logs"));
@@ -162,6 +168,8 @@ fn is_about_closed_ground(reason: &AskReason) -> bool {
         | AskReason::Unparsed
         | AskReason::Risky { .. }
         | AskReason::EmptiesTrash { .. }
-        | AskReason::PrivateAddress { .. } => false,
+        | AskReason::PrivateAddress { .. }
+        | AskReason::Site { .. }
+        | AskReason::Page { .. } => false,
     }
 }

@@ -51,6 +51,8 @@ impl Session {
         if let LeaseOutcome::HeldBy(_) = outcome {
             return Err(ApiError::new("session.in_use").code(ErrorCode::InUse));
         }
+        // Whoever was in the middle of something here is dead now.
+        crate::octo::recover(&shared, id).await;
         let stored = shared.store.read(move |reader| reader.resume(id)).await.map_err(ApiError::from)?;
         let stored =
             stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
@@ -65,6 +67,7 @@ impl Session {
             last_id: stored.todo_last_id,
         })));
         let size = Size::restored(stored.context_tokens, &stored.context);
+        let seat = shared.browser.seat(id, shared.outputs(id));
         let mut session = Self {
             files: files_of(&shared, id, &folder, &scratch, &shell_place),
             shell: shell_of(&shared, id, &shell_place, &inbox),
@@ -79,6 +82,8 @@ impl Session {
             background: Background::restored(&stored.commands),
             todos,
             rules,
+            granted_sites: Vec::new(),
+            seat,
             folder,
             scratch,
             shell_place,
@@ -96,6 +101,7 @@ impl Session {
             attached: Attached::default(),
             watch: Watch::default(),
             task_ending: None,
+            away: None,
             calls,
             patience: Patience::None,
             waiting_for_idle: Vec::new(),
@@ -111,7 +117,7 @@ impl Session {
                 .await?;
         }
         // A turn that was being stopped ended just now: its task ends with it, before anything else is asked.
-        session.settle_task().await?;
+        session.settle_task();
         Ok(session)
     }
 

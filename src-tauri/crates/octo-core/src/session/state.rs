@@ -9,12 +9,13 @@ use super::{
     compacting::{Restraint, Swap},
     fallback::Fallback,
     idle::Pause,
+    journey::Away,
     meter::Seen,
     model_call::{Attempt, ModelCall},
     side_call::SideCall,
     tasks::{Ending, TurnTask, Watch},
 };
-use crate::{compaction::Size, live::Live, shared::Shared, turn::Turn};
+use crate::{browsing::Seat, compaction::Size, live::Live, shared::Shared, turn::Turn};
 use octo_llm::ModelCard;
 use octo_protocol::{
     ApiError, Block, BudgetStop, CallId, Event, Message, MessageId, Meta, Millis, Origin, Question,
@@ -49,6 +50,10 @@ pub(crate) struct Session {
     pub(super) background: Background,
     pub(super) todos: TodoList,
     pub(super) rules: Vec<Rule>,
+    /// Sites the person granted to the task that runs: its turn, and turns that go on with it.
+    pub(super) granted_sites: Vec<String>,
+    /// Where it works in the browser.
+    pub(super) seat: Seat,
     pub(super) folder: PathBuf,
     pub(super) scratch: PathBuf,
     /// Where its shell keeps what is its own; see [`Shared::shell_place`].
@@ -72,6 +77,8 @@ pub(crate) struct Session {
     pub(super) attached: Attached,
     pub(super) watch: Watch,
     pub(super) task_ending: Option<Ending>,
+    /// Files are being put back: nothing may work with them.
+    pub(super) away: Option<Away>,
     /// What is asked of it while it cannot listen.
     pub(super) calls: Calls,
     pub(super) patience: Patience,
@@ -113,6 +120,7 @@ pub(crate) struct Running {
 }
 
 /// Something to be stored. All changes of one step are one transaction.
+#[expect(clippy::large_enum_variant, reason = "a step has a handful of them, nearly all events")]
 pub(crate) enum Change {
     /// An event of the session, projected onto the tables by the store.
     Event(Event),
@@ -195,6 +203,7 @@ impl Session {
     fn cancel_running(&self) {
         if let Some(running) = &self.running {
             running.cancel.cancel();
+            self.seat.let_go();
         }
     }
 
@@ -255,8 +264,11 @@ impl Session {
         }
         self.bill_what_runs().await;
         self.ending.cancel();
+        self.seat.let_go();
         self.shell.shutdown().await;
         self.record_last().await;
+        // Until then the lease is kept: it cannot be stopped half-way.
+        self.come_back().await;
         let (id, token) = (self.id(), self.shared.lease.token.clone());
         let released = self.shared.store.write(move |tx| tx.release_lease(id, &token)).await;
         if let Err(error) = released {

@@ -1,16 +1,22 @@
 //! The task of a turn: what the turn does to files is recorded as one step of the time machine.
 //!
 //! It begins with the first call that may change something, or when the turn ends. A command that may change something
-//! is enclosed by two looks at the session's folder; the second happens beside the conversation, and the turn's end
-//! waits for it.
+//! is enclosed by two looks at the session's folder; the second happens beside the conversation, and so does the end of
+//! the task, which waits for it. The next turn may begin meanwhile: its first change waits until the task before it
+//! ended, so tasks are in the order of their turns.
 
-use super::state::{Change, Patience, Session};
+use super::{
+    Report,
+    journey::{Asked, Extent, Target},
+    state::{Change, Patience, Session},
+};
 use crate::permission::Nature;
 use octo_protocol::{ApiError, CommandState, Event, Origin, SessionId, ToolView, TurnId};
 use octo_tools::{CommandEffect, Effects, Tasks, ToolError, ToolOutput};
 use octo_workspace::{RunningCommand, TaskId, TimeError, TimeMachine};
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
-use tokio::{sync::OnceCell, task::JoinHandle};
+use tokio::sync::OnceCell;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// How often what a command changed is looked for before the next command's look has to find it.
 const LOOKS: u32 = 3;
@@ -26,6 +32,8 @@ pub(super) struct TurnTask {
     turn: TurnId,
     folder: PathBuf,
     begun: Arc<OnceCell<TaskId>>,
+    /// Cancelled once the tasks before this one ended.
+    before: CancellationToken,
     /// What its tools may ask of the tree.
     pub(super) tools: Tasks,
 }
@@ -36,7 +44,32 @@ pub(super) struct Watch {
     /// In the background, by handle.
     running: HashMap<String, RunningCommand>,
     /// Ended ones whose changes are being looked for.
-    looking: Vec<JoinHandle<()>>,
+    looking: TaskTracker,
+    /// Cancelled once the task of the last turn ended; none before the first turn.
+    settled: Option<CancellationToken>,
+}
+
+/// What has to be over before files are put back.
+#[derive(Clone)]
+pub(super) struct Loose {
+    looking: TaskTracker,
+    settled: Option<CancellationToken>,
+}
+
+impl Loose {
+    /// Waits until what ended commands changed is recorded.
+    async fn looked(&self) {
+        self.looking.close();
+        self.looking.wait().await;
+    }
+
+    /// Waits until that is so, and the last turn's task has ended.
+    pub(super) async fn over(&self) {
+        self.looked().await;
+        if let Some(settled) = &self.settled {
+            settled.cancelled().await;
+        }
+    }
 }
 
 /// A turn's task that is to end.
@@ -55,12 +88,14 @@ impl TurnTask {
             turn,
             folder: session.folder.clone(),
             begun: Arc::default(),
+            before: session.watch.settled.clone().unwrap_or_else(over),
         }
     }
 
     /// The task, begun if it was not yet.
     async fn begun(&self, summary: String) -> Result<TaskId, ApiError> {
         let begin = || async {
+            self.before.cancelled().await;
             let (machine, session, turn, folder) =
                 (self.machine.clone(), self.session, self.turn, self.folder.clone());
             beside(move || machine.begin_task(session, turn, &folder, &summary)).await
@@ -133,9 +168,8 @@ impl Session {
     }
 
     fn look_after(&mut self, watched: RunningCommand) {
-        self.watch.looking.retain(|looking| !looking.is_finished());
         let (machine, session) = (self.shared.time.clone(), self.id());
-        self.watch.looking.push(tokio::task::spawn_blocking(move || {
+        self.watch.looking.spawn_blocking(move || {
             // A file that changes while it is read, a folder that is gone for a moment: looked at again.
             for attempt in 0..LOOKS {
                 match machine.after_command(&watched) {
@@ -144,7 +178,7 @@ impl Session {
                 }
                 std::thread::sleep(BETWEEN_LOOKS);
             }
-        }));
+        });
     }
 
     /// Whether a command goes on that may change files.
@@ -152,12 +186,9 @@ impl Session {
         !self.watch.running.is_empty()
     }
 
-    /// Waits until what ended commands changed is recorded.
-    pub(super) async fn looked_after(&mut self) {
-        for looking in std::mem::take(&mut self.watch.looking) {
-            // One that broke has said so.
-            let _broken = looking.await;
-        }
+    /// What has to be over before files are put back.
+    pub(super) fn loose(&self) -> Loose {
+        Loose { looking: self.watch.looking.clone(), settled: self.watch.settled.clone() }
     }
 
     /// The session ends, and with it its commands: what they changed is recorded now, so that nothing the person does
@@ -166,17 +197,8 @@ impl Session {
         for (_handle, watched) in std::mem::take(&mut self.watch.running) {
             self.look_after(watched);
         }
-        if let Some(ending) = self.task_ending.take() {
-            let machine = ending.task.machine.clone();
-            if let Some(id) = ending.task.begun.get().copied() {
-                self.watch.looking.push(tokio::task::spawn_blocking(move || {
-                    if let Err(error) = machine.end_task(id) {
-                        tracing::warn!(%error, "a task is ended with the next one");
-                    }
-                }));
-            }
-        }
-        if tokio::time::timeout(LAST_LOOK, self.looked_after()).await.is_err() {
+        self.settle_task();
+        if tokio::time::timeout(LAST_LOOK, self.loose().over()).await.is_err() {
             tracing::warn!(session = %self.id(), "what commands changed is recorded at the next start");
         }
     }
@@ -187,30 +209,54 @@ impl Session {
         self.task_ending = Some(Ending { task, summary });
     }
 
-    /// Ends the task of the turn that has just ended, and carries out what its tools asked for.
-    pub(super) async fn settle_task(&mut self) -> Result<(), ApiError> {
-        let Some(Ending { task, summary }) = self.task_ending.take() else { return Ok(()) };
-        self.looked_after().await;
-        let machine = task.machine.clone();
-        let ended = async {
-            let id = task.begun(summary).await?;
-            beside(move || machine.end_task(id)).await
-        };
-        if let Err(error) = ended.await {
-            // It is ended before the next one begins.
-            tracing::warn!(session = %self.id(), %error, "a task was not ended");
+    /// Begins to end the task of the turn that has just ended; what its tools asked for follows.
+    pub(super) fn settle_task(&mut self) {
+        let Some(Ending { task, summary }) = self.task_ending.take() else { return };
+        let loose = self.loose();
+        let settled = CancellationToken::new();
+        self.watch.settled = Some(settled.clone());
+        let (machine, session, report) = (task.machine.clone(), self.id(), self.reporter());
+        if let Some(target) = task.tools.take_wish() {
+            // Nothing may begin before it is gone to; that turn stays visible to the model.
+            self.set_out(
+                Target::Task(target),
+                Extent::Everything { kept: Some(task.turn) },
+                Vec::new(),
+                Asked::Tool,
+            );
         }
-        // Nothing is lost with this event: whoever looks at the tree sees it as it is.
+        tokio::spawn(async move {
+            // Told also when it breaks, so that nobody waits for it for ever.
+            let settled = settled.drop_guard();
+            loose.looked().await;
+            let ended = async {
+                let id = task.begun(summary).await?;
+                beside(move || machine.end_task(id)).await
+            };
+            if let Err(error) = ended.await {
+                // It is ended before the next one begins.
+                tracing::warn!(%session, %error, "a task was not ended");
+            }
+            drop(settled);
+            report(Report::Settled);
+        });
+    }
+
+    /// The tree of tasks changed. Nothing is lost with this event: whoever looks at the tree sees it as it is.
+    pub(super) async fn tasks_changed(&mut self) -> Result<(), ApiError> {
         self.patience = Patience::None;
         if let Err(error) = self.commit(vec![Change::Event(Event::TasksChanged)]).await {
             tracing::warn!(session = %self.id(), %error, "the end of a task was not told");
-            return Ok(());
         }
-        match task.tools.take_wish() {
-            Some(target) => self.go_as_wished(target, task.turn).await,
-            None => Ok(()),
-        }
+        Ok(())
     }
+}
+
+/// Of what ended long ago.
+fn over() -> CancellationToken {
+    let over = CancellationToken::new();
+    over.cancel();
+    over
 }
 
 /// Work of the time machine, beside the async threads.

@@ -53,6 +53,7 @@ pub(super) const MODE_CHANGED: &str =
 pub(super) fn refused_with(why: Refusal, part: Option<&str>) -> String {
     match (why, part) {
         (Refusal::Hook, Some(said)) => format!("{} It said: {said}", refused(why)),
+        (Refusal::Address, Some(because)) => format!("{} Why: {because}.", refused(why)),
         _ => refused(why).to_owned(),
     }
 }
@@ -77,6 +78,9 @@ fn refused(why: Refusal) -> &'static str {
         }
         Refusal::OctoOwn => {
             "Refused, nothing was done: this would touch the application's own keys, database or policy. It cannot be allowed in any mode. Do without, or ask the person to look themselves."
+        }
+        Refusal::Address => {
+            "Refused, nothing was done: no task may go to this address, in any mode. Do not try it in another form; find another way or ask the person."
         }
         Refusal::Ruled => {
             "Refused, nothing was done: the person's own policy says this never runs. Do not try it in another form; find another way or ask the person."

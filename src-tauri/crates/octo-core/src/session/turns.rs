@@ -48,6 +48,8 @@ impl Session {
     pub(super) async fn begin_turn(&mut self, blocks: Vec<Block>) -> Result<(), ApiError> {
         let turn = TurnId::new();
         let mut step = Step::default();
+        // A new task: what was granted to the one before is over.
+        self.granted_sites.clear();
         self.open_turn(turn, Began::ByThePerson, &mut step);
         self.drain_queue(turn, &mut step);
         self.add_person_message(turn, blocks, &mut step);
@@ -57,9 +59,14 @@ impl Session {
 
     /// Begins a turn with what ended in the background, and what waited in the queue.
     pub(super) async fn begin_by_itself(&mut self) -> Result<(), ApiError> {
+        self.begin_with_what_waits(Began::ByItself).await
+    }
+
+    /// Begins a turn with what waited in the queue.
+    pub(super) async fn begin_with_what_waits(&mut self, began: Began) -> Result<(), ApiError> {
         let turn = TurnId::new();
         let mut step = Step::default();
-        self.open_turn(turn, Began::ByItself, &mut step);
+        self.open_turn(turn, began, &mut step);
         self.drain_queue(turn, &mut step);
         self.feed_into(Input::Begin, &mut step);
         self.finish(step).await
@@ -69,6 +76,9 @@ impl Session {
     pub(super) async fn go_on(&mut self) -> Result<(), ApiError> {
         if self.running.is_some() {
             return Err(ApiError::new("session.running"));
+        }
+        if self.away.is_some() {
+            return Err(ApiError::new("time.going"));
         }
         let Some(last) = self.context.last() else { return Err(ApiError::new("session.nothing_to_retry")) };
         let (role, id, has_calls) = (last.role, last.id, last.calls().next().is_some());
@@ -261,6 +271,7 @@ impl Session {
         self.task_ends(running.task);
         step.jobs.push(Box::new(move |session| session.hear_hooks_at_end(ended)));
         step.jobs.push(Box::new(Session::begin_pause));
+        step.jobs.push(Box::new(|session| session.seat.let_go()));
         if finished && self.queue.is_empty() {
             step.jobs.push(Box::new(move |session| session.reporter()(Report::Finished(id))));
         }
@@ -271,6 +282,7 @@ impl Session {
     pub(super) async fn stop(&mut self) -> Result<(), ApiError> {
         let Some(running) = &self.running else {
             self.background.halt();
+            self.stay();
             return Ok(());
         };
         if running.machine.is_stopping() {
@@ -279,6 +291,7 @@ impl Session {
         let turn = running.view.id;
         // Everything that runs ends now, also when there is no room to store that it does.
         running.cancel.cancel();
+        self.seat.let_go();
         let report = self.reporter();
         tokio::spawn(async move {
             tokio::time::sleep(STOP_PATIENCE).await;

@@ -1,10 +1,12 @@
 //! Turns are tasks of the time machine: what they do to files, commands included, is taken back and brought back.
 
-use super::rig::{Rig, answers, results};
+use super::rig::{Rig, answers, config, results};
+use octo_core::{Config, Octo, OpenTurns};
 use octo_protocol::{
     CompareFile, CompareWith, Event, FileSelection, GetTaskChanges, GetTaskTree, Mode, PreviewRestore,
-    RestoreScope, RestoreTask, Send, SessionId, TaskChange, TaskStatus, TurnEnd,
+    RestoreScope, RestoreTask, Send, Sent, SessionId, Source, TaskChange, TaskStatus, TurnEnd,
 };
+use octo_store::{Holder, LeaseOutcome, Store, probe};
 use octo_testkit::Script;
 use serde_json::json;
 use std::{collections::BTreeMap, fs, path::Path};
@@ -195,4 +197,84 @@ async fn undo_is_a_command_too_and_holds_over_a_restart() {
     rig.octo.call(Send { session, blocks: super::rig::words("/redo") }).await.unwrap();
     let note = rig.snapshot(session).await.notes.pop().unwrap();
     assert_eq!(note.note.key, "time.nothing_to_redo");
+}
+
+/// The sessions of commands nobody said the end of.
+async fn open_commands(store: &Store) -> Vec<SessionId> {
+    let commands = store.read(|reader| reader.time_commands()).await.unwrap();
+    commands.into_iter().map(|command| command.session).collect()
+}
+
+#[tokio::test]
+async fn what_a_living_process_is_in_the_middle_of_is_left_to_it() {
+    let script = Script::new()
+        .call("write", json!({ "path": "a", "content": "x\n" }))
+        .text("made")
+        .call("write", json!({ "path": "b", "content": "x\n" }))
+        .text("made");
+    let mut rig = Rig::new(script).await;
+    let mut sessions = Vec::new();
+    for text in ["Make a", "Make b"] {
+        sessions.push(rig.start(Mode::Autonomous, text).await);
+        assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+        settled(&mut rig).await;
+    }
+    rig.octo.shutdown().await;
+    let (living, dead) = (sessions[0], sessions[1]);
+    let store = Store::open(&rig.home.octo()).unwrap();
+    let folder = rig.home.work().display().to_string().into_bytes();
+    let (other, whose) = (Holder::of_this_process(), folder.clone());
+    let token = other.token.clone();
+    let taken = store.write(move |tx| {
+        tx.add_time_command(living, 1, &whose)?;
+        tx.take_lease(living, &other, probe)
+    });
+    assert_eq!(taken.await.unwrap(), LeaseOutcome::Taken);
+    // Both the window and a headless run end what the dead one left, and nothing else.
+    for (source, open_turns) in
+        [(Source::Window, OpenTurns::GoOnAtStart), (Source::Headless, OpenTurns::WaitForUse)]
+    {
+        let whose = folder.clone();
+        store.write(move |tx| tx.add_time_command(dead, 1, &whose)).await.unwrap();
+        let octo = Octo::start(Config { source, open_turns, ..config(&rig.home) }).await.unwrap();
+        // It looks at the older session first.
+        while open_commands(&store).await.contains(&dead) {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        assert_eq!(open_commands(&store).await, [living]);
+        octo.shutdown().await;
+        let free = store.read(move |reader| reader.lease(dead)).await.unwrap();
+        assert_eq!(free, None, "its lease is given back");
+    }
+    // Once the other process is gone, opening the session is enough.
+    store.write(move |tx| tx.release_lease(living, &token)).await.unwrap();
+    rig.octo = super::rig::open(&rig.home).await;
+    rig.snapshot(living).await;
+    assert_eq!(open_commands(&store).await, []);
+}
+
+#[tokio::test]
+async fn messages_that_come_while_files_are_put_back_wait_for_it() {
+    let script =
+        Script::new().call("write", json!({ "path": "a", "content": "x\n" })).text("made").text("I see.");
+    let mut rig = Rig::new(script).await;
+    let work = rig.home.work();
+    let session = rig.start(Mode::Autonomous, "Make a").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    settled(&mut rig).await;
+    // All at once: the restore is under way when the others are read.
+    let (gone, sent, refused) = tokio::join!(
+        rig.octo.call(go(session, 0, RestoreScope::Both)),
+        rig.octo.call(Send { session, blocks: super::rig::words("What now?") }),
+        rig.octo.call(go(session, 1, RestoreScope::Both)),
+    );
+    assert_eq!(gone.unwrap().active, 0);
+    assert!(matches!(sent.unwrap(), Sent::Queued { .. }));
+    assert_eq!(refused.unwrap_err().key, "time.going");
+    // What waited begins by itself, and sees what was gone to.
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(!work.join("a").exists());
+    let asked = rig.server.requests().last().unwrap().body.to_string();
+    assert!(asked.contains("What now?") && !asked.contains("Make a\""), "{asked}");
+    rig.assert_sound();
 }

@@ -74,15 +74,12 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Takes a message out of what the model sees. It stays in the transcript.
+    /// Takes a message out of what the model sees, and of all it ever saw: going back to an earlier task must not
+    /// bring it back. It stays in the transcript.
     pub fn drop_from_context(&mut self, session: SessionId, message: MessageId) -> Result<(), StoreError> {
         let key = self.key(session)?;
         let message = self.message_key(key, message)?;
-        self.change(
-            "DELETE FROM context WHERE message = ?2
-               AND generation = (SELECT generation FROM sessions WHERE key = ?1)",
-            [key.0, message],
-        )?;
+        self.change("DELETE FROM context WHERE session = ?1 AND message = ?2", [key.0, message])?;
         Ok(())
     }
 }

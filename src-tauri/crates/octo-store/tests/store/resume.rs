@@ -120,6 +120,14 @@ async fn the_context_has_generations_and_the_transcript_keeps_everything() {
     let last = ids[3];
     store.write(move |tx| tx.append_context(id, last)).await.unwrap();
     context(&[4, 2, 3]).await;
+    // What is dropped now was part of the generation before, too: going back does not bring it back.
+    let dropped = ids[2];
+    store.write(move |tx| tx.drop_from_context(id, dropped)).await.unwrap();
+    let nothing = std::collections::HashSet::new();
+    let back = store.read(move |reader| reader.conversation_without(id, &nothing)).await.unwrap();
+    let mut told = vec![ids[0], ids[3], ids[4]];
+    told.sort();
+    assert_eq!(back, told);
     store.write(move |tx| tx.new_generation(id, &[])).await.unwrap();
     context(&[]).await;
     store.close();

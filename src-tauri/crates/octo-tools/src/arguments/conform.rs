@@ -14,6 +14,10 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("file_pattern", &["include", "glob"]),
     ("start_line", &["offset"]),
     ("max_lines", &["limit"]),
+    ("tab", &["target_id", "tab_id", "page_id"]),
+    ("ref", &["uid", "element_ref"]),
+    ("to_ref", &["target_ref"]),
+    ("text", &["selector", "js", "script", "query", "value"]),
 ];
 
 /// The values made to fit, or what is wrong in a sentence.
@@ -203,7 +207,7 @@ fn integer(value: &Value) -> Option<i64> {
                 .filter(|f| f.fract() == 0.0 && f.abs() <= 9_007_199_254_740_992.0)
                 .map(|f| f as i64)
         }),
-        Value::String(text) => text.trim().trim_start_matches('#').parse().ok(),
+        Value::String(text) => text.trim().trim_matches(['[', ']', '#']).parse().ok(),
         _ => None,
     }
 }

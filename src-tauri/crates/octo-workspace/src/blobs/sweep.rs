@@ -87,7 +87,12 @@ impl Blobs {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error.into()),
             }
-            let meta = fs::symlink_metadata(&away)?;
+            let meta = match fs::symlink_metadata(&away) {
+                Ok(meta) => meta,
+                // Another process starts and brought it back: the next sweep looks at it again.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error.into()),
+            };
             if age(&meta, SystemTime::now()) < GRACE {
                 fs::rename(&away, &path)?;
             } else {
@@ -110,7 +115,11 @@ impl Blobs {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
             }
-            fs::rename(&away, &path)?;
+            match fs::rename(&away, &path) {
+                // A sweep that is under way in another process was faster: either way it is where it belongs.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                moved => moved?,
+            }
         }
         Ok(())
     }

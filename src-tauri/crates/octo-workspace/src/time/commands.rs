@@ -3,12 +3,17 @@
 //! While a command runs, whatever is found changed belongs to its task: also when another command begins or
 //! ends, and when it goes on in the background after its turn. What changes while none runs is somebody
 //! else's, and belongs to no task.
+//!
+//! Where the folder is watched, a look is only at what was seen to change. A watch cannot see everything (see
+//! [`super::watch`]), so a task that ran commands ends with a look at everything: what that finds and the watch
+//! did not tell is taken for the task's.
 
 use super::{
     Inner, TaskId, TimeError, TimeMachine,
     bytes::{bytes_of, path_of},
     git,
-    picture::{Camera, Difference, Item, Kept, Picture, diff, image, name_of},
+    picture::{Camera, Difference, Item, Kept, Picture, Shelf, diff, image, name_of},
+    watch::Watch,
 };
 use octo_protocol::{FileImage, LeftOut, SessionId, Unsaved};
 use octo_store::TimeSource;
@@ -29,14 +34,30 @@ pub struct RunningCommand {
     folder: PathBuf,
 }
 
+/// Folders that are watched at the same time. A watch is a resource all programs of the account share.
+const WATCHED: usize = 16;
+
 /// The pictures of a folder.
 #[derive(Debug, Default)]
 pub(super) struct Album {
     latest: Option<Picture>,
     loaded: bool,
-    /// Whether the file of the picture is an older one.
+    /// Whether the picture that is kept in a file is an older one.
     stale: bool,
+    shelf: Option<Shelf>,
+    watch: Option<Watch>,
+    /// Whether the latest picture trusts the watch for what it did not tell.
+    trusting: bool,
     running: HashMap<i64, TaskId>,
+}
+
+/// How much is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// What was seen to change, where that is known.
+    Seen,
+    /// Everything.
+    Everything,
 }
 
 impl TimeMachine {
@@ -49,7 +70,7 @@ impl TimeMachine {
         let inner = &self.inner;
         let album = inner.album(folder);
         let mut album = super::lock(&album);
-        inner.look(&mut album, folder)?;
+        inner.look(&mut album, folder, Extent::Seen, None)?;
         inner.save(&mut album, folder);
         let (TaskId { session, number }, bytes) = (task, bytes_of(folder));
         let key = inner.store.write_blocking(move |tx| tx.add_time_command(session, number, &bytes))?;
@@ -66,39 +87,13 @@ impl TimeMachine {
         let inner = &self.inner;
         let album = inner.album(&command.folder);
         let mut album = super::lock(&album);
-        let changed = inner.look(&mut album, &command.folder)?;
+        let changed = inner.look(&mut album, &command.folder, Extent::Seen, None)?;
         let key = command.key;
         inner.store.write_blocking(move |tx| tx.remove_time_command(key))?;
         album.running.remove(&key);
+        // Nobody waits now; before the next command somebody does.
+        inner.save(&mut album, &command.folder);
         Ok(changed)
-    }
-
-    /// Says that something was seen to change these paths while a command ran, for example by watching. In
-    /// the command's folder they are read again at the next picture, whatever their times say; outside of it
-    /// they are recorded as changed and not kept, so that nobody believes they could be undone.
-    ///
-    /// # Errors
-    /// Those of the store.
-    pub fn noticed(&self, command: &RunningCommand, paths: &[PathBuf]) -> Result<(), TimeError> {
-        let inner = &self.inner;
-        let album = inner.album(&command.folder);
-        let mut album = super::lock(&album);
-        let Some(task) = album.running.get(&command.key).copied() else { return Ok(()) };
-        let (inside, outside): (Vec<&PathBuf>, Vec<&PathBuf>) =
-            paths.iter().partition(|path| path.starts_with(&command.folder));
-        if let Some(picture) = &mut album.latest {
-            inside.into_iter().for_each(|path| picture.doubt(path));
-        }
-        let unknown = FileImage::Unsaved { why: Unsaved::Outside, len: 0, modified: 0 };
-        let outside: Vec<(PathBuf, FileImage)> = outside
-            .into_iter()
-            .filter(|path| !path.starts_with(&inner.home))
-            .map(|path| (path.clone(), unknown.clone()))
-            .collect();
-        if !outside.is_empty() {
-            inner.record(task, outside, TimeSource::Found)?;
-        }
-        Ok(())
     }
 
     /// What the newest picture of a folder left out, by path, at most 200, and how much in all. Nothing
@@ -114,10 +109,11 @@ impl TimeMachine {
         (shown.collect(), count)
     }
 
-    /// Records what commands changed that ran when an earlier process ended.
-    pub(super) fn recover_commands(&self) -> Result<(), TimeError> {
+    /// Records what commands of a session changed that ran when an earlier process ended.
+    pub(super) fn recover_commands(&self, session: SessionId) -> Result<(), TimeError> {
         let inner = &self.inner;
-        let commands = inner.store.read_blocking(|reader| reader.time_commands())?;
+        let mut commands = inner.store.read_blocking(|reader| reader.time_commands())?;
+        commands.retain(|command| command.session == session);
         let folders: BTreeSet<PathBuf> = commands.iter().map(|command| path_of(&command.folder)).collect();
         for folder in folders {
             let album = inner.album(&folder);
@@ -127,15 +123,17 @@ impl TimeMachine {
                 let task = TaskId { session: command.session, number: command.number };
                 album.running.insert(command.key, task);
             }
-            if let Err(error) = inner.look(&mut album, &folder) {
+            if let Err(error) = inner.look(&mut album, &folder, Extent::Everything, None) {
                 // The folder may be gone for good; that must not keep Octo from starting.
                 tracing::warn!(%error, "what an interrupted command changed cannot be seen");
             }
             let keys: Vec<i64> = here.iter().map(|command| command.key).collect();
-            inner
-                .store
-                .write_blocking(move |tx| keys.into_iter().try_for_each(|key| tx.remove_time_command(key)))?;
-            album.running.clear();
+            let ended = keys.clone();
+            inner.store.write_blocking(move |tx| {
+                ended.into_iter().try_for_each(|key| tx.remove_time_command(key))
+            })?;
+            // Those of other sessions in this folder go on.
+            album.running.retain(|key, _| !keys.contains(key));
             inner.save(&mut album, &folder);
         }
         Ok(())
@@ -163,13 +161,14 @@ impl Inner {
         }
     }
 
-    /// Writes the picture to its file, when that is an older one.
+    /// Keeps the picture in its file, when that is an older one.
     pub(super) fn save(&self, album: &mut Album, folder: &Path) {
         if !album.stale {
             return;
         }
         if let Some(picture) = &album.latest {
-            match picture.save(&self.picture_file(folder)) {
+            let shelf = album.shelf.get_or_insert_with(|| Shelf::new(self.picture_file(folder)));
+            match shelf.keep(picture) {
                 Ok(()) => album.stale = false,
                 // Without it the next start reads the folder again.
                 Err(error) => tracing::warn!(%error, "a picture could not be written"),
@@ -177,20 +176,31 @@ impl Inner {
         }
     }
 
-    /// Takes a picture and records for every running command what changed since the last one.
-    fn look(&self, album: &mut Album, folder: &Path) -> Result<usize, TimeError> {
+    /// Takes a picture and records for every running command what changed since the last one; also for the task
+    /// `whose`, if there is one.
+    fn look(
+        &self,
+        album: &mut Album,
+        folder: &Path,
+        extent: Extent,
+        whose: Option<TaskId>,
+    ) -> Result<usize, TimeError> {
         self.load(album, folder);
-        let camera = Camera { blobs: &self.blobs, limits: self.limits, home: &self.home };
-        let picture = Picture::take(folder, album.latest.as_ref(), &camera)?;
+        let picture = self.picture(album, folder, extent)?;
         let mut changed = 0;
         if let Some(last) = &album.latest {
             let differences = diff(last, &picture);
             changed = differences.len();
             album.stale |= changed > 0;
-            if changed > 0 && !album.running.is_empty() {
+            let tasks: BTreeSet<(SessionId, u32)> = album
+                .running
+                .values()
+                .copied()
+                .chain(whose)
+                .map(|task| (task.session, task.number))
+                .collect();
+            if changed > 0 && !tasks.is_empty() {
                 let found = self.images(last, &differences)?;
-                let tasks: BTreeSet<(SessionId, u32)> =
-                    album.running.values().map(|task| (task.session, task.number)).collect();
                 for (session, number) in tasks {
                     self.record_found(TaskId { session, number }, found.clone())?;
                 }
@@ -200,6 +210,67 @@ impl Inner {
         }
         album.latest = Some(picture);
         Ok(changed)
+    }
+
+    fn picture(&self, album: &mut Album, folder: &Path, extent: Extent) -> Result<Picture, TimeError> {
+        let camera = Camera { blobs: &self.blobs, limits: self.limits, home: &self.home };
+        // A watch that told is asked again only for what it has not told yet, so a failure from here on means
+        // that everything is looked at next.
+        let watch = album.watch.take();
+        let seen = watch.as_ref().and_then(Watch::seen);
+        let again = match (&watch, &seen, &album.latest) {
+            (Some(watch), Some(seen), Some(last)) if extent == Extent::Seen => {
+                last.again(seen, &camera, watch)?
+            }
+            _ => None,
+        };
+        if let Some(picture) = again {
+            album.trusting = true;
+            album.watch = watch;
+            return Ok(picture);
+        }
+        let watch = match (watch, seen) {
+            (Some(watch), Some(_)) => Some(watch),
+            _ => {
+                self.watched(folder);
+                Watch::new(folder, self.limits.watched)
+            }
+        };
+        let picture = Picture::take(folder, album.latest.as_ref(), &camera, watch.as_ref())?;
+        album.watch = watch;
+        album.trusting = false;
+        Ok(picture)
+    }
+
+    /// A folder comes to be watched: the one that was longest watched is not any more, where there are too many.
+    fn watched(&self, folder: &Path) {
+        let oldest = {
+            let mut order = super::lock(&self.watched);
+            order.retain(|known| known != folder);
+            order.push_back(folder.to_owned());
+            if order.len() > WATCHED { order.pop_front() } else { None }
+        };
+        let album = oldest.and_then(|oldest| super::lock(&self.albums).get(&oldest).map(Arc::clone));
+        // One that is being looked at just now stays watched.
+        if let Some(album) = album
+            && let Ok(mut album) = album.try_lock()
+        {
+            album.watch = None;
+        }
+    }
+
+    /// Looks at everything a task's commands may have changed and no watch told.
+    pub(super) fn look_at_the_end(&self, task: TaskId, folder: &Path) -> Result<(), TimeError> {
+        let Some(album) = super::lock(&self.albums).get(folder).map(Arc::clone) else { return Ok(()) };
+        let mut album = super::lock(&album);
+        if !album.trusting {
+            return Ok(());
+        }
+        // What was told since the last command ended is somebody else's.
+        self.look(&mut album, folder, Extent::Seen, None)?;
+        self.look(&mut album, folder, Extent::Everything, Some(task))?;
+        self.save(&mut album, folder);
+        Ok(())
     }
 
     fn record_found(&self, task: TaskId, found: Vec<(PathBuf, FileImage)>) -> Result<(), TimeError> {
@@ -266,7 +337,8 @@ impl Inner {
             super::lock(&album).latest.iter().flat_map(Picture::blobs).for_each(&mut each);
         }
         for file in std::fs::read_dir(self.pictures()).into_iter().flatten().flatten() {
-            Picture::load(&file.path()).iter().flat_map(Picture::blobs).for_each(&mut each);
+            let _picture =
+                Picture::load_each(&file.path(), |item| item.blob().into_iter().for_each(&mut each));
         }
     }
 }
@@ -279,18 +351,5 @@ fn item_image(item: &Item, is_lost: impl Fn(&[u8; 32]) -> bool) -> FileImage {
         Kept::Link(target) => FileImage::Link { target: target.to_vec() },
         Kept::Folder => FileImage::Folder { mode: item.stamp.permissions() },
         Kept::Not(why) => unsaved(*why),
-    }
-}
-
-impl Picture {
-    /// Makes the next picture read a file again.
-    fn doubt(&mut self, path: &Path) {
-        let Some((parent, name)) = path.parent().zip(path.file_name()) else { return };
-        let Ok(parent) = parent.strip_prefix(&self.folder) else { return };
-        let name = bytes_of(Path::new(name));
-        if let Some(items) = self.folders.get_mut(bytes_of(parent).as_slice()) {
-            let items = Arc::make_mut(items);
-            items.iter_mut().filter(|item| *item.name == *name).for_each(|item| item.racy = true);
-        }
     }
 }

@@ -1,28 +1,33 @@
 //! Pictures of a folder: what is in it, with the content of everything kept.
 //!
-//! The first picture reads every file. Later ones look at every file and read those whose length, times,
-//! inode or permissions changed, and those that changed so shortly before the picture that a later change
-//! within the same tick of the clock could not be seen. Folders that did not change are shared between
-//! pictures, so comparing two of them costs nearly nothing.
+//! The first picture reads every file. Later ones look at every file, or, where the folder is watched (see
+//! [`super::watch`]), at those that were seen to change; and read those whose length, times, inode or
+//! permissions changed, and those that changed so shortly before the picture that a later change within the
+//! same tick of the clock could not be seen. Folders that did not change are shared between pictures, so
+//! comparing two of them costs nearly nothing.
 //!
 //! A path that was never looked at (left out by its kind, or beyond a limit) never counts as absent: what is
 //! not known is not undone.
 
+mod again;
 mod diff;
 mod file;
 mod leave_out;
+mod list;
 mod walk;
 
 pub(crate) use diff::{Difference, diff};
+pub(crate) use file::Shelf;
 pub(crate) use leave_out::leave_out;
 pub(crate) use walk::Found;
 
 use super::{
     Limits,
     bytes::{bytes_of, path_of},
-    folder::{Entry, Folder, Stamp, nanoseconds},
+    folder::{Entry, Folders, Stamp, nanoseconds},
     git::Repository,
     keep::{Keep, image_of},
+    watch::{Seen, Watch},
 };
 use crate::{BlobError, Blobs, Flush};
 use octo_protocol::{BlobHash, FileImage, Unsaved};
@@ -38,7 +43,8 @@ use std::{
 };
 
 /// A path below the folder, in the system's own bytes; empty for the folder itself.
-pub(crate) type Relative = Box<[u8]>;
+/// Pictures share it.
+pub(crate) type Relative = Arc<[u8]>;
 
 /// What was in a folder at one moment.
 #[derive(Clone, Debug)]
@@ -84,15 +90,44 @@ pub(crate) struct Camera<'a> {
     pub(crate) home: &'a Path,
 }
 
+/// Files a thread takes to read at once.
+const AT_ONCE: usize = 64;
+
 /// Threads that look and read. More do not help a disk.
 fn threads() -> usize {
     thread::available_parallelism().map_or(1, |count| count.get().min(8))
 }
 
 impl Picture {
-    /// Looks at the folder again, or for the first time. Everything that is new is kept when this returns.
-    pub(crate) fn take(folder: &Path, last: Option<&Self>, camera: &Camera<'_>) -> Result<Self, BlobError> {
-        let walked = walk::walk(folder, last, camera)?;
+    /// Looks at everything in the folder, again or for the first time. Everything that is new is kept when this
+    /// returns.
+    pub(crate) fn take(
+        folder: &Path,
+        last: Option<&Self>,
+        camera: &Camera<'_>,
+        watch: Option<&Watch>,
+    ) -> Result<Self, BlobError> {
+        let walked = walk::walk(folder, last, camera, watch)?;
+        Self::of(folder, walked, last, camera)
+    }
+
+    /// Looks at what was seen to change since this picture; none where that is not enough.
+    pub(crate) fn again(
+        &self,
+        seen: &Seen,
+        camera: &Camera<'_>,
+        watch: &Watch,
+    ) -> Result<Option<Self>, BlobError> {
+        let Some(walked) = again::again(self, seen, camera, watch) else { return Ok(None) };
+        Self::of(&self.folder, walked, Some(self), camera).map(Some)
+    }
+
+    fn of(
+        folder: &Path,
+        walked: walk::Walked,
+        last: Option<&Self>,
+        camera: &Camera<'_>,
+    ) -> Result<Self, BlobError> {
         let mut picture = Self {
             folder: folder.to_owned(),
             repository: last.and_then(|last| last.repository.clone()),
@@ -114,21 +149,20 @@ impl Picture {
                 files.map(|item| (folder, *item, found.items.get(*item).map_or(0, |item| item.stamp.len))),
             );
         }
-        work.sort_by_key(|(folder, item, len)| (*len, *folder, *item));
+        work.sort_unstable_by_key(|(folder, item, len)| (*len, *folder, *item));
         let mut room = camera.limits.picture.saturating_sub(self.kept_bytes() + kept_bytes(&found));
-        let mut room_for = work.len();
-        for (index, (_, _, len)) in work.iter().enumerate() {
-            if *len > camera.limits.largest {
-                continue; // Told by its length when it is looked at.
+        let mut last_with_room = None;
+        for file in &work {
+            let (folder, item, len) = *file;
+            if len > camera.limits.largest {
+                break; // Told by its length when it is looked at, as are those after it.
             }
-            match room.checked_sub(*len) {
-                Some(rest) => room = rest,
-                None => {
-                    room_for = index;
-                    break;
-                }
-            }
+            let Some(rest) = room.checked_sub(len) else { break };
+            room = rest;
+            last_with_room = Some((len, folder, item));
         }
+        // Neighbours are read after each other, since their folder is open then.
+        work.sort_unstable();
         // Only a first picture has so much to keep that looking for it elsewhere pays.
         let repository = if last.is_none() { Repository::find(&self.folder) } else { None };
         if let Some(repository) = &repository {
@@ -142,22 +176,26 @@ impl Picture {
             for _ in 0..threads().min(work.len()) {
                 scope.spawn(|| {
                     let mut mine = Vec::new();
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some((folder, number, _)) = work.get(index).copied() else { break };
-                        let Some(found) = found.get(folder) else { continue };
-                        let Some(item) = found.items.get(number) else { continue };
-                        let room = if index < room_for { Room::Left } else { Room::None };
-                        match reader.read(&found.path, item, room) {
-                            Ok(Some(item)) => mine.push((folder, number, item)),
-                            Ok(None) => mine.push((folder, usize::MAX, item.clone())),
-                            Err(error) => {
-                                *super::lock(&failed) = Some(error);
-                                break;
-                            }
-                        }
-                        if super::lock(&failed).is_some() {
+                    let mut folders = Folders::default();
+                    while super::lock(&failed).is_none() {
+                        let from = next.fetch_add(AT_ONCE, Ordering::Relaxed);
+                        let Some(part) = work.get(from..(from + AT_ONCE).min(work.len())) else { break };
+                        if part.is_empty() {
                             break;
+                        }
+                        for (folder, number, len) in part.iter().copied() {
+                            let Some(found) = found.get(folder) else { continue };
+                            let Some(item) = found.items.get(number) else { continue };
+                            let has_room = Some((len, folder, number)) <= last_with_room;
+                            let room = if has_room { Room::Left } else { Room::None };
+                            match reader.read(&mut folders, &found.path, item, room) {
+                                Ok(Some(item)) => mine.push((folder, number, item)),
+                                Ok(None) => mine.push((folder, usize::MAX, item.clone())),
+                                Err(error) => {
+                                    *super::lock(&failed) = Some(error);
+                                    break;
+                                }
+                            }
                         }
                     }
                     super::lock(&done).append(&mut mine);
@@ -210,15 +248,11 @@ impl Picture {
 
     /// The blobs the picture holds on to.
     pub(crate) fn blobs(&self) -> impl Iterator<Item = BlobHash> {
-        self.folders.values().flat_map(|items| items.iter()).filter_map(|item| match item.kept {
-            Kept::Blob(hash) => Some(name_of(hash)),
-            _ => None,
-        })
+        self.folders.values().flat_map(|items| items.iter()).filter_map(Item::blob)
     }
 
     pub(crate) fn path(&self, relative: &[u8]) -> PathBuf {
-        // Joining nothing would add a slash.
-        if relative.is_empty() { self.folder.clone() } else { self.folder.join(path_of(relative)) }
+        walk::path_in(&self.folder, relative)
     }
 
     /// What a path below the folder is like, when it was not changed since the picture.
@@ -240,6 +274,14 @@ fn kept_bytes(found: &[Found]) -> u64 {
 }
 
 impl Item {
+    /// The blob that holds its content.
+    pub(crate) fn blob(&self) -> Option<BlobHash> {
+        match self.kept {
+            Kept::Blob(hash) => Some(name_of(hash)),
+            _ => None,
+        }
+    }
+
     fn kept_bytes(&self) -> u64 {
         match self.kept {
             Kept::Blob(_) | Kept::Git(..) => self.stamp.len,
@@ -270,6 +312,13 @@ pub(crate) fn join(folder: &[u8], name: &[u8]) -> Relative {
     [folder, separator.as_slice(), name].concat().into()
 }
 
+/// Whether a path below the folder is another one, or below that.
+pub(crate) fn is_at_or_below(path: &[u8], above: &[u8]) -> bool {
+    let separator = bytes_of(Path::new(std::path::MAIN_SEPARATOR_STR));
+    let rest = path.strip_prefix(above);
+    rest.is_some_and(|rest| rest.is_empty() || above.is_empty() || rest.starts_with(&separator))
+}
+
 /// Whether a file that carries these times may have changed at the same tick of the clock after it was read,
 /// at `read_at`. File systems count in ticks of the kernel (10 ms at most), old ones in seconds.
 fn is_racy(stamp: &Stamp, read_at: i64) -> bool {
@@ -295,14 +344,18 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The item with its content kept; none when it is gone.
-    fn read(&self, folder: &[u8], item: &Item, room: Room) -> Result<Option<Item>, BlobError> {
-        let path = if folder.is_empty() { self.folder.to_owned() } else { self.folder.join(path_of(folder)) };
-        let name = path_of(&item.name);
+    fn read(
+        &self,
+        folders: &mut Folders,
+        folder: &[u8],
+        item: &Item,
+        room: Room,
+    ) -> Result<Option<Item>, BlobError> {
+        let path = walk::path_in(self.folder, folder).join(path_of(&item.name));
         let read_at = nanoseconds(SystemTime::now());
-        let entry = match Folder::open(&path).and_then(|folder| folder.look(name.as_os_str())) {
+        let entry = match folders.look(&path) {
             Ok(Entry::Absent) => return Ok(None),
             Ok(entry) => entry,
-            Err(error) if super::folder::is_no_way(&error) => return Ok(None),
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 return Ok(Some(Item { kept: Kept::Not(Unsaved::Unreadable), ..item.clone() }));
             }
@@ -321,7 +374,7 @@ impl Reader<'_> {
         };
         if let (Some(repository), Entry::File(file, stamp)) = (self.repository, &mut entry)
             && stamp.len <= self.camera.limits.largest
-            && let Some((hash, object)) = repository.holds(&path.join(&name), file, stamp.len)
+            && let Some((hash, object)) = repository.holds(&path, file, stamp.len)
         {
             return Ok(with(Kept::Git(hash, object)));
         }

@@ -20,28 +20,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What became of a restore that an earlier process left unfinished.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recovered {
-    /// Whose restore it was.
-    pub session: SessionId,
-    /// What became of it.
-    pub outcome: RecoveredAs,
-    /// Paths somebody changed after the process ended; they were left as they are.
-    pub kept: Vec<PathBuf>,
-}
-
-/// How an unfinished restore ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecoveredAs {
-    /// Nothing had been changed; nothing is.
-    NotBegun,
-    /// It is done.
-    Finished,
-    /// It was taken back.
-    TakenBack,
-}
-
 impl TimeMachine {
     /// Where an undo goes.
     ///
@@ -93,23 +71,6 @@ impl TimeMachine {
         let _desk = super::lock(&desk);
         self.inner.must_be_finished(plan.session)?;
         self.inner.restore(plan, overwrite)
-    }
-
-    /// Ends what an earlier process left unfinished: restores are finished or taken back, and changes of
-    /// commands that ran are recorded as far as they can be seen. To be called once at the start, before
-    /// anything else; it must be the only process on this home that uses the time machine then.
-    ///
-    /// # Errors
-    /// The first that could not be ended; it is tried again at the next start, and its session's time machine
-    /// refuses to work until then.
-    pub fn recover(&self) -> Result<Vec<Recovered>, TimeError> {
-        self.inner.blobs.put_back()?;
-        let mut recovered = Vec::new();
-        for (journal, stage) in self.inner.journals.all().map_err(TimeError::Journal)? {
-            recovered.push(self.inner.finish(journal, stage)?);
-        }
-        self.recover_commands()?;
-        Ok(recovered)
     }
 }
 
@@ -343,80 +304,20 @@ impl Inner {
         Ok(number)
     }
 
-    fn done(&self, journal: &Journal, stage: Stage, active: TaskNumber) -> Result<(), TimeError> {
+    pub(super) fn done(&self, journal: &Journal, stage: Stage, active: TaskNumber) -> Result<(), TimeError> {
         let session = journal.session;
         self.store.write_blocking(move |tx| tx.set_active_time_task(session, active))?;
         self.journals.remove(&journal.id, stage).map_err(TimeError::Journal)
     }
 
     /// Undoes the steps of a journal that is at [`Stage::Back`].
-    fn take_back(&self, journal: &Journal) -> Result<(), TimeError> {
+    pub(super) fn take_back(&self, journal: &Journal) -> Result<(), TimeError> {
         apply(&self.blobs, &journal.reversed()).map_err(|error| match error {
             TimeError::Disk { path, error } => TimeError::Stuck { path, error },
             other => other,
         })?;
         unstage(journal);
         self.done(journal, Stage::Back, journal.from)
-    }
-
-    /// Ends the restore of an earlier process.
-    fn finish(&self, mut journal: Journal, stage: Stage) -> Result<Recovered, TimeError> {
-        let session = journal.session;
-        if stage == Stage::Staging {
-            unstage(&journal);
-            self.journals.remove(&journal.id, stage).map_err(TimeError::Journal)?;
-            return Ok(Recovered { session, outcome: RecoveredAs::NotBegun, kept: Vec::new() });
-        }
-        let prepared = journal.clone();
-        let kept = self.leave_changed(&mut journal)?;
-        let taken_back = match stage {
-            Stage::Forward => match apply(&self.blobs, &journal) {
-                Ok(()) => {
-                    unstage(&prepared);
-                    self.done(&journal, stage, journal.to)?;
-                    false
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "an interrupted restore cannot be finished and is taken back");
-                    self.journals.advance(&journal.id, stage, Stage::Back).map_err(TimeError::Journal)?;
-                    unstage(&prepared);
-                    self.take_back(&journal)?;
-                    true
-                }
-            },
-            Stage::Back | Stage::Staging => {
-                unstage(&prepared);
-                self.take_back(&journal)?;
-                true
-            }
-        };
-        let outcome = if taken_back { RecoveredAs::TakenBack } else { RecoveredAs::Finished };
-        Ok(Recovered { session, outcome, kept })
-    }
-
-    /// Takes the steps out of a journal whose paths are neither as before nor as after nor in between:
-    /// somebody changed them since the process ended, and they are not ours to overwrite.
-    fn leave_changed(&self, journal: &mut Journal) -> Result<Vec<PathBuf>, TimeError> {
-        let mut folders = Folders::default();
-        let mut kept = Vec::new();
-        let mut left = Vec::with_capacity(journal.steps.len());
-        for line in std::mem::take(&mut journal.steps) {
-            let path = line.path();
-            let (present, _) = look(&mut folders, &path, u64::MAX, Keep::Hash)?;
-            let folder = |image: &FileImage| matches!(image, FileImage::Folder { .. });
-            let between = match &present {
-                FileImage::Absent => true,
-                // On its way to or from other permissions.
-                FileImage::Folder { .. } => folder(&line.from) || folder(&line.to),
-                FileImage::File { blob, .. } => [&line.from, &line.to]
-                    .into_iter()
-                    .any(|image| matches!(image, FileImage::File { blob: known, .. } if known == blob)),
-                other => *other == line.from || *other == line.to,
-            };
-            if between { left.push(line) } else { kept.push(path) }
-        }
-        journal.steps = left;
-        Ok(kept)
     }
 
     /// What a path is like now. Content is not kept.

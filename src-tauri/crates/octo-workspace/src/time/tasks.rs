@@ -91,7 +91,7 @@ impl TimeMachine {
         let tree = self.inner.read_tree(task.session)?;
         let known = tree.task(task.number).ok_or(TimeError::UnknownTask(task.number))?;
         if known.ended_at.is_none() {
-            self.inner.end(task)?;
+            self.inner.end(task, &path_of(&known.folder))?;
         }
         if desk.open.as_ref().is_some_and(|open| open.task == task.number) {
             desk.open = None;
@@ -225,13 +225,18 @@ impl Inner {
         but: Option<TaskNumber>,
     ) -> Result<(), TimeError> {
         for number in tree.running().filter(|number| Some(*number) != but) {
-            self.end(TaskId { session, number })?;
+            let folder = tree.task(number).map(|task| path_of(&task.folder)).unwrap_or_default();
+            self.end(TaskId { session, number }, &folder)?;
         }
         Ok(())
     }
 
-    fn end(&self, task: TaskId) -> Result<(), TimeError> {
+    fn end(&self, task: TaskId, folder: &Path) -> Result<(), TimeError> {
         let TaskId { session, number } = task;
+        if let Err(error) = self.look_at_the_end(task, folder) {
+            // The folder may be gone for good; what the commands were seen to change is recorded.
+            tracing::warn!(%session, %error, "a task's folder cannot be looked at once more");
+        }
         let touched = self
             .store
             .read_blocking(|reader| reader.time_states_at(session, number, TimeSide::Before))?

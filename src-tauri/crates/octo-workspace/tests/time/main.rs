@@ -13,4 +13,6 @@ mod crash;
 mod edges;
 mod pictures;
 mod space;
+#[cfg(target_os = "linux")]
+mod watching;
 mod world;

@@ -151,9 +151,12 @@ fn a_second_process_goes_on_from_the_picture_of_the_first() {
     let world = home.world();
     fs::write(world.path("a"), "old").unwrap();
     world.command(|folder| fs::write(folder.join("b"), "b").unwrap());
-    let pictures: Vec<_> = fs::read_dir(home.octo().join("time/pictures")).unwrap().collect();
-    assert_eq!(pictures.len(), 1);
-    let path = pictures[0].as_ref().unwrap().path();
+    // The whole picture, and beside it what changed since.
+    let mut pictures: Vec<_> =
+        fs::read_dir(home.octo().join("time/pictures")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pictures.sort();
+    assert_eq!(pictures.len(), 2);
+    let path = pictures.swap_remove(0);
     for damage in [false, true] {
         if damage {
             let mut bytes = fs::read(&path).unwrap();
@@ -251,4 +254,71 @@ fn what_a_command_changed_and_pruned_from_the_repository_is_said_to_be_lost() {
     let told: Vec<_> =
         changes.paths.iter().map(|it| (it.path.rsplit('/').next().unwrap(), it.unsaved)).collect();
     assert_eq!(told, [(".git", Some(Unsaved::VersionControl)), ("a", Some(Unsaved::Forgotten))]);
+}
+
+/// Everything below a folder but for the data of its repository.
+fn without_data(world: &crate::world::World) -> crate::world::Tree {
+    let data = world.path(".git");
+    let is_data = |path: &Path| path.starts_with(&data) && path != data;
+    let own = |(path, _): &(std::path::PathBuf, crate::world::Node)| !is_data(path);
+    crate::world::tree(&world.folder()).into_iter().filter(own).collect()
+}
+
+#[test]
+fn a_worktree_whose_data_lies_elsewhere_is_not_kept_twice() {
+    let home = Home::new();
+    let world = home.world();
+    let main = world.base.join("out/main");
+    fs::create_dir_all(main.join("src")).unwrap();
+    git(&main, &["init", "--quiet"]);
+    for number in 0..20 {
+        fs::write(main.join(format!("src/file{number}")), format!("content {number}\n").repeat(30)).unwrap();
+    }
+    git(&main, &["add", "."]);
+    git(&main, &["commit", "--quiet", "-m", "x"]);
+    git(&main, &["worktree", "add", "--quiet", world.folder().to_str().unwrap()]);
+    assert!(world.path(".git").is_file());
+    let before = without_data(&world);
+    let task = world.begin();
+    let running = world.machine.before_command(task, &world.folder()).unwrap();
+    assert_eq!(blobs(&home), 1, "only the file that says where the data lies");
+    fs::remove_dir_all(world.path("src")).unwrap();
+    world.machine.after_command(&running).unwrap();
+    world.machine.end_task(task).unwrap();
+    world.switch(0);
+    assert_eq!(without_data(&world), before);
+    git(&world.folder(), &["diff", "--quiet", "HEAD"]);
+}
+
+#[test]
+fn submodules_and_worktrees_inside_the_folder_come_back() {
+    let home = Home::new();
+    let world = home.world();
+    let (folder, library) = (world.folder(), world.base.join("out/library"));
+    fs::create_dir_all(&library).unwrap();
+    for (place, name) in [(&library, "lib.c"), (&folder, "main.c")] {
+        git(place, &["init", "--quiet"]);
+        fs::write(place.join(name), format!("int of_{};\n", name.len())).unwrap();
+        git(place, &["add", "."]);
+        git(place, &["commit", "--quiet", "-m", "x"]);
+    }
+    let from = library.to_str().unwrap();
+    git(&folder, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", from, "deps/library"]);
+    git(&folder, &["commit", "--quiet", "-m", "with a library"]);
+    git(&folder, &["worktree", "add", "--quiet", "beside"]);
+    assert!(folder.join("deps/library/.git").is_file() && folder.join("beside/.git").is_file());
+    fs::write(folder.join("deps/library/lib.c"), "changed and not added\n").unwrap();
+    let before = without_data(&world);
+    world.command(|folder| {
+        fs::write(folder.join("beside/main.c"), "broken").unwrap();
+        fs::remove_dir_all(folder.join("deps")).unwrap();
+        fs::remove_file(folder.join("beside/.git")).unwrap();
+        fs::remove_file(folder.join("main.c")).unwrap();
+    });
+    world.switch(0);
+    assert_eq!(without_data(&world), before);
+    // For git, too, everything is as it was.
+    git(&folder.join("beside"), &["diff", "--quiet", "HEAD"]);
+    git(&folder, &["diff", "--quiet", "--ignore-submodules=dirty", "HEAD"]);
+    git(&folder.join("deps/library"), &["log", "--quiet"]);
 }

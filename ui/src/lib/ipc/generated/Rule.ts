@@ -23,4 +23,8 @@ path: string, } | { "type": "host",
 /**
  * The host and port, as `localhost:3000`.
  */
-host: string, };
+host: string, } | { "type": "site", 
+/**
+ * The site: `https://shop.example`.
+ */
+site: string, };

@@ -20,7 +20,12 @@ pub(crate) fn diff<'a>(before: &'a Picture, after: &'a Picture) -> Vec<Differenc
 
 fn both<'a>(before: &'a Picture, after: &'a Picture, folder: &Relative, all: &mut Vec<Difference<'a>>) {
     let (Some(old), Some(new)) = (before.folders.get(folder), after.folders.get(folder)) else { return };
-    let unchanged = Arc::ptr_eq(old, new);
+    if Arc::ptr_eq(old, new) {
+        for item in old.iter().filter(|item| item.kept == Kept::Folder) {
+            both(before, after, &join(folder, &item.name), all);
+        }
+        return;
+    }
     let (mut old, mut new) = (old.as_slice(), new.as_slice());
     loop {
         let order = match (old.first(), new.first()) {
@@ -36,7 +41,7 @@ fn both<'a>(before: &'a Picture, after: &'a Picture, folder: &Relative, all: &mu
         match (one.map(|(item, _)| item), other.map(|(item, _)| item)) {
             (Some(one), Some(other)) => {
                 let is_folder = (one.kept == Kept::Folder, other.kept == Kept::Folder);
-                if !unchanged && !is_same(one, other) {
+                if !is_same(one, other) {
                     let path = join(folder, &one.name);
                     all.push(Difference { path, before: Some(one) });
                 }

@@ -1,176 +1,329 @@
-//! A picture as a file of the home, so that the first one after a start need not read everything again.
+//! A picture as files of the home, so that the first one after a start need not read everything again.
+//!
+//! One file holds a whole picture, a second one what changed since: writing some kilobytes after a command must not
+//! mean writing megabytes. The second is only ever appended to, each part with a check of its own; what a crash cut off
+//! is as if it had not been written, and the picture is the older one, whose times say what changed since. It belongs
+//! to the first by an id and to the process that wrote that: another process on the same home writes a whole picture
+//! under another id, and what is appended to the old one counts no more.
 //!
 //! A file that is not whole or not of this version is as none: the picture is taken anew.
 
-use super::{Item, Kept, Picture, Relative};
-use crate::time::{
-    bytes::{bytes_of, path_of},
-    folder::Stamp,
-};
-use octo_protocol::Unsaved;
+mod bytes;
+
+use super::{Item, Picture, Relative};
+use crate::time::bytes::{bytes_of, path_of};
+use bytes::{Input, number, put, reason, reason_of, write_item};
+use octo_protocol::TurnId;
 use std::{
-    collections::HashMap,
-    fs,
-    io::{self, Write},
-    path::Path,
+    collections::{BTreeSet, HashMap},
+    ffi::OsStr,
+    fs::{self, File},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
-const MAGIC: &[u8] = b"octo picture 1\n";
+const MAGIC: &[u8] = b"octo picture 2\n";
+/// Bytes of an id: a UUID as text, without hyphens.
+const ID: usize = 32;
 const HASH: usize = 32;
+/// Bytes of the check of an appended part.
+const CHECK: usize = 16;
+/// What may be appended beside half of the whole picture before that is written anew.
+const SLACK: u64 = 256 << 10;
 
-/// Every reason, by its number in the file.
-const REASONS: [Unsaved; 11] = [
-    Unsaved::TooLarge,
-    Unsaved::Budget,
-    Unsaved::Unreadable,
-    Unsaved::Special,
-    Unsaved::Outside,
-    Unsaved::VersionControl,
-    Unsaved::Dependencies,
-    Unsaved::BuildOutput,
-    Unsaved::Cache,
-    Unsaved::OctoHome,
-    Unsaved::Forgotten,
-];
+/// Where the pictures of one folder are kept, and what of them is there already.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    path: PathBuf,
+    written: Option<Written>,
+}
 
-impl Picture {
-    /// Writes the picture; the file is the old one or the new one at every moment.
-    pub(crate) fn save(&self, path: &Path) -> io::Result<()> {
-        let folder = path.parent().unwrap_or(path);
-        crate::private_folder(folder)?;
-        let mut bytes = MAGIC.to_vec();
-        put(&mut bytes, &bytes_of(&self.folder));
-        match &self.repository {
-            Some(repository) => put(&mut bytes, &bytes_of(repository)),
-            None => put(&mut bytes, &[]),
-        }
-        number(&mut bytes, self.unknown.len() as u64);
-        for (path, why) in &self.unknown {
-            put(&mut bytes, path);
-            bytes.push(reason(*why));
-        }
-        number(&mut bytes, self.folders.len() as u64);
-        for (path, items) in &self.folders {
-            put(&mut bytes, path);
-            number(&mut bytes, items.len() as u64);
-            for item in items.iter() {
-                write_item(&mut bytes, item);
-            }
-        }
-        let hash = blake3::hash(&bytes);
-        bytes.extend_from_slice(hash.as_bytes());
-        let mut temporary = tempfile::Builder::new().prefix(".picture-").tempfile_in(folder)?;
-        temporary.write_all(&bytes)?;
-        temporary.persist(path).map_err(|error| error.error)?;
-        Ok(())
+#[derive(Debug)]
+struct Written {
+    id: String,
+    picture: Picture,
+    /// Bytes of the whole picture.
+    whole: u64,
+    added: Option<File>,
+    /// Bytes that were appended.
+    more: u64,
+}
+
+impl Shelf {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path, written: None }
     }
 
+    /// Keeps the picture: what changed since the last one, or all of it. The one before counts until it is kept.
+    ///
+    /// # Errors
+    /// Those of the disk. The next one is kept whole then.
+    pub(crate) fn keep(&mut self, picture: &Picture) -> io::Result<()> {
+        if let Some(mut written) = self.written.take()
+            && written.repository_is(picture)
+            && read_id(&self.path).is_some_and(|id| id == written.id)
+        {
+            let change = change(&written.picture, picture);
+            if change.is_empty() {
+                self.written = Some(written);
+                return Ok(());
+            }
+            if written.more + change.len() as u64 <= written.whole / 2 + SLACK {
+                written.append(&self.path, &change)?;
+                written.picture = picture.clone();
+                self.written = Some(written);
+                return Ok(());
+            }
+        }
+        let id = TurnId::new().to_string();
+        let whole = write_whole(&self.path, &id, picture)?;
+        remove_added(&self.path, &id);
+        self.written = Some(Written { id, picture: picture.clone(), whole, added: None, more: 0 });
+        Ok(())
+    }
+}
+
+impl Written {
+    fn repository_is(&self, picture: &Picture) -> bool {
+        self.picture.folder == picture.folder && self.picture.repository == picture.repository
+    }
+
+    fn append(&mut self, path: &Path, change: &[u8]) -> io::Result<()> {
+        let file = match &mut self.added {
+            Some(file) => file,
+            none => {
+                let file = File::options().append(true).create(true).open(added(path, &self.id))?;
+                none.insert(file)
+            }
+        };
+        let mut part = Vec::with_capacity(change.len() + CHECK + 10);
+        put(&mut part, change);
+        part.extend_from_slice(&check(&self.id, change));
+        file.write_all(&part)?;
+        self.more += part.len() as u64;
+        Ok(())
+    }
+}
+
+impl Picture {
     /// Reads a picture back; none where there is no whole one.
     pub(crate) fn load(path: &Path) -> Option<Self> {
+        Self::load_each(path, |_| {})
+    }
+
+    /// As [`Picture::load`], with every item that is in the files: also those that later ones replaced, since what was
+    /// appended last may be lost in a power cut.
+    pub(crate) fn load_each(path: &Path, mut each: impl FnMut(&Item)) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
         let (content, hash) = bytes.split_at_checked(bytes.len().checked_sub(HASH)?)?;
         if blake3::hash(content).as_bytes() != hash {
             return None;
         }
         let mut input = Input(content.strip_prefix(MAGIC)?);
+        let id = String::from_utf8(input.take(ID)?.to_vec()).ok()?;
         let folder = path_of(input.bytes()?);
         let repository = Some(path_of(input.bytes()?)).filter(|path| !path.as_os_str().is_empty());
-        let mut unknown = HashMap::new();
-        for _ in 0..input.number()? {
+        let mut picture = Self { folder, repository, folders: HashMap::new(), unknown: HashMap::new() };
+        picture.apply(&mut input, &mut each)?;
+        let appended = fs::read(added(path, &id)).unwrap_or_default();
+        let mut input = Input(&appended);
+        while let Some(change) = input.bytes()
+            && let Some(found) = input.take(CHECK)
+        {
+            if found != check(&id, change) {
+                break;
+            }
+            // It was written whole, so it can be read.
+            picture.apply(&mut Input(change), &mut each)?;
+        }
+        Some(picture)
+    }
+
+    fn apply(&mut self, input: &mut Input<'_>, each: &mut impl FnMut(&Item)) -> Option<()> {
+        while let Some(what) = input.byte() {
             let path: Relative = input.bytes()?.into();
-            unknown.insert(path, *REASONS.get(usize::from(input.byte()?))?);
+            match What::of(what)? {
+                What::Gone => {
+                    self.folders.remove(&path);
+                }
+                What::Folder => {
+                    let mut items = Vec::new();
+                    for _ in 0..input.number()? {
+                        let item = input.item()?;
+                        each(&item);
+                        items.push(item);
+                    }
+                    self.folders.insert(path, Arc::new(items));
+                }
+                What::Names => {
+                    let items = Arc::make_mut(self.folders.get_mut(&path)?);
+                    for _ in 0..input.number()? {
+                        let name = input.bytes()?;
+                        items.retain(|item| *item.name != *name);
+                    }
+                    for _ in 0..input.number()? {
+                        let item = input.item()?;
+                        each(&item);
+                        match items.binary_search_by(|known| known.name.cmp(&item.name)) {
+                            Ok(at) => *items.get_mut(at)? = item,
+                            Err(at) => items.insert(at, item),
+                        }
+                    }
+                }
+                What::Unknown => {
+                    let why = reason_of(input.byte()?)?;
+                    self.unknown.insert(path, why);
+                }
+                What::Known => {
+                    self.unknown.remove(&path);
+                }
+            }
         }
-        let mut folders = HashMap::new();
-        for _ in 0..input.number()? {
-            let path: Relative = input.bytes()?.into();
-            let count = input.number()?;
-            let items: Option<Vec<Item>> = (0..count).map(|_| input.item()).collect();
-            folders.insert(path, Arc::new(items?));
-        }
-        Some(Self { folder, repository, folders, unknown })
+        Some(())
     }
 }
 
-fn reason(why: Unsaved) -> u8 {
-    REASONS.iter().position(|known| *known == why).and_then(|at| u8::try_from(at).ok()).unwrap_or_default()
+/// What one entry of a file says of a folder.
+#[derive(Clone, Copy)]
+enum What {
+    /// It is not part of the picture any more.
+    Gone = 0,
+    /// What is in it.
+    Folder = 1,
+    /// Names that went, and names that are new or otherwise.
+    Names = 2,
+    /// Why it could not be looked into.
+    Unknown = 3,
+    /// It could be looked into.
+    Known = 4,
 }
 
-fn number(bytes: &mut Vec<u8>, number: u64) {
-    bytes.extend_from_slice(&number.to_le_bytes());
-}
+impl What {
+    const ALL: [Self; 5] = [Self::Gone, Self::Folder, Self::Names, Self::Unknown, Self::Known];
 
-fn put(bytes: &mut Vec<u8>, part: &[u8]) {
-    number(bytes, part.len() as u64);
-    bytes.extend_from_slice(part);
-}
-
-fn write_item(bytes: &mut Vec<u8>, item: &Item) {
-    put(bytes, &item.name);
-    let Stamp { len, modified, changed, inode, mode } = item.stamp;
-    for value in [len, modified.cast_unsigned(), changed.cast_unsigned(), inode, u64::from(mode)] {
-        number(bytes, value);
+    fn of(byte: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(byte)).copied()
     }
-    bytes.push(u8::from(item.racy));
-    match &item.kept {
-        Kept::Blob(hash) => {
-            bytes.push(0);
-            bytes.extend_from_slice(hash);
+
+    fn begin(self, bytes: &mut Vec<u8>, path: &[u8]) {
+        bytes.push(self as u8);
+        put(bytes, path);
+    }
+}
+
+fn folder_entry(bytes: &mut Vec<u8>, path: &[u8], items: &[Item]) {
+    What::Folder.begin(bytes, path);
+    number(bytes, items.len() as u64);
+    items.iter().for_each(|item| write_item(bytes, item));
+}
+
+/// What has to be appended to make one picture of the other; nothing when they are the same.
+fn change(old: &Picture, new: &Picture) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for path in old.folders.keys().filter(|path| !new.folders.contains_key(*path)) {
+        What::Gone.begin(&mut bytes, path);
+    }
+    for (path, items) in &new.folders {
+        match old.folders.get(path) {
+            Some(before) if Arc::ptr_eq(before, items) => {}
+            Some(before) => names_entry(&mut bytes, path, before, items),
+            None => folder_entry(&mut bytes, path, items),
         }
-        Kept::Git(hash, object) => {
-            bytes.push(1);
-            bytes.extend_from_slice(hash);
-            bytes.extend_from_slice(object);
-        }
-        Kept::Link(target) => {
-            bytes.push(2);
-            put(bytes, target);
-        }
-        Kept::Folder => bytes.push(3),
-        Kept::Not(why) => bytes.extend_from_slice(&[4, reason(*why)]),
     }
+    for path in old.unknown.keys().filter(|path| !new.unknown.contains_key(*path)) {
+        What::Known.begin(&mut bytes, path);
+    }
+    for (path, why) in new.unknown.iter().filter(|(path, why)| old.unknown.get(*path) != Some(why)) {
+        What::Unknown.begin(&mut bytes, path);
+        bytes.push(reason(*why));
+    }
+    bytes
 }
 
-struct Input<'a>(&'a [u8]);
-
-impl<'a> Input<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(taken)
+fn names_entry(bytes: &mut Vec<u8>, path: &[u8], before: &[Item], items: &[Item]) {
+    let names: BTreeSet<&[u8]> = items.iter().map(|item| &*item.name).collect();
+    let gone: Vec<&Item> = before.iter().filter(|item| !names.contains(&*item.name)).collect();
+    let known: HashMap<&[u8], &Item> = before.iter().map(|item| (&*item.name, item)).collect();
+    let put_there: Vec<&Item> =
+        items.iter().filter(|item| known.get(&*item.name).is_none_or(|known| *known != *item)).collect();
+    if gone.is_empty() && put_there.is_empty() {
+        return;
     }
+    What::Names.begin(bytes, path);
+    number(bytes, gone.len() as u64);
+    gone.iter().for_each(|item| put(bytes, &item.name));
+    number(bytes, put_there.len() as u64);
+    put_there.iter().for_each(|item| write_item(bytes, item));
+}
 
-    fn byte(&mut self) -> Option<u8> {
-        self.take(1)?.first().copied()
+fn check(id: &str, change: &[u8]) -> [u8; CHECK] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(id.as_bytes()).update(change);
+    let mut check = [0; CHECK];
+    hasher.finalize_xof().fill(&mut check);
+    check
+}
+
+/// Writes a whole picture; the file is the old one or the new one at every moment. Its length.
+fn write_whole(path: &Path, id: &str, picture: &Picture) -> io::Result<u64> {
+    let folder = path.parent().unwrap_or(path);
+    crate::private_folder(folder)?;
+    let mut temporary = tempfile::Builder::new().prefix(".picture-").tempfile_in(folder)?;
+    let (mut hasher, mut length) = (blake3::Hasher::new(), 0);
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend_from_slice(id.as_bytes());
+    put(&mut bytes, &bytes_of(&picture.folder));
+    put(&mut bytes, &picture.repository.as_deref().map(bytes_of).unwrap_or_default());
+    for (path, why) in &picture.unknown {
+        What::Unknown.begin(&mut bytes, path);
+        bytes.push(reason(*why));
     }
-
-    fn number(&mut self) -> Option<u64> {
-        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    // In parts: all of it in memory would be as much as the picture itself.
+    let mut write = |bytes: &mut Vec<u8>| {
+        hasher.update(bytes);
+        length += bytes.len() as u64;
+        let written = temporary.write_all(bytes);
+        bytes.clear();
+        written
+    };
+    for (path, items) in &picture.folders {
+        folder_entry(&mut bytes, path, items);
+        if bytes.len() > 1 << 18 {
+            write(&mut bytes)?;
+        }
     }
+    write(&mut bytes)?;
+    let hash = hasher.finalize();
+    temporary.write_all(hash.as_bytes())?;
+    temporary.persist(path).map_err(|error| error.error)?;
+    Ok(length + HASH as u64)
+}
 
-    fn bytes(&mut self) -> Option<&'a [u8]> {
-        let count = usize::try_from(self.number()?).ok()?;
-        self.take(count)
-    }
+fn read_id(path: &Path) -> Option<String> {
+    let mut start = [0; MAGIC.len() + ID];
+    File::open(path).ok()?.read_exact(&mut start).ok()?;
+    String::from_utf8(start.strip_prefix(MAGIC)?.to_vec()).ok()
+}
 
-    fn item(&mut self) -> Option<Item> {
-        let name = self.bytes()?.into();
-        let stamp = Stamp {
-            len: self.number()?,
-            modified: self.number()?.cast_signed(),
-            changed: self.number()?.cast_signed(),
-            inode: self.number()?,
-            mode: u32::try_from(self.number()?).ok()?,
-        };
-        let racy = self.byte()? != 0;
-        let kept = match self.byte()? {
-            0 => Kept::Blob(self.take(HASH)?.try_into().ok()?),
-            1 => Kept::Git(self.take(HASH)?.try_into().ok()?, self.take(20)?.try_into().ok()?),
-            2 => Kept::Link(self.bytes()?.into()),
-            3 => Kept::Folder,
-            4 => Kept::Not(*REASONS.get(usize::from(self.byte()?))?),
-            _ => return None,
-        };
-        Some(Item { name, stamp, kept, racy })
+/// Where what is appended to a picture is.
+fn added(path: &Path, id: &str) -> PathBuf {
+    let mut name = path.file_name().map(OsStr::to_owned).unwrap_or_default();
+    name.push(format!("-{id}"));
+    path.with_file_name(name)
+}
+
+/// Removes what was appended to earlier pictures of the folder.
+fn remove_added(path: &Path, but: &str) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
+    let (prefix, own) = (format!("{}-", name.to_string_lossy()), added(path, but));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if entry.file_name().to_string_lossy().starts_with(&prefix)
+            && path != own
+            && let Err(error) = fs::remove_file(&path)
+        {
+            tracing::debug!(%error, "a part of an old picture stays behind");
+        }
     }
 }

@@ -54,6 +54,12 @@ pub(crate) fn leave_out(name: &[u8], is_beside: impl Fn(&str) -> bool) -> Option
     makers.iter().any(|maker| is_beside(maker)).then_some(*why)
 }
 
+/// Whether it matters for other names in or above its folder that a file of this name is there.
+pub(super) fn decides(name: &[u8]) -> bool {
+    let makes = |maker: &str| maker.as_bytes() == name;
+    name == b"CACHEDIR.TAG" || BESIDE.iter().any(|(_, makers, _)| makers.iter().any(|maker| makes(maker)))
+}
+
 /// Whether a folder says of itself that it is a cache (<https://bford.info/cachedir/>).
 pub(super) fn is_tagged_cache(folder: &Path) -> bool {
     const SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";

@@ -33,7 +33,8 @@ fn a_picture_comes_back_whole_or_not_at_all() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("pictures/one");
     let picture = picture();
-    picture.save(&path).unwrap();
+    let mut shelf = Shelf::new(path.clone());
+    shelf.keep(&picture).unwrap();
     let read = Picture::load(&path).unwrap();
     assert_eq!((read.folder, read.repository), (picture.folder, picture.repository));
     assert_eq!((read.folders, read.unknown), (picture.folders, picture.unknown));
@@ -43,6 +44,88 @@ fn a_picture_comes_back_whole_or_not_at_all() {
         assert!(Picture::load(&path).is_none(), "cut at {len}");
     }
     assert!(Picture::load(&home.path().join("missing")).is_none());
+}
+
+#[test]
+fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("pictures/one");
+    let mut shelf = Shelf::new(path.clone());
+    let first = picture();
+    shelf.keep(&first).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    // Otherwise, new, gone; a folder that comes, one that goes, one that can be looked into now.
+    let mut second = first.clone();
+    let items = vec![
+        item("blob", 5, Kept::Blob([6; 32])),
+        item("folder", 0, Kept::Folder),
+        item("new", 7, Kept::Blob([5; 32])),
+        item("not", 4, Kept::Not(Unsaved::OctoHome)),
+    ];
+    second.folders.insert(Relative::default(), Arc::new(items));
+    second.folders.remove(&*join(b"folder", b"x"));
+    second.folders.insert(join(b"", b"folder"), Arc::new(vec![item("f", 1, Kept::Blob([4; 32]))]));
+    second.unknown.clear();
+    shelf.keep(&second).unwrap();
+    let mut third = second.clone();
+    third.folders.insert(join(b"", b"folder"), Arc::new(vec![]));
+    shelf.keep(&third).unwrap();
+    shelf.keep(&third).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), whole, "the whole one is not written again");
+
+    let same = |one: &Picture, other: &Picture| one.folders == other.folders && one.unknown == other.unknown;
+    assert!(same(&Picture::load(&path).unwrap(), &third));
+    let added: Vec<_> = std::fs::read_dir(path.parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|other| *other != path)
+        .collect();
+    let [added] = added.as_slice() else { panic!("one file beside the picture: {added:?}") };
+    let appended = std::fs::read(added).unwrap();
+    let mut met = [false; 3];
+    for len in 0..=appended.len() {
+        std::fs::write(added, &appended[..len]).unwrap();
+        let read = Picture::load(&path).unwrap();
+        let which = [&first, &second, &third].into_iter().position(|known| same(known, &read));
+        met[which.unwrap_or_else(|| panic!("cut at {len}"))] = true;
+    }
+    assert_eq!(met, [true; 3]);
+    for at in 0..appended.len() {
+        let mut damaged = appended.clone();
+        damaged[at] ^= 0x20;
+        std::fs::write(added, damaged).unwrap();
+        let read = Picture::load(&path).unwrap();
+        assert!(same(&read, &first) || same(&read, &second), "damaged at {at}");
+    }
+    std::fs::write(added, appended).unwrap();
+    let mut blobs = std::collections::BTreeSet::new();
+    Picture::load_each(&path, |item| blobs.extend(item.blob())).unwrap();
+    assert_eq!(blobs.len(), 4, "also what was replaced is held on to");
+
+    // Another process keeps its own picture; from then on what this one appended counts no more.
+    Shelf::new(path.clone()).keep(&second).unwrap();
+    assert!(same(&Picture::load(&path).unwrap(), &second));
+    shelf.keep(&first).unwrap();
+    assert!(same(&Picture::load(&path).unwrap(), &first));
+}
+
+#[test]
+fn what_is_appended_is_bounded() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("one");
+    let mut shelf = Shelf::new(path.clone());
+    let mut picture = picture();
+    for round in 0..3_000_u32 {
+        let name = format!("file {}", round % 100);
+        let kept = Kept::Blob(*blake3::hash(&round.to_le_bytes()).as_bytes());
+        let items = vec![item(&name, i64::from(round), kept)];
+        picture.folders.insert(Relative::default(), Arc::new(items));
+        shelf.keep(&picture).unwrap();
+    }
+    let len: u64 =
+        std::fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().metadata().unwrap().len()).sum();
+    assert!(len < 300 << 10, "{len} bytes");
+    assert_eq!(Picture::load(&path).unwrap().folders, picture.folders);
 }
 
 #[test]

@@ -1,15 +1,17 @@
 //! Looking at everything in a folder, by several threads.
 
-use super::{Camera, Item, Kept, Picture, Relative, join, leave_out::is_tagged_cache, threads};
-use crate::{
-    BlobError,
-    time::{bytes::bytes_of, folder::Stamp},
+use super::{
+    Camera, Item, Kept, Picture, Relative, join,
+    leave_out::is_tagged_cache,
+    list::{Entry, Listing, list},
+    threads,
 };
+use crate::{BlobError, time::folder::Stamp, time::watch::Watch};
 use octo_protocol::Unsaved;
 use std::{
     collections::HashMap,
-    fs, io,
-    path::Path,
+    fs,
+    path::{Path, PathBuf},
     sync::{
         Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -44,6 +46,7 @@ struct Walk<'a> {
     folder: &'a Path,
     last: Option<&'a Picture>,
     camera: &'a Camera<'a>,
+    watch: Option<&'a Watch>,
     queue: Mutex<Queue>,
     more: Condvar,
     entries: AtomicUsize,
@@ -53,15 +56,33 @@ struct Walk<'a> {
 ///
 /// # Errors
 /// When the folder itself cannot be looked into.
-pub(super) fn walk(folder: &Path, last: Option<&Picture>, camera: &Camera<'_>) -> Result<Walked, BlobError> {
+pub(super) fn walk(
+    folder: &Path,
+    last: Option<&Picture>,
+    camera: &Camera<'_>,
+    watch: Option<&Watch>,
+) -> Result<Walked, BlobError> {
     fs::read_dir(folder)?;
+    Ok(walk_from(folder, vec![Relative::default()], 0, last, camera, watch))
+}
+
+/// Looks at everything below these folders; so many entries are known of besides.
+pub(super) fn walk_from(
+    folder: &Path,
+    from: Vec<Relative>,
+    entries: usize,
+    last: Option<&Picture>,
+    camera: &Camera<'_>,
+    watch: Option<&Watch>,
+) -> Walked {
     let walk = Walk {
         folder,
         last,
         camera,
-        queue: Mutex::new(Queue { waiting: vec![Box::default()], busy: 0 }),
+        watch,
+        queue: Mutex::new(Queue { waiting: from, busy: 0 }),
         more: Condvar::new(),
-        entries: AtomicUsize::new(0),
+        entries: AtomicUsize::new(entries),
     };
     let parts: Vec<Walked> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads()).map(|_| scope.spawn(|| walk.work())).collect();
@@ -69,11 +90,17 @@ pub(super) fn walk(folder: &Path, last: Option<&Picture>, camera: &Camera<'_>) -
     });
     let mut whole = Walked::default();
     for part in parts {
-        whole.folders.extend(part.folders);
-        whole.unknown.extend(part.unknown);
-        whole.found.extend(part.found);
+        whole.add(part);
     }
-    Ok(whole)
+    whole
+}
+
+impl Walked {
+    pub(super) fn add(&mut self, other: Self) {
+        self.folders.extend(other.folders);
+        self.unknown.extend(other.unknown);
+        self.found.extend(other.found);
+    }
 }
 
 impl Walk<'_> {
@@ -112,85 +139,141 @@ impl Walk<'_> {
         if self.entries.load(Ordering::Relaxed) >= self.camera.limits.entries {
             return Err(Unsaved::Budget);
         }
-        let path = if folder.is_empty() {
-            self.folder.to_owned()
-        } else {
-            self.folder.join(crate::time::bytes::path_of(folder))
-        };
-        let entries = fs::read_dir(&path).map_err(|_| Unsaved::Unreadable)?;
-        let mut names: Vec<(Box<[u8]>, fs::Metadata)> = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|_| Unsaved::Unreadable)?;
-            match entry.metadata() {
-                Ok(meta) => names.push((bytes_of(Path::new(&entry.file_name())).into(), meta)),
-                // Gone since it was listed.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(_) => return Err(Unsaved::Unreadable),
-            }
+        let path = path_in(self.folder, folder);
+        // Before the look, so that what changes during it is told.
+        if let Some(watch) = self.watch {
+            watch.enter(folder, &path);
         }
-        names.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-        self.entries.fetch_add(names.len(), Ordering::Relaxed);
-
+        let listing = list(&path)?;
+        self.entries.fetch_add(listing.entries().len(), Ordering::Relaxed);
         let last = self.last.and_then(|last| last.folders.get(folder));
+        // Of most folders nothing changed: then nothing is made anew.
+        if let Some(last) = last
+            && let Some(folders) = self.unchanged(folder, &path, &listing, last)
+        {
+            below.extend(folders);
+            walked.folders.insert(folder.clone(), Arc::clone(last));
+            return Ok(());
+        }
         let mut old = last.map_or(&[][..], |items| items.as_slice());
-        let mut items = Vec::with_capacity(names.len());
+        let mut items = Vec::with_capacity(listing.entries().len());
         let mut unread = Vec::new();
-        let mut same = last.is_some_and(|last| last.len() == names.len());
-        for (name, meta) in &names {
+        for entry in listing.entries() {
+            let name = listing.name(entry);
             while let [first, rest @ ..] = old
-                && first.name < *name
+                && *first.name < *name
             {
                 old = rest;
             }
-            let before = old.first().filter(|item| item.name == *name);
-            let item = if meta.is_dir() {
-                let why = self.why_left_out(&path, name, &names);
+            let before = old.first().filter(|item| *item.name == *name);
+            self.tell(folder, name, entry);
+            let item = if entry.is_folder {
+                let why = self.why_left_out(&path, name, &listing);
                 if why.is_none() {
                     below.push(join(folder, name));
                 }
-                // Of a folder only its permissions are its own; everything else follows from what is in it.
-                let stamp = Stamp { mode: Stamp::of(meta).mode, ..Stamp::default() };
-                Item { name: name.clone(), stamp, kept: why.map_or(Kept::Folder, Kept::Not), racy: false }
+                folder_item(name, entry.stamp, why)
             } else {
-                let stamp = Stamp::of(meta);
                 match before {
-                    Some(item) if item.stamp == stamp && !item.racy => item.clone(),
+                    Some(item) if item.stamp == entry.stamp && !item.racy => item.clone(),
                     _ => {
                         unread.push(items.len());
-                        Item { name: name.clone(), stamp, kept: Kept::Not(Unsaved::Unreadable), racy: true }
+                        unread_item(name, entry.stamp)
                     }
                 }
             };
-            same = same && before == Some(&item);
             items.push(item);
         }
-        match last {
-            Some(last) if same => {
-                walked.folders.insert(folder.clone(), Arc::clone(last));
-            }
-            _ if unread.is_empty() => {
-                walked.folders.insert(folder.clone(), Arc::new(items));
-            }
-            _ => walked.found.push(Found { path: folder.clone(), items, unread }),
+        if unread.is_empty() {
+            walked.folders.insert(folder.clone(), Arc::new(items));
+        } else {
+            walked.found.push(Found { path: folder.clone(), items, unread });
         }
         Ok(())
     }
 
-    fn why_left_out(
+    /// The folders in a folder in which everything is as it was; none where something is not.
+    fn unchanged(
         &self,
-        parent: &Path,
-        name: &[u8],
-        names: &[(Box<[u8]>, fs::Metadata)],
-    ) -> Option<Unsaved> {
-        let is_beside =
-            |other: &str| names.binary_search_by(|(name, _)| (**name).cmp(other.as_bytes())).is_ok();
-        if let Some(why) = super::leave_out(name, is_beside) {
-            return Some(why);
+        folder: &Relative,
+        path: &Path,
+        listing: &Listing,
+        last: &[Item],
+    ) -> Option<Vec<Relative>> {
+        if last.len() != listing.entries().len() {
+            return None;
         }
-        let path = parent.join(crate::time::bytes::path_of(name));
-        if path == self.camera.home {
-            return Some(Unsaved::OctoHome);
+        let mut below = Vec::new();
+        for (entry, item) in listing.entries().iter().zip(last) {
+            let name = listing.name(entry);
+            if *item.name != *name {
+                return None;
+            }
+            if entry.is_folder {
+                let why = self.why_left_out(path, name, listing);
+                let kept = why.map_or(Kept::Folder, Kept::Not);
+                if item.kept != kept || item.stamp != folder_stamp(entry.stamp) {
+                    return None;
+                }
+                if kept == Kept::Folder {
+                    below.push(join(folder, name));
+                }
+            } else if item.stamp != entry.stamp || item.racy {
+                return None;
+            }
+            self.tell(folder, name, entry);
         }
-        is_tagged_cache(&path).then_some(Unsaved::Cache)
+        Some(below)
     }
+
+    /// Tells whoever watches what was met.
+    fn tell(&self, folder: &Relative, name: &[u8], entry: &Entry) {
+        let Some(watch) = self.watch else { return };
+        if !entry.is_folder {
+            watch.met(folder, name, entry.links);
+        } else if !watch.is_on(entry.device) {
+            watch.give_up();
+        }
+    }
+
+    fn why_left_out(&self, parent: &Path, name: &[u8], listing: &Listing) -> Option<Unsaved> {
+        why_left_out(self.camera, parent, name, |other| listing.has(other.as_bytes()))
+    }
+}
+
+/// Why a folder is not looked into; none for one that is. `is_beside` tells whether a name is in `parent`.
+pub(super) fn why_left_out(
+    camera: &Camera<'_>,
+    parent: &Path,
+    name: &[u8],
+    is_beside: impl Fn(&str) -> bool,
+) -> Option<Unsaved> {
+    if let Some(why) = super::leave_out(name, is_beside) {
+        return Some(why);
+    }
+    let path = parent.join(crate::time::bytes::path_of(name));
+    if path == camera.home {
+        return Some(Unsaved::OctoHome);
+    }
+    is_tagged_cache(&path).then_some(Unsaved::Cache)
+}
+
+/// The path of something in a folder; joining nothing would add a slash.
+pub(super) fn path_in(folder: &Path, relative: &[u8]) -> PathBuf {
+    if relative.is_empty() { folder.to_owned() } else { folder.join(crate::time::bytes::path_of(relative)) }
+}
+
+/// Of a folder only its permissions are its own; everything else follows from what is in it.
+pub(super) fn folder_stamp(stamp: Stamp) -> Stamp {
+    Stamp { mode: stamp.mode, ..Stamp::default() }
+}
+
+pub(super) fn folder_item(name: &[u8], stamp: Stamp, why: Option<Unsaved>) -> Item {
+    let kept = why.map_or(Kept::Folder, Kept::Not);
+    Item { name: name.into(), stamp: folder_stamp(stamp), kept, racy: false }
+}
+
+/// A file before it is read.
+pub(super) fn unread_item(name: &[u8], stamp: Stamp) -> Item {
+    Item { name: name.into(), stamp, kept: Kept::Not(Unsaved::Unreadable), racy: true }
 }

@@ -1,0 +1,98 @@
+//! A page read for a snapshot.
+
+use super::LIMIT;
+use crate::{
+    Frame, Page, PageError,
+    cdp::browser_protocol::{
+        dom::GetFrameOwnerParams,
+        page::GetLayoutMetricsParams,
+        target::{GetTargetInfoParams, SessionId},
+    },
+    snapshot::{
+        Captured, CapturedFrame, CapturedSession, DocumentId, Owner, ReadLayout, ReadTree, TreeReply,
+        Viewport,
+    },
+    wire::{LayoutMetrics, Leniently, TargetNews},
+};
+use futures::future::join_all;
+use std::time::Duration;
+
+/// How long a page may take to be read: measured, the largest pages of documentation need one second, on a machine
+/// with nothing else to do.
+const READING: Duration = Duration::from_secs(15);
+
+impl Page {
+    /// The accessibility tree of every frame, and one layout for each session. Nothing is written into the page.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError`]. A frame that goes while it is read is left out.
+    pub async fn capture(&self) -> Result<Captured, PageError> {
+        let about =
+            Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(self.target().clone()) });
+        let title = async { self.link().call(None, about, LIMIT).await.map(|news| news.target_info.title) };
+        // The page itself needs to be asked nothing first; what its frames are is learnt meanwhile.
+        let (frames, metrics, title, layout, tree) = tokio::join!(
+            self.frames(),
+            self.call(Leniently::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), LIMIT),
+            title,
+            self.call(ReadLayout::default(), READING),
+            self.call(ReadTree::default(), READING),
+        );
+        let (frames, metrics) = (frames?, metrics?);
+        let mut sessions: Vec<SessionId> = vec![self.session().clone()];
+        for frame in &frames {
+            if !sessions.contains(&frame.session) {
+                sessions.push(frame.session.clone());
+            }
+        }
+        let css = metrics.css_layout_viewport;
+        let mut captured = Captured {
+            title: title?,
+            viewport: Viewport { width: css.client_width, height: css.client_height },
+            ..Captured::default()
+        };
+        let width = metrics.css_visual_viewport.client_width;
+        let whole = metrics.visual_viewport.map_or(width, |view| view.client_width);
+        let scale = if width > 0.0 && whole > 0.0 { whole / width } else { 1.0 };
+        let layouts =
+            sessions.iter().skip(1).map(|session| self.call_in(session, ReadLayout::default(), READING));
+        let inner = frames.iter().skip(1).map(|frame| self.frame_tree(&frames, frame));
+        let (layouts, inner) = tokio::join!(join_all(layouts), join_all(inner));
+        let layouts = std::iter::once(layout?).chain(layouts.into_iter().map(Result::unwrap_or_default));
+        for (session, layout) in sessions.iter().zip(layouts) {
+            captured.sessions.push(CapturedSession { session: session.inner().clone(), scale, layout });
+        }
+        let trees = std::iter::once(Ok((tree?, None))).chain(inner);
+        for (frame, read) in frames.iter().zip(trees) {
+            let Ok((tree, owner)) = read else { continue };
+            captured.frames.push(CapturedFrame {
+                document: DocumentId(frame.document.clone()),
+                frame: frame.id.inner().clone(),
+                session: sessions.iter().position(|session| *session == frame.session).unwrap_or_default(),
+                url: frame.url.clone(),
+                origin: frame.origin.clone(),
+                tree,
+                owner,
+            });
+        }
+        Ok(captured)
+    }
+
+    async fn frame_tree(
+        &self,
+        frames: &[Frame],
+        frame: &Frame,
+    ) -> Result<(TreeReply, Option<Owner>), PageError> {
+        let parent = frame.parent.as_ref().and_then(|parent| frames.iter().find(|known| known.id == *parent));
+        let owner = async {
+            let parent = parent?;
+            let owner = GetFrameOwnerParams::new(frame.id.clone());
+            let owner = self.call_in(&parent.session, owner, LIMIT).await.ok()?;
+            Some(Owner { frame: parent.id.inner().clone(), node: *owner.backend_node_id.inner() })
+        };
+        let tree = ReadTree { frame_id: Some(frame.id.inner().clone()) };
+        let (tree, owner) = tokio::join!(self.call_in(&frame.session, tree, READING), owner);
+        Ok((tree?, owner))
+    }
+}

@@ -1,0 +1,50 @@
+//! Native lists. Their options are shown in a window of the system's, where no input of a page arrives.
+
+use super::{ActError, Audience, Unfit, Way};
+use crate::{Page, snapshot::Place};
+use serde_json::json;
+
+/// Chooses options of a list, or of the list an option is in, by what they say or by their values; of lists of several, all that are wanted and no others.
+const CHOOSE: &str = "function(wanted) {
+    const one = this.localName === 'label' && this.control ? this.control : this.closest?.('select') || this;
+    if (one.localName !== 'select') return 'none';
+    if (one.disabled) return 'closed';
+    const tidy = (text) => text.trim().replace(/\\s+/g, ' ');
+    const all = [...one.options];
+    const find = (text) => all.find((o) => tidy(o.label) === text || tidy(o.text) === text) || all.find((o) => o.value === text)
+        || all.find((o) => tidy(o.label).toLowerCase() === text.toLowerCase());
+    const found = wanted.map((text) => find(tidy(text)));
+    if (found.some((option) => !option || option.disabled || option.closest('optgroup')?.disabled)) return all.slice(0, 40).map((o) => tidy(o.label).slice(0, 60));
+    if (found.length > 1 && !one.multiple) return 'single';
+    one.focus({ preventScroll: true });
+    const before = all.map((option) => option.selected).join();
+    if (one.multiple) for (const option of all) option.selected = found.includes(option);
+    else if (found[0]) found[0].selected = true;
+    if (before === all.map((option) => option.selected).join()) return 'same';
+    one.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+    one.dispatchEvent(new Event('change', { bubbles: true }));
+    return 'done';
+}";
+
+impl Page {
+    pub(super) async fn select(
+        &self,
+        place: &Place,
+        values: &[String],
+        audience: Audience,
+    ) -> Result<Way, ActError> {
+        self.show_where(place, audience).await?;
+        let said = self.ask(place, CHOOSE, vec![json!(values)]).await?;
+        if let Some(options) = said.as_array() {
+            let options = options.iter().filter_map(|option| option.as_str().map(str::to_owned));
+            return Err(Unfit::NoSuchOption(options.collect()).into());
+        }
+        match said.as_str().unwrap_or_default() {
+            "done" => Ok(Way::Set),
+            "same" => Ok(Way::Nothing),
+            "single" => Err(Unfit::OneOption.into()),
+            "closed" => Err(Unfit::Closed.into()),
+            _ => Err(Unfit::NoList.into()),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Keys by their names.
+
+use super::{ActError, Audience, LIMIT, Unfit, Way, place::session};
+use crate::{
+    Page, PageError,
+    cdp::browser_protocol::{
+        input::{DispatchKeyEventParams, DispatchKeyEventType},
+        target::SessionId,
+    },
+    snapshot::Place,
+};
+
+/// A key: its name in events, its place on the keyboard, its number, and what it writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    name: String,
+    code: String,
+    number: i64,
+    text: Option<String>,
+}
+
+/// A key with what is held down beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stroke {
+    modifiers: i64,
+    key: Key,
+}
+
+/// Keys with names: the names people have for them, and those of events and of the keyboard (UI Events KeyboardEvent
+/// key and code values), and the number Windows has for them.
+const NAMED: &[(&[&str], &str, &str, i64, Option<&str>)] = &[
+    (&["enter", "return"], "Enter", "Enter", 13, Some("\r")),
+    (&["numpadenter"], "Enter", "NumpadEnter", 13, Some("\r")),
+    (&["tab"], "Tab", "Tab", 9, None),
+    (&["escape", "esc"], "Escape", "Escape", 27, None),
+    (&["backspace"], "Backspace", "Backspace", 8, None),
+    (&["delete", "del"], "Delete", "Delete", 46, None),
+    (&["space", "spacebar"], " ", "Space", 32, Some(" ")),
+    (&["arrowleft", "left"], "ArrowLeft", "ArrowLeft", 37, None),
+    (&["arrowup", "up"], "ArrowUp", "ArrowUp", 38, None),
+    (&["arrowright", "right"], "ArrowRight", "ArrowRight", 39, None),
+    (&["arrowdown", "down"], "ArrowDown", "ArrowDown", 40, None),
+    (&["pageup"], "PageUp", "PageUp", 33, None),
+    (&["pagedown"], "PageDown", "PageDown", 34, None),
+    (&["end"], "End", "End", 35, None),
+    (&["home"], "Home", "Home", 36, None),
+    (&["insert"], "Insert", "Insert", 45, None),
+    (&["contextmenu"], "ContextMenu", "ContextMenu", 93, None),
+    (&["shift"], "Shift", "ShiftLeft", 16, None),
+    (&["control", "ctrl"], "Control", "ControlLeft", 17, None),
+    (&["alt", "option"], "Alt", "AltLeft", 18, None),
+    (&["meta", "command", "cmd"], "Meta", "MetaLeft", 91, None),
+];
+
+/// Signs by their keys on a US keyboard: plain, with Shift, the key's name and its Windows number.
+const SIGNS: &[(char, char, &str, i64)] = &[
+    ('`', '~', "Backquote", 192),
+    ('-', '_', "Minus", 189),
+    ('=', '+', "Equal", 187),
+    ('[', '{', "BracketLeft", 219),
+    (']', '}', "BracketRight", 221),
+    ('\\', '|', "Backslash", 220),
+    (';', ':', "Semicolon", 186),
+    ('\'', '"', "Quote", 222),
+    (',', '<', "Comma", 188),
+    ('.', '>', "Period", 190),
+    ('/', '?', "Slash", 191),
+];
+
+/// What Shift makes of the digits, from 0 on.
+const SHIFTED_DIGITS: &str = ")!@#$%^&*(";
+
+const ALT: i64 = 1;
+const CONTROL: i64 = 2;
+const META: i64 = 4;
+const SHIFT: i64 = 8;
+
+fn modifier(name: &str) -> Option<i64> {
+    match name.to_ascii_lowercase().as_str() {
+        "alt" | "option" => Some(ALT),
+        "control" | "ctrl" => Some(CONTROL),
+        "meta" | "command" | "cmd" => Some(META),
+        "shift" => Some(SHIFT),
+        // Octo runs on the computer whose browser it drives.
+        "mod" | "controlormeta" | "cmdorctrl" => Some(if cfg!(target_os = "macos") { META } else { CONTROL }),
+        _ => None,
+    }
+}
+
+impl Stroke {
+    /// Reads `Enter`, `ctrl+a`, `Control++`. None for a key nobody knows.
+    pub(super) fn read(keys: &str) -> Option<Self> {
+        // `+` alone, or at the end, is the key itself.
+        let (held, last) = match keys.strip_suffix('+') {
+            Some(before) => (before.trim_end_matches('+'), "+"),
+            None => keys.rsplit_once('+').unwrap_or(("", keys)),
+        };
+        let held = held.split('+').map(str::trim).filter(|name| !name.is_empty());
+        let modifiers = held.map(modifier).try_fold(0, |sum, one| Some(sum | one?))?;
+        let last = if last.trim().is_empty() { last } else { last.trim() };
+        Some(Self { modifiers, key: Key::read(last, modifiers)? })
+    }
+
+    /// The key that writes a character, if there is one on a US keyboard.
+    pub(super) fn writing(character: char) -> Option<Self> {
+        let key = Key::of(character)?;
+        let is_shifted = character.is_ascii_uppercase()
+            || SHIFTED_DIGITS.contains(character)
+            || SIGNS.iter().any(|(_, shifted, ..)| *shifted == character);
+        Some(Self { modifiers: if is_shifted { SHIFT } else { 0 }, key })
+    }
+
+    fn event(&self, kind: DispatchKeyEventType) -> DispatchKeyEventParams {
+        DispatchKeyEventParams {
+            modifiers: Some(self.modifiers),
+            key: Some(self.key.name.clone()),
+            code: Some(self.key.code.clone()),
+            windows_virtual_key_code: Some(self.key.number),
+            ..DispatchKeyEventParams::new(kind)
+        }
+    }
+
+    fn down(&self) -> DispatchKeyEventParams {
+        match &self.key.text {
+            Some(text) => {
+                let text = Some(text.clone());
+                DispatchKeyEventParams {
+                    unmodified_text: text.clone(),
+                    text,
+                    ..self.event(DispatchKeyEventType::KeyDown)
+                }
+            }
+            None => DispatchKeyEventParams {
+                commands: self.commands(),
+                ..self.event(DispatchKeyEventType::RawKeyDown)
+            },
+        }
+    }
+
+    /// What the system makes of a shortcut. Events from here do not pass through it, so a field would not follow.
+    fn commands(&self) -> Option<Vec<String>> {
+        let is_shortcut = self.modifiers & (CONTROL | META) != 0 && self.modifiers & ALT == 0;
+        let command = match self.key.code.as_str() {
+            "KeyA" if is_shortcut => "selectAll",
+            "KeyZ" if is_shortcut && self.modifiers & SHIFT != 0 => "redo",
+            "KeyZ" if is_shortcut => "undo",
+            "KeyY" if is_shortcut => "redo",
+            "KeyX" if is_shortcut => "cut",
+            "KeyC" if is_shortcut => "copy",
+            "KeyV" if is_shortcut => "paste",
+            _ => return None,
+        };
+        Some(vec![command.to_owned()])
+    }
+}
+
+impl Key {
+    fn read(name: &str, modifiers: i64) -> Option<Self> {
+        let lower = name.to_lowercase();
+        let is_command = modifiers & (CONTROL | META | ALT) != 0;
+        if let Some((_, key, code, number, text)) =
+            NAMED.iter().find(|(names, ..)| names.contains(&lower.as_str()))
+        {
+            let text = text.filter(|_| !is_command).map(str::to_owned);
+            return Some(Self { name: (*key).to_owned(), code: (*code).to_owned(), number: *number, text });
+        }
+        let function = lower.strip_prefix('f').and_then(|rest| rest.parse::<i64>().ok());
+        if let Some(number) = function.filter(|number| (1..=12).contains(number)) {
+            let name = format!("F{number}");
+            return Some(Self { code: name.clone(), name, number: 111 + number, text: None });
+        }
+        let mut characters = name.chars();
+        let (character, None) = (characters.next()?, characters.next()) else { return None };
+        let key = Self::of(character).unwrap_or(Self {
+            name: character.to_string(),
+            code: String::new(),
+            number: 0,
+            text: Some(character.to_string()),
+        });
+        let text = key.text.filter(|_| !is_command);
+        Some(Self { text, ..key })
+    }
+
+    fn of(character: char) -> Option<Self> {
+        let upper = character.to_ascii_uppercase();
+        let (code, number) = match upper {
+            'A'..='Z' => (format!("Key{upper}"), i64::from(u32::from(upper))),
+            '0'..='9' => (format!("Digit{upper}"), i64::from(u32::from(upper))),
+            ' ' => ("Space".to_owned(), 32),
+            _ => match SHIFTED_DIGITS.find(character) {
+                Some(digit) => (format!("Digit{digit}"), 48 + i64::try_from(digit).ok()?),
+                None => {
+                    let (.., code, number) =
+                        SIGNS.iter().find(|(plain, shifted, ..)| [*plain, *shifted].contains(&character))?;
+                    ((*code).to_owned(), *number)
+                }
+            },
+        };
+        let name = character.to_string();
+        Some(Self { text: Some(name.clone()), name, code, number })
+    }
+}
+
+impl Page {
+    pub(super) async fn press(
+        &self,
+        place: Option<&Place>,
+        keys: &str,
+        audience: Audience,
+    ) -> Result<Way, ActError> {
+        let stroke = Stroke::read(keys).ok_or(Unfit::UnknownKey)?;
+        let on = match place {
+            None => self.session().clone(),
+            Some(place) => {
+                self.show_where(place, audience).await?;
+                match self.focus(place).await {
+                    Ok(()) => {}
+                    // What cannot have the focus hears keys when it is what the pointer was last on.
+                    Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
+                        self.click(place, 1, audience).await?;
+                    }
+                    Err(error) => return Err(error),
+                }
+                session(place)
+            }
+        };
+        self.strike(&on, &stroke).await?;
+        Ok(Way::Input)
+    }
+
+    pub(super) async fn strike(&self, on: &SessionId, stroke: &Stroke) -> Result<(), PageError> {
+        self.call_in(on, stroke.down(), LIMIT).await?;
+        self.call_in(on, stroke.event(DispatchKeyEventType::KeyUp), LIMIT).await?;
+        Ok(())
+    }
+
+    /// One after the other, without waiting for each: the browser takes them in order.
+    pub(super) async fn strike_all(&self, on: &SessionId, strokes: &[Stroke]) -> Result<(), PageError> {
+        let Some((last, before)) = strokes.split_last() else { return Ok(()) };
+        for stroke in before {
+            self.link().tell(Some(on), stroke.down());
+            self.link().tell(Some(on), stroke.event(DispatchKeyEventType::KeyUp));
+        }
+        self.strike(on, last).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_read_as_people_name_them() {
+        for (keys, modifiers, name, code, text) in [
+            ("Enter", 0, "Enter", "Enter", Some("\r")),
+            ("ctrl+a", CONTROL, "a", "KeyA", None),
+            ("Control+Shift+ArrowLeft", CONTROL | SHIFT, "ArrowLeft", "ArrowLeft", None),
+            ("Cmd+K", META, "K", "KeyK", None),
+            ("+", 0, "+", "Equal", Some("+")),
+            ("Control++", CONTROL, "+", "Equal", None),
+            ("é", 0, "é", "", Some("é")),
+            ("F5", 0, "F5", "F5", None),
+            ("7", 0, "7", "Digit7", Some("7")),
+            ("&", 0, "&", "Digit7", Some("&")),
+            (" ", 0, " ", "Space", Some(" ")),
+            ("Shift + Tab", SHIFT, "Tab", "Tab", None),
+            ("Alt+Enter", ALT, "Enter", "Enter", None),
+        ] {
+            let stroke = Stroke::read(keys).unwrap_or_else(|| panic!("{keys}"));
+            let key = &stroke.key;
+            assert_eq!(
+                (stroke.modifiers, key.name.as_str(), key.code.as_str(), key.text.as_deref()),
+                (modifiers, name, code, text),
+                "{keys}"
+            );
+        }
+        for unknown in ["", "Hyper+A", "Enterr", "F13", "ab", "A+B"] {
+            assert_eq!(Stroke::read(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn every_printable_character_of_a_us_keyboard_has_a_key() {
+        for character in ' '..='~' {
+            let stroke = Stroke::writing(character).unwrap_or_else(|| panic!("{character:?}"));
+            assert_eq!(stroke.key.text, Some(character.to_string()));
+            assert!(!stroke.key.code.is_empty() && stroke.key.number > 0, "{character:?}");
+        }
+        for character in ['é', '中', '\n', '\t', '\u{1f600}'] {
+            assert!(Stroke::writing(character).is_none(), "{character:?}");
+        }
+        assert_eq!(Stroke::writing('A').map(|it| it.modifiers), Some(SHIFT));
+    }
+}

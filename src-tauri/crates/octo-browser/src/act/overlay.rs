@@ -1,0 +1,133 @@
+//! What the person sees of an act: a pointer that moves to the element, and a frame around it.
+//!
+//! They are drawn by one element of ours at the end of the page, with a closed shadow root that no script of the page
+//! can look into. It takes no clicks, holds no text, and goes with [`Page::clear_overlay`].
+
+use super::place::Spot;
+use crate::{
+    Page, PageError,
+    cdp::js_protocol::runtime::{EvaluateParams, ExecutionContextId},
+};
+use std::time::Duration;
+
+/// Whether somebody watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// The person, who sees each step in the page itself.
+    Person,
+    /// Nobody: nothing is drawn.
+    Nobody,
+}
+
+/// How long the page may take to draw or to clear.
+const DRAWING: Duration = Duration::from_secs(2);
+
+/// Draws. It keeps what it drew on between the calls, in a world the page cannot reach.
+const DRAW: &str = "((x, y, boxes) => {
+    let it = globalThis.octoOverlay;
+    if (!it || !it.host.isConnected) {
+        const host = document.createElement('div');
+        host.setAttribute('aria-hidden', 'true');
+        host.style.cssText = 'all:initial!important;position:fixed!important;inset:0!important;width:auto!important;height:auto!important;margin:0!important;padding:0!important;border:0!important;overflow:hidden!important;background:transparent!important;pointer-events:none!important;z-index:2147483647!important';
+        const root = host.attachShadow({ mode: 'closed' });
+        const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+        const style = document.createElement('style');
+        style.textContent = '*{pointer-events:none;box-sizing:border-box}'
+            + '.at{position:absolute;border:2px solid #2f6fed;border-radius:4px;background:rgba(47,111,237,.12)}'
+            + '.hand{position:absolute;left:0;top:0;width:22px;height:22px' + (calm ? '}' : ';transition:transform 160ms ease-out}')
+            + '.n{position:absolute;border:1px solid #d6336c}.n b{position:absolute;left:0;top:0;font:700 11px/13px sans-serif;color:#fff;background:#d6336c;padding:0 2px}';
+        root.append(style);
+        (document.body || document.documentElement).append(host);
+        // Above dialogs of the page too, which are drawn over everything else.
+        try { host.popover = 'manual'; host.showPopover(); } catch { /* An older browser draws it below them. */ }
+        it = globalThis.octoOverlay = { host, root };
+    }
+    const { root } = it;
+    for (const old of root.querySelectorAll('.at,.n')) old.remove();
+    for (const [left, top, width, height, number] of boxes) {
+        const one = document.createElement('div');
+        one.className = number ? 'n' : 'at';
+        one.style.cssText = 'left:' + left + 'px;top:' + top + 'px;width:' + width + 'px;height:' + height + 'px';
+        if (number) { const name = document.createElement('b'); name.textContent = number; one.append(name); }
+        root.append(one);
+    }
+    if (x !== null) {
+        let hand = root.querySelector('.hand');
+        if (!hand) {
+            hand = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+            hand.setAttribute('class', 'hand');
+            hand.setAttribute('viewBox', '0 0 22 22');
+            const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+            path.setAttribute('d', 'M2 2 L2 17 L6.5 13 L9.5 20 L12.5 18.7 L9.5 12 L15.5 12 Z');
+            path.setAttribute('fill', '#2f6fed');
+            path.setAttribute('stroke', '#fff');
+            path.setAttribute('stroke-width', '1.5');
+            hand.append(path);
+            root.append(hand);
+        }
+        hand.style.transform = 'translate(' + (x - 2) + 'px,' + (y - 2) + 'px)';
+    }
+})";
+
+/// Takes away what was drawn, and answers after the page has been drawn without it.
+const CLEAR: &str = "(() => { const it = globalThis.octoOverlay; if (!it) return false; it.host.remove(); delete globalThis.octoOverlay; return true; })()";
+
+impl Page {
+    /// Moves the pointer that the person sees, and frames what is about to be used. It is drawn while the act goes
+    /// on; nothing waits for it.
+    pub(super) fn point_out(
+        &self,
+        audience: Audience,
+        (x, y): (f64, f64),
+        frame: Option<(Spot, (f64, f64))>,
+    ) {
+        if audience == Audience::Nobody {
+            return;
+        }
+        let boxes = frame.map(|(spot, (right, down))| {
+            let margin = 3.0;
+            let (left, top) = (spot.left + right - margin, spot.top + down - margin);
+            serde_json::json!([left, top, spot.width + 2.0 * margin, spot.height + 2.0 * margin, 0])
+        });
+        let boxes = serde_json::Value::from(Vec::from_iter(boxes));
+        let draw = format!("{DRAW}({x}, {y}, {boxes})");
+        let page = self.clone();
+        // A page that cannot be drawn on can be acted on all the same.
+        tokio::spawn(async move {
+            if let Err(error) = page.in_overlay(&draw).await {
+                tracing::debug!(%error, "the pointer was not drawn");
+            }
+        });
+    }
+
+    /// Draws numbered frames around elements, in the page as it is seen: for a picture on which a model is to find
+    /// the numbers again. [`Self::clear_overlay`] takes them away.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError`].
+    pub async fn number(&self, spots: &[(u32, Spot)]) -> Result<(), PageError> {
+        let boxes: Vec<_> = spots
+            .iter()
+            .map(|(number, spot)| serde_json::json!([spot.left, spot.top, spot.width, spot.height, number]))
+            .collect();
+        self.in_overlay(&format!("{DRAW}(null, null, {})", serde_json::Value::from(boxes))).await
+    }
+
+    /// Takes everything away that was drawn onto the page for its person or for a picture: before pictures for a
+    /// model, and when the task ends.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError`].
+    pub async fn clear_overlay(&self) -> Result<(), PageError> {
+        self.in_overlay(CLEAR).await
+    }
+
+    async fn in_overlay(&self, script: &str) -> Result<(), PageError> {
+        let world: ExecutionContextId = self.world(self.session(), self.main_frame().inner()).await?;
+        let draw = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(script) };
+        self.call(draw, DRAWING).await?;
+        Ok(())
+    }
+}

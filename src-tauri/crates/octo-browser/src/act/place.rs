@@ -1,0 +1,448 @@
+//! Where an element is, and whether it is what is pressed there.
+
+use super::{ActError, Cover, LIMIT, WORLD};
+use crate::{
+    Frame, Page, PageError,
+    cdp::{
+        browser_protocol::{
+            dom::{
+                BackendNodeId, GetBoxModelParams, GetContentQuadsParams, GetDocumentParams,
+                GetFrameOwnerParams, GetNodeForLocationParams, GetNodeForLocationReturns, ResolveNodeParams,
+                ScrollIntoViewIfNeededParams,
+            },
+            page::{CreateIsolatedWorldParams, FrameId, GetLayoutMetricsParams, VisualViewport},
+            target::SessionId,
+        },
+        js_protocol::runtime::{CallArgument, CallFunctionOnParams, ExecutionContextId, RemoteObjectId},
+    },
+    snapshot::{DocumentId, Place},
+};
+use serde_json::Value;
+
+/// Where something is, in CSS pixels of what is seen of its session's page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spot {
+    /// From the left.
+    pub left: f64,
+    /// From the top.
+    pub top: f64,
+    /// To the right.
+    pub width: f64,
+    /// Downwards.
+    pub height: f64,
+}
+
+impl Spot {
+    /// Its middle.
+    pub fn middle(self) -> (f64, f64) {
+        self.at(0.5, 0.5)
+    }
+
+    fn at(self, x: f64, y: f64) -> (f64, f64) {
+        (self.left + self.width * x, self.top + self.height * y)
+    }
+
+    pub(super) fn around(points: &[f64]) -> Self {
+        let (mut left, mut top, mut right, mut bottom) = (f64::MAX, f64::MAX, f64::MIN, f64::MIN);
+        for point in points.chunks_exact(2) {
+            if let [x, y] = point {
+                (left, right) = (left.min(*x), right.max(*x));
+                (top, bottom) = (top.min(*y), bottom.max(*y));
+            }
+        }
+        Self { left, top, width: right - left, height: bottom - top }
+    }
+
+    /// The part of it that is seen.
+    fn within(self, width: f64, height: f64) -> Self {
+        let (left, top) = (self.left.max(0.0), self.top.max(0.0));
+        let (right, bottom) = ((self.left + self.width).min(width), (self.top + self.height).min(height));
+        Self { left, top, width: right - left, height: bottom - top }
+    }
+
+    /// Whether it has room for the point of a pointer. Half a pixel is enough: lines of a drawing are that thin.
+    fn is_there(self) -> bool {
+        self.width >= 0.5 && self.height >= 0.5
+    }
+}
+
+/// Where an element can be pressed.
+pub(super) struct Pressable {
+    /// In its session.
+    pub point: (f64, f64),
+    /// In the page as it is seen.
+    pub on_page: (f64, f64),
+    /// How far the page shows its session's corner from its own.
+    pub shift: (f64, f64),
+    pub spot: Spot,
+}
+
+/// The points of an element at which it may be pressed, the best first: something of its own may cover its middle.
+const POINTS: [(f64, f64); 5] = [(0.5, 0.5), (0.25, 0.5), (0.75, 0.5), (0.5, 0.25), (0.5, 0.75)];
+
+/// What is pressed where the element should be: null for the element itself, a part of it or the label that presses
+/// it, and otherwise the words of what covers it.
+const COVER: &str = "function(hit) {
+    const above = (node) => node.parentNode || node.host || null;
+    const control = (node) => node.localName === 'label' ? node.control : null;
+    for (let node = hit; node; node = above(node)) if (node === this || control(node) === this) return null;
+    for (let node = this; node; node = above(node)) if (node === hit && control(node)) return null;
+    return ('object' === typeof hit && hit) ? words.call(hit) : null;
+}";
+
+/// What something is called that is in the way.
+const WORDS: &str = "function() {
+    const one = this.nodeType === 1 ? this : this.parentElement || this;
+    const get = (name) => one.getAttribute ? one.getAttribute(name) : null;
+    const text = (get('aria-label') || get('title') || get('alt') || one.innerText || '').trim().replace(/\\s+/g, ' ');
+    return (one.localName || 'page') + (one.id ? '#' + one.id : '') + (text ? ' \"' + text.slice(0, 80) + '\"' : '');
+}";
+
+/// Moves an element to the middle of what is seen, where fixed headers are not.
+const CENTRE: &str = "function() {
+    const one = this.nodeType === 1 ? this : this.parentElement;
+    if (one) one.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+}";
+
+pub(super) fn node(place: &Place) -> BackendNodeId {
+    BackendNodeId::new(place.node)
+}
+
+pub(super) fn session(place: &Place) -> SessionId {
+    SessionId::new(place.session.clone())
+}
+
+impl Page {
+    /// Calls a function on a node, in a world the page cannot reach.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError`]; [`crate::CallError::Refused`] where the node is gone.
+    pub async fn ask(&self, place: &Place, function: &str, given: Vec<Value>) -> Result<Value, PageError> {
+        let given = given.into_iter().map(|value| CallArgument { value: Some(value), ..Default::default() });
+        let object = self.object(place, node(place)).await?;
+        self.ask_object(&session(place), object, function, given.collect()).await
+    }
+
+    /// Whether a node is still in its document, and its document in the page.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError`] when the page cannot be asked.
+    pub async fn is_there(&self, place: &Place) -> Result<bool, PageError> {
+        use crate::CallError::{Gone, Refused};
+        match self.ask(place, "function() { return this.isConnected; }", Vec::new()).await {
+            Ok(answer) => Ok(answer == Value::Bool(true)),
+            Err(PageError::Call(Refused { .. })) => Ok(false),
+            // The session of a frame that went; the page's own going is told as such.
+            Err(PageError::Call(Gone { .. })) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The document of the main frame, to be asked.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError`].
+    pub async fn root(&self) -> Result<Place, PageError> {
+        let document = self.call(GetDocumentParams { depth: Some(0), pierce: Some(false) }, LIMIT).await?;
+        Ok(Place {
+            session: self.session().inner().clone(),
+            frame: self.main_frame().inner().clone(),
+            document: DocumentId(self.document()),
+            origin: self.origin(),
+            node: *document.root.backend_node_id.inner(),
+        })
+    }
+
+    /// What is at a point of what is seen of the page. In a frame of another process it is the element that holds
+    /// the frame.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError`].
+    pub async fn place_at(&self, x: f64, y: f64) -> Result<Place, PageError> {
+        let (view, frames) = tokio::join!(self.seen(self.session()), self.frames());
+        let hit = self.hit(self.session(), (x, y), &view?).await?;
+        let frame = frames?.into_iter().find(|frame| frame.id == hit.frame_id);
+        Ok(self.place_of_hit(self.session(), &hit, frame.as_ref()))
+    }
+
+    /// Scrolls to an element and says where its first visible part is, in the page as it is seen.
+    ///
+    /// # Errors
+    ///
+    /// [`ActError`].
+    pub async fn spot(&self, place: &Place) -> Result<Spot, ActError> {
+        let (parts, _) = self.parts(place).await?;
+        let spot = parts.first().copied().ok_or(ActError::NoRoom)?;
+        let (x, y) = self.shift(place).await?;
+        Ok(Spot { left: spot.left + x, top: spot.top + y, ..spot })
+    }
+
+    /// Scrolls to an element and finds a point at which it, and nothing else, is pressed. What covers it may be a
+    /// header that stays while the page moves: it is tried in the middle as well.
+    pub(super) async fn pressable(&self, place: &Place) -> Result<Pressable, ActError> {
+        match self.pressable_now(place).await {
+            Err(ActError::Covered(_)) => {
+                self.ask(place, CENTRE, Vec::new()).await?;
+                self.pressable_now(place).await
+            }
+            tried => tried,
+        }
+    }
+
+    async fn pressable_now(&self, place: &Place) -> Result<Pressable, ActError> {
+        let (parts, view) = self.parts(place).await?;
+        let mut covered = None;
+        for spot in parts.iter().take(4) {
+            for (x, y) in POINTS {
+                let point = spot.at(x, y);
+                let cover = match self.cover(place, point, &view).await? {
+                    None => match self.through_frames(place, point).await? {
+                        Ok(on_page) => {
+                            let shift = (on_page.0 - point.0, on_page.1 - point.1);
+                            return Ok(Pressable { point, on_page, shift, spot: *spot });
+                        }
+                        Err(cover) => cover,
+                    },
+                    Some(cover) => cover,
+                };
+                covered.get_or_insert(cover);
+            }
+        }
+        Err(covered.map_or(ActError::NoRoom, ActError::Covered))
+    }
+
+    /// The parts of an element that are seen, after it was scrolled to.
+    pub(super) async fn parts(&self, place: &Place) -> Result<(Vec<Spot>, VisualViewport), ActError> {
+        let on = session(place);
+        let scroll =
+            ScrollIntoViewIfNeededParams { backend_node_id: Some(node(place)), ..Default::default() };
+        match self.call_in(&on, scroll, LIMIT).await.map_err(ActError::from) {
+            Ok(_) => {}
+            // It has no box of its own.
+            Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
+                return Err(ActError::NoRoom);
+            }
+            Err(error) => return Err(error),
+        }
+        self.parts_where_they_are(place).await
+    }
+
+    /// The parts of an element that are seen now.
+    pub(super) async fn parts_where_they_are(
+        &self,
+        place: &Place,
+    ) -> Result<(Vec<Spot>, VisualViewport), ActError> {
+        let on = session(place);
+        let quads = GetContentQuadsParams { backend_node_id: Some(node(place)), ..Default::default() };
+        let (quads, view) = tokio::join!(self.call_in(&on, quads, LIMIT), self.seen(&on));
+        let view = view?;
+        let quads = match quads.map_err(ActError::from) {
+            Ok(quads) => quads.quads,
+            Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
+                return Err(ActError::NoRoom);
+            }
+            Err(error) => return Err(error),
+        };
+        let parts = quads.iter().map(|quad| Spot::around(quad.inner()));
+        let seen = parts.map(|part| part.within(view.client_width, view.client_height));
+        let mut seen: Vec<Spot> = seen.filter(|part| part.is_there()).collect();
+        // The largest first: the first line of a link may be one letter long.
+        seen.sort_by(|a, b| (b.width * b.height).total_cmp(&(a.width * a.height)));
+        if seen.is_empty() { Err(ActError::NoRoom) } else { Ok((seen, view)) }
+    }
+
+    /// What is seen of a session's page.
+    pub(super) async fn seen(&self, on: &SessionId) -> Result<VisualViewport, PageError> {
+        Ok(self.call_in(on, GetLayoutMetricsParams {}, LIMIT).await?.css_visual_viewport)
+    }
+
+    async fn hit(
+        &self,
+        on: &SessionId,
+        (x, y): (f64, f64),
+        view: &VisualViewport,
+    ) -> Result<GetNodeForLocationReturns, PageError> {
+        // It counts from the document's corner, and takes whole pixels alone.
+        let at = GetNodeForLocationParams {
+            x: (x + view.page_x).floor() as i64,
+            y: (y + view.page_y).floor() as i64,
+            include_user_agent_shadow_dom: Some(false),
+            ignore_pointer_events_none: Some(false),
+        };
+        self.call_in(on, at, LIMIT).await
+    }
+
+    /// What would be pressed instead of an element at a point of its session.
+    async fn cover(
+        &self,
+        place: &Place,
+        point: (f64, f64),
+        view: &VisualViewport,
+    ) -> Result<Option<Cover>, ActError> {
+        let on = session(place);
+        let hit = match self.hit(&on, point, view).await.map_err(ActError::from) {
+            Ok(hit) => hit,
+            // "No node found at given location".
+            Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
+                return Ok(Some(Cover { place: None, words: "nothing that can be pressed".to_owned() }));
+            }
+            Err(error) => return Err(error),
+        };
+        if hit.backend_node_id == node(place) {
+            return Ok(None);
+        }
+        if hit.frame_id.inner() != &place.frame {
+            // An element that holds the frame is pressed by pressing into the frame.
+            let owner = GetFrameOwnerParams::new(hit.frame_id.clone());
+            if let Ok(owner) = self.call_in(&on, owner, LIMIT).await
+                && owner.backend_node_id == node(place)
+            {
+                return Ok(None);
+            }
+            let frames = self.frames().await?;
+            let frame = frames.iter().find(|frame| frame.id == hit.frame_id);
+            let at = self.place_of_hit(&on, &hit, frame);
+            let words = self.ask(&at, WORDS, Vec::new()).await?;
+            return Ok(Some(Cover { place: Some(at), words: words.as_str().unwrap_or_default().to_owned() }));
+        }
+        let (target, other) =
+            (self.object(place, node(place)).await?, self.object(place, hit.backend_node_id).await?);
+        let given = vec![CallArgument { object_id: other, ..Default::default() }];
+        let function =
+            format!("function(hit) {{ const words = {WORDS}; return ({COVER}).call(this, hit); }}");
+        let words = self.ask_object(&on, target, &function, given).await?;
+        let at = Place { node: *hit.backend_node_id.inner(), ..place.clone() };
+        Ok(words.as_str().map(|words| Cover { place: Some(at), words: words.to_owned() }))
+    }
+
+    fn place_of_hit(&self, on: &SessionId, hit: &GetNodeForLocationReturns, frame: Option<&Frame>) -> Place {
+        Place {
+            session: on.inner().clone(),
+            frame: hit.frame_id.inner().clone(),
+            document: DocumentId(frame.map(|frame| frame.document.clone()).unwrap_or_default()),
+            origin: frame.map(|frame| frame.origin.clone()).unwrap_or_default(),
+            node: *hit.backend_node_id.inner(),
+        }
+    }
+
+    /// How far a session's corner is from the page's.
+    pub(super) async fn shift(&self, place: &Place) -> Result<(f64, f64), ActError> {
+        if place.session == *self.session().inner() {
+            return Ok((0.0, 0.0));
+        }
+        let frames = self.frames().await?;
+        let (mut x, mut y) = (0.0, 0.0);
+        let mut inner = session(place);
+        while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
+            let spot = self.inside_of(&outer, owner).await?;
+            (x, y, inner) = (x + spot.left, y + spot.top, outer);
+        }
+        Ok((x, y))
+    }
+
+    /// A point of a frame of another process, in the page as it is seen, if the elements that hold the frames can
+    /// be pressed there.
+    async fn through_frames(
+        &self,
+        place: &Place,
+        point: (f64, f64),
+    ) -> Result<Result<(f64, f64), Cover>, ActError> {
+        if place.session == *self.session().inner() {
+            return Ok(Ok(point));
+        }
+        let frames = self.frames().await?;
+        let mut at = point;
+        let mut inner = session(place);
+        while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
+            let spot = self.inside_of(&outer, owner).await?;
+            let view = self.seen(&inner).await?;
+            // A frame may be shown smaller or larger than it is.
+            let scale = |shown: f64, own: f64| if own > 0.0 && shown > 0.0 { shown / own } else { 1.0 };
+            let (wide, high) = (scale(spot.width, view.client_width), scale(spot.height, view.client_height));
+            let near = |scale: f64| if (scale - 1.0).abs() < 0.05 { 1.0 } else { scale };
+            at = (spot.left + at.0 * near(wide), spot.top + at.1 * near(high));
+            let holder = frames.iter().find(|frame| frame.session == outer).map(|frame| Place {
+                session: outer.inner().clone(),
+                frame: frame.id.inner().clone(),
+                document: DocumentId(frame.document.clone()),
+                origin: frame.origin.clone(),
+                node: *owner.inner(),
+            });
+            if let Some(holder) = holder {
+                let view = self.seen(&outer).await?;
+                if let Some(cover) = self.cover(&holder, at, &view).await? {
+                    return Ok(Err(cover));
+                }
+            }
+            inner = outer;
+        }
+        Ok(Ok(at))
+    }
+
+    /// The session around a session, and the element there that holds it.
+    async fn holder(
+        &self,
+        frames: &[Frame],
+        inner: &SessionId,
+    ) -> Result<Option<(SessionId, BackendNodeId)>, ActError> {
+        if inner == self.session() {
+            return Ok(None);
+        }
+        let top = frames.iter().find(|frame| frame.session == *inner).ok_or(ActError::Gone)?;
+        let parent = top.parent.as_ref().and_then(|parent| frames.iter().find(|frame| frame.id == *parent));
+        let outer = parent.ok_or(ActError::Gone)?.session.clone();
+        let owner = self.call_in(&outer, GetFrameOwnerParams::new(top.id.clone()), LIMIT).await?;
+        Ok(Some((outer, owner.backend_node_id)))
+    }
+
+    /// Where the inside of an element is, without its border.
+    async fn inside_of(&self, on: &SessionId, owner: BackendNodeId) -> Result<Spot, ActError> {
+        let model = GetBoxModelParams { backend_node_id: Some(owner), ..Default::default() };
+        let model = self.call_in(on, model, LIMIT).await.map_err(|_| ActError::NoRoom)?;
+        Ok(Spot::around(model.model.content.inner()))
+    }
+
+    pub(super) async fn world(&self, on: &SessionId, frame: &str) -> Result<ExecutionContextId, PageError> {
+        let world = CreateIsolatedWorldParams {
+            world_name: Some(WORLD.to_owned()),
+            ..CreateIsolatedWorldParams::new(FrameId::new(frame))
+        };
+        Ok(self.call_in(on, world, LIMIT).await?.execution_context_id)
+    }
+
+    pub(super) async fn object(
+        &self,
+        place: &Place,
+        at: BackendNodeId,
+    ) -> Result<Option<RemoteObjectId>, PageError> {
+        let on = session(place);
+        let context = self.world(&on, &place.frame).await?;
+        let resolve = ResolveNodeParams {
+            backend_node_id: Some(at),
+            execution_context_id: Some(context),
+            object_group: Some(WORLD.to_owned()),
+            ..Default::default()
+        };
+        Ok(self.call_in(&on, resolve, LIMIT).await?.object.object_id)
+    }
+
+    async fn ask_object(
+        &self,
+        on: &SessionId,
+        object: Option<RemoteObjectId>,
+        function: &str,
+        given: Vec<CallArgument>,
+    ) -> Result<Value, PageError> {
+        let call = CallFunctionOnParams {
+            object_id: object,
+            arguments: Some(given),
+            return_by_value: Some(true),
+            ..CallFunctionOnParams::new(function)
+        };
+        Ok(self.call_in(on, call, LIMIT).await?.result.value.unwrap_or_default())
+    }
+}

@@ -1,0 +1,184 @@
+//! The mouse.
+
+use super::{
+    ActError, Audience, LIMIT, Scroll, Unfit, Way,
+    place::{node, session},
+};
+use crate::{
+    Page, PageError,
+    cdp::browser_protocol::{
+        input::{DispatchMouseEventParams, DispatchMouseEventType, MouseButton},
+        target::SessionId,
+    },
+    snapshot::Place,
+};
+use serde_json::json;
+
+/// Lets go of the button when what was begun with it is given up half-way.
+pub(super) struct Held<'p> {
+    page: &'p Page,
+    on: SessionId,
+    at: (f64, f64),
+    is_down: bool,
+}
+
+impl<'p> Held<'p> {
+    pub(super) async fn press(
+        page: &'p Page,
+        on: &SessionId,
+        at: (f64, f64),
+        count: i64,
+    ) -> Result<Self, PageError> {
+        let held = Self { page, on: on.clone(), at, is_down: true };
+        page.call_in(on, event(DispatchMouseEventType::MousePressed, at, count), LIMIT).await?;
+        Ok(held)
+    }
+
+    pub(super) async fn release(mut self, at: (f64, f64), count: i64) -> Result<(), PageError> {
+        self.is_down = false;
+        self.page.call_in(&self.on, event(DispatchMouseEventType::MouseReleased, at, count), LIMIT).await?;
+        Ok(())
+    }
+
+    pub(super) fn moved(&mut self, at: (f64, f64)) {
+        self.at = at;
+    }
+
+    /// The button came up by something else than this.
+    pub(super) fn is_up(mut self) {
+        self.is_down = false;
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if self.is_down {
+            let up = event(DispatchMouseEventType::MouseReleased, self.at, 1);
+            self.page.link().tell(Some(&self.on), up);
+        }
+    }
+}
+
+fn event(kind: DispatchMouseEventType, (x, y): (f64, f64), count: i64) -> DispatchMouseEventParams {
+    let buttons = if kind == DispatchMouseEventType::MousePressed { 1 } else { 0 };
+    DispatchMouseEventParams {
+        button: Some(MouseButton::Left),
+        buttons: Some(buttons),
+        click_count: Some(count),
+        ..DispatchMouseEventParams::new(kind, x, y)
+    }
+}
+
+/// What a click needs that only the element can say.
+const KIND: &str = "function() {
+    const one = this.nodeType === 1 ? this : this.parentElement;
+    return one && one.localName === 'option' && one.closest('select') ? 'option' : '';
+}";
+
+impl Page {
+    pub(super) async fn click(&self, place: &Place, times: i64, audience: Audience) -> Result<Way, ActError> {
+        match self.pressable(place).await {
+            Ok(at) => {
+                self.point_out(audience, at.on_page, Some((at.spot, at.shift)));
+                self.press_at(&session(place), at.point, times).await?;
+                Ok(Way::Input)
+            }
+            // The options of a closed list take no room; the list takes them by its value.
+            Err(ActError::NoRoom) if self.ask(place, KIND, Vec::new()).await? == "option" => {
+                self.choose_option(place).await?;
+                Ok(Way::Set)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) async fn click_at(&self, at: (f64, f64), audience: Audience) -> Result<Way, ActError> {
+        self.point_out(audience, at, None);
+        self.press_at(self.session(), at, 1).await?;
+        Ok(Way::Input)
+    }
+
+    pub(super) async fn hover(&self, place: &Place, audience: Audience) -> Result<Way, ActError> {
+        let at = self.pressable(place).await?;
+        self.point_out(audience, at.on_page, Some((at.spot, at.shift)));
+        self.move_to(&session(place), at.point).await?;
+        Ok(Way::Input)
+    }
+
+    pub(super) async fn move_to(&self, on: &SessionId, (x, y): (f64, f64)) -> Result<(), PageError> {
+        self.call_in(on, DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, x, y), LIMIT)
+            .await?;
+        Ok(())
+    }
+
+    async fn press_at(&self, on: &SessionId, at: (f64, f64), times: i64) -> Result<(), PageError> {
+        self.move_to(on, at).await?;
+        for time in 1..=times {
+            let held = Held::press(self, on, at, time).await?;
+            held.release(at, time).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn scroll(&self, scroll: &Scroll, audience: Audience) -> Result<Way, ActError> {
+        match scroll {
+            Scroll::To(place) => {
+                let (parts, _) = self.parts(place).await?;
+                if let (Some(part), (x, y)) = (parts.first(), self.shift(place).await?) {
+                    let (left, top) = part.middle();
+                    self.point_out(audience, (left + x, top + y), Some((*part, (x, y))));
+                }
+                Ok(Way::Input)
+            }
+            Scroll::ToText(text) => match self.find_text(text, super::text::Found::ScrolledTo).await? {
+                true => Ok(Way::Set),
+                false => Err(Unfit::NoSuchText.into()),
+            },
+            Scroll::By(place, x, y) => {
+                let (on, at) = match place {
+                    Some(place) => {
+                        let (parts, _) = self.parts(place).await?;
+                        (session(place), parts.first().map_or((0.0, 0.0), |part| part.middle()))
+                    }
+                    None => {
+                        let view = self.seen(self.session()).await?;
+                        (self.session().clone(), (view.client_width / 2.0, view.client_height / 2.0))
+                    }
+                };
+                let wheel = DispatchMouseEventParams {
+                    delta_x: Some(*x),
+                    delta_y: Some(*y),
+                    ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseWheel, at.0, at.1)
+                };
+                self.call_in(&on, wheel, LIMIT).await?;
+                Ok(Way::Input)
+            }
+        }
+    }
+
+    async fn choose_option(&self, place: &Place) -> Result<(), ActError> {
+        const CHOOSE: &str = "function() {
+            const one = this.nodeType === 1 ? this : this.parentElement;
+            const list = one.closest('select');
+            if (one.disabled || list.disabled) return false;
+            if (list.multiple) one.selected = !one.selected; else one.selected = true;
+            list.dispatchEvent(new Event('input', { bubbles: true }));
+            list.dispatchEvent(new Event('change', { bubbles: true }));
+            return true;
+        }";
+        match self.ask(place, CHOOSE, Vec::new()).await? == json!(true) {
+            true => Ok(()),
+            false => Err(Unfit::Closed.into()),
+        }
+    }
+
+    /// Gives an element the focus, as a person's Tab key would.
+    pub(super) async fn focus(&self, place: &Place) -> Result<(), ActError> {
+        let focus = crate::cdp::browser_protocol::dom::FocusParams {
+            backend_node_id: Some(node(place)),
+            ..Default::default()
+        };
+        self.call_in(&session(place), focus, LIMIT).await?;
+        Ok(())
+    }
+}

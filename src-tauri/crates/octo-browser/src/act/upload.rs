@@ -1,0 +1,111 @@
+//! Giving files to a page.
+
+use super::{
+    ActError, Audience, LIMIT, Unfit, Way,
+    place::{node, session},
+};
+use crate::{
+    CallError, Heard, Page, PageError,
+    cdp::browser_protocol::{
+        dom::{BackendNodeId, SetFileInputFilesParams},
+        page::{EventFileChooserOpened, SetInterceptFileChooserDialogParams},
+        target::SessionId,
+    },
+    snapshot::Place,
+};
+use std::{path::PathBuf, time::Duration};
+use tokio::time::{Instant, timeout_at};
+
+/// How long a button may take to ask for a file.
+const ASKING: Duration = Duration::from_secs(2);
+
+/// Whether an element is a field for files, or a label of one that shows.
+const KIND: &str = "function() {
+    return this.localName === 'input' && this.type === 'file' ? (this.disabled ? 'closed' : this.multiple ? 'many' : 'one') : '';
+}";
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Chooser {
+    #[serde(default)]
+    mode: String,
+    backend_node_id: Option<i64>,
+}
+
+/// While it is held, the page's choice of files does not open on the person's screen. It must end with the act: the
+/// person's own button would be dead.
+struct Interception<'p> {
+    page: &'p Page,
+    on: SessionId,
+}
+
+impl Drop for Interception<'_> {
+    fn drop(&mut self) {
+        self.page.link().tell(Some(&self.on), SetInterceptFileChooserDialogParams::new(false));
+    }
+}
+
+impl Page {
+    pub(super) async fn upload(
+        &self,
+        place: &Place,
+        files: &[PathBuf],
+        audience: Audience,
+    ) -> Result<Way, ActError> {
+        self.show_where(place, audience).await?;
+        let kind = self.ask(place, KIND, Vec::new()).await?;
+        match kind.as_str().unwrap_or_default() {
+            "closed" => Err(Unfit::Closed.into()),
+            "one" if files.len() > 1 => Err(Unfit::OneFile.into()),
+            "one" | "many" => self.give(&session(place), node(place), files).await,
+            _ => self.upload_through(place, files, audience).await,
+        }
+    }
+
+    /// Presses what asks for files, and gives them to the field that it asks for.
+    async fn upload_through(
+        &self,
+        place: &Place,
+        files: &[PathBuf],
+        audience: Audience,
+    ) -> Result<Way, ActError> {
+        let on = session(place);
+        // A page in the background opens no choice of files.
+        self.bring_to_front().await?;
+        let mut events = self.link().events(Some(&on));
+        let interception = Interception { page: self, on: on.clone() };
+        self.call_in(&on, SetInterceptFileChooserDialogParams::new(true), LIMIT).await?;
+        self.click(place, 1, audience).await?;
+        let until = Instant::now() + ASKING;
+        let asked = loop {
+            match timeout_at(until, events.next()).await {
+                Ok(Heard::Event(event)) if event.method == EventFileChooserOpened::IDENTIFIER => {
+                    break event.read::<Chooser>();
+                }
+                Ok(Heard::Event(_) | Heard::Missed(_)) => {}
+                Ok(Heard::Over) => return Err(ActError::Page(PageError::Detached)),
+                Err(_) => break None,
+            }
+        };
+        drop(interception);
+        let asked = asked.ok_or(Unfit::NoFiles)?;
+        let field = asked.backend_node_id.ok_or(Unfit::NoFiles)?;
+        if asked.mode == "selectSingle" && files.len() > 1 {
+            return Err(Unfit::OneFile.into());
+        }
+        self.give(&on, BackendNodeId::new(field), files).await
+    }
+
+    async fn give(&self, on: &SessionId, field: BackendNodeId, files: &[PathBuf]) -> Result<Way, ActError> {
+        let files = files.iter().map(|file| file.to_string_lossy().into_owned());
+        let give = SetFileInputFilesParams {
+            backend_node_id: Some(field),
+            ..SetFileInputFilesParams::new(files.collect::<Vec<_>>())
+        };
+        match self.call_in(on, give, LIMIT).await.map_err(ActError::from) {
+            Ok(_) => Ok(Way::Set),
+            Err(ActError::Page(PageError::Call(CallError::Refused { .. }))) => Err(Unfit::NoFiles.into()),
+            Err(error) => Err(error),
+        }
+    }
+}

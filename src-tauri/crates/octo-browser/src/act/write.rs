@@ -1,0 +1,187 @@
+//! Writing into fields.
+
+use super::{ActError, Audience, LIMIT, Unfit, Way, keys::Stroke, place::session};
+use crate::{CallError, Page, PageError, cdp::browser_protocol::input::InsertTextParams, snapshot::Place};
+use serde_json::{Value, json};
+
+/// Up to so many characters are typed key by key, as a person would: pages that look for keys see them. Measured, a
+/// key takes a third of a millisecond when none is waited for by itself; longer texts are put in at once.
+const KEYED: usize = 200;
+
+/// What kind of field it is, with the caret where text goes: at the end of what is there, or over all of it.
+const CARET: &str = "function(replace) {
+    let one = this.nodeType === 1 ? this : this.parentElement;
+    if (one && one.localName === 'label' && one.control) one = one.control;
+    if (!one) return 'none';
+    const kind = (one.type || '').toLowerCase();
+    if (one.localName === 'select') return 'select';
+    if (one.localName === 'input' && ['checkbox', 'radio'].includes(kind)) return 'tick';
+    if (one.localName === 'input' && ['button', 'submit', 'reset', 'image', 'file', 'hidden'].includes(kind)) return 'none';
+    if (['input', 'textarea'].includes(one.localName)) {
+        if (one.disabled || one.readOnly) return 'closed';
+        if (one.localName === 'input' && ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'].includes(kind)) return 'value';
+        one.focus({ preventScroll: true });
+        if (replace) one.select();
+        else try { one.setSelectionRange(one.value.length, one.value.length); } catch { /* Numbers and addresses of mail have no places. */ }
+        return one.value === '' ? 'empty' : 'text';
+    }
+    if (!one.isContentEditable) {
+        const inner = one.querySelector('[contenteditable=\"\"],[contenteditable=true],[contenteditable=plaintext-only],textarea,input');
+        if (!inner || !inner.isContentEditable) return 'none';
+        one = inner;
+    }
+    const top = one.closest('[contenteditable=\"\"],[contenteditable=true],[contenteditable=plaintext-only]') || one;
+    if (!top.contains(one.ownerDocument.activeElement)) top.focus({ preventScroll: true });
+    const range = one.ownerDocument.createRange();
+    range.selectNodeContents(one);
+    if (!replace) range.collapse(false);
+    const selection = one.ownerDocument.getSelection();
+    selection.removeAllRanges();
+    selection.addRange(range);
+    return one.textContent === '' ? 'empty' : 'text';
+}";
+
+/// Whether the focus is where the text is to go. A page may move it when a field gets it.
+const HAS_FOCUS: &str = "function() {
+    const one = this.localName === 'label' && this.control ? this.control : this;
+    const active = one.getRootNode().activeElement;
+    return !!active && (active === one || active.contains(one) || one.contains(active));
+}";
+
+/// Sets what has no text to type. The native setter: pages that watch the property see a change that they did not
+/// make, as they do when a person picks a date.
+const SET: &str = "function(value) {
+    const one = this.localName === 'label' && this.control ? this.control : this;
+    one.focus({ preventScroll: true });
+    const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
+    const before = one.value;
+    setter.call(one, value);
+    const taken = one.type === 'range' ? Number(one.value) === Number(value) : value === '' || one.value !== '' && (one.value === value || one.value.startsWith(value) || value.startsWith(one.value));
+    if (one.type === 'color' ? one.value !== value.toLowerCase() : !taken) { setter.call(one, before); return false; }
+    one.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+    one.dispatchEvent(new Event('change', { bubbles: true }));
+    return true;
+}";
+
+/// Whether a box is ticked.
+const TICKED: &str = "function() {
+    const one = this.localName === 'label' && this.control ? this.control : this;
+    return one.checked === true;
+}";
+
+impl Page {
+    pub(super) async fn type_text(
+        &self,
+        place: &Place,
+        text: &str,
+        audience: Audience,
+    ) -> Result<Way, ActError> {
+        self.show_where(place, audience).await?;
+        match self.caret(place, Writing::Append).await? {
+            Caret::Text | Caret::Empty => self.write(place, text).await,
+            Caret::Value => self.set_value(place, text).await,
+            Caret::Tick | Caret::List => Err(Unfit::NoText.into()),
+        }
+    }
+
+    pub(super) async fn fill(&self, place: &Place, text: &str, audience: Audience) -> Result<Way, ActError> {
+        self.show_where(place, audience).await?;
+        match self.caret(place, Writing::Replace).await? {
+            Caret::Empty if text.is_empty() => Ok(Way::Nothing),
+            Caret::Text if text.is_empty() => {
+                let delete = Stroke::read("Delete").ok_or(Unfit::UnknownKey)?;
+                self.strike(&session(place), &delete).await?;
+                Ok(Way::Input)
+            }
+            Caret::Text | Caret::Empty => self.write(place, text).await,
+            Caret::Value => self.set_value(place, text.trim()).await,
+            Caret::List => self.select(place, &[text.to_owned()], audience).await,
+            Caret::Tick => {
+                let wanted = match text.trim().to_lowercase().as_str() {
+                    "true" | "on" | "yes" | "1" | "checked" => true,
+                    "false" | "off" | "no" | "0" | "unchecked" | "" => false,
+                    _ => return Err(Unfit::NotAccepted.into()),
+                };
+                if self.ask(place, TICKED, Vec::new()).await? == json!(wanted) {
+                    return Ok(Way::Nothing);
+                }
+                self.click(place, 1, audience).await?;
+                Ok(Way::Input)
+            }
+        }
+    }
+
+    async fn caret(&self, place: &Place, writing: Writing) -> Result<Caret, ActError> {
+        let replace = json!(writing == Writing::Replace);
+        let kind = self.ask(place, CARET, vec![replace]).await?;
+        match kind.as_str().unwrap_or_default() {
+            "select" => Ok(Caret::List),
+            "tick" => Ok(Caret::Tick),
+            "value" => Ok(Caret::Value),
+            "closed" => Err(Unfit::Closed.into()),
+            "empty" => Ok(Caret::Empty),
+            "text" => Ok(Caret::Text),
+            _ => Err(Unfit::NoText.into()),
+        }
+    }
+
+    /// Writes where the caret is.
+    async fn write(&self, place: &Place, text: &str) -> Result<Way, ActError> {
+        if self.ask(place, HAS_FOCUS, Vec::new()).await? != Value::Bool(true) {
+            return Err(Unfit::Closed.into());
+        }
+        let on = session(place);
+        let strokes: Option<Vec<Stroke>> =
+            if text.chars().count() <= KEYED { text.chars().map(Stroke::writing).collect() } else { None };
+        match strokes {
+            Some(strokes) => self.strike_all(&on, &strokes).await?,
+            // What has no key of its own. It never presses Enter.
+            None => {
+                self.call_in(&on, InsertTextParams::new(text), LIMIT).await?;
+            }
+        }
+        Ok(Way::Input)
+    }
+
+    async fn set_value(&self, place: &Place, value: &str) -> Result<Way, ActError> {
+        match self.ask(place, SET, vec![json!(value)]).await? == json!(true) {
+            true => Ok(Way::Set),
+            false => Err(Unfit::NotAccepted.into()),
+        }
+    }
+
+    /// Scrolls to an element that is about to be used, and points at it. What takes no room (a field that its page
+    /// hides behind a picture of its own) can be written to all the same.
+    pub(super) async fn show_where(&self, place: &Place, audience: Audience) -> Result<(), ActError> {
+        match self.parts(place).await {
+            Ok((parts, _)) => {
+                if audience == Audience::Person
+                    && let Some(part) = parts.first()
+                {
+                    let (x, y) = self.shift(place).await?;
+                    let (left, top) = part.middle();
+                    self.point_out(audience, (left + x, top + y), Some((*part, (x, y))));
+                }
+                Ok(())
+            }
+            Err(ActError::NoRoom | ActError::Page(PageError::Call(CallError::Refused { .. }))) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writing {
+    Append,
+    Replace,
+}
+
+/// What a field takes, with the caret in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Caret {
+    Text,
+    Empty,
+    Value,
+    Tick,
+    List,
+}

@@ -1,0 +1,77 @@
+//! What of the machine decides where browsers are.
+
+use std::{env, ffi::OsString, path::PathBuf};
+
+/// The system Octo runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Linux and the other systems with X11 or Wayland.
+    Linux,
+    /// macOS.
+    Mac,
+    /// Windows.
+    Windows,
+}
+
+/// What of the machine decides where browsers are. Taken once, so that everything else is a function of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    /// The system.
+    pub system: System,
+    /// The person's home.
+    pub home: PathBuf,
+    /// `CHROME_CONFIG_HOME`, which a browser on Linux obeys before anything else.
+    pub chrome_config_home: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`.
+    pub xdg_config_home: Option<PathBuf>,
+    /// `%LOCALAPPDATA%`.
+    pub local_app_data: Option<PathBuf>,
+    /// The folders programs are installed in on Windows.
+    pub program_files: Vec<PathBuf>,
+    /// `AppData/Local` of the Windows users whose Linux this is.
+    pub windows_homes: Vec<PathBuf>,
+    /// The folders of `PATH`.
+    pub path: Vec<PathBuf>,
+}
+
+impl Environment {
+    /// The environment of this process.
+    pub fn of_process() -> Self {
+        let system = if cfg!(windows) {
+            System::Windows
+        } else if cfg!(target_os = "macos") {
+            System::Mac
+        } else {
+            System::Linux
+        };
+        let folder = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let home = env::home_dir().unwrap_or_default();
+        Self {
+            system,
+            chrome_config_home: folder("CHROME_CONFIG_HOME"),
+            xdg_config_home: folder("XDG_CONFIG_HOME"),
+            local_app_data: folder("LOCALAPPDATA"),
+            program_files: ["ProgramFiles", "ProgramFiles(x86)", "LOCALAPPDATA"]
+                .iter()
+                .filter_map(|name| folder(name))
+                .collect(),
+            windows_homes: if system == System::Linux { windows_homes() } else { Vec::new() },
+            path: env::var_os("PATH")
+                .map(|path: OsString| env::split_paths(&path).collect())
+                .unwrap_or_default(),
+            home,
+        }
+    }
+}
+
+/// The Windows users' folders, where this Linux runs within Windows.
+fn windows_homes() -> Vec<PathBuf> {
+    if env::var_os("WSL_DISTRO_NAME").is_none() {
+        return Vec::new();
+    }
+    let users = std::fs::read_dir("/mnt/c/Users").into_iter().flatten().flatten();
+    let mut homes: Vec<PathBuf> =
+        users.map(|user| user.path().join("AppData").join("Local")).filter(|it| it.is_dir()).collect();
+    homes.sort();
+    homes
+}

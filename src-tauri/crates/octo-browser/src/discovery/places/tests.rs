@@ -1,0 +1,142 @@
+use super::*;
+use crate::{Channel, Family};
+
+fn environment(system: System) -> Environment {
+    Environment {
+        system,
+        home: "/home/ada".into(),
+        chrome_config_home: None,
+        xdg_config_home: None,
+        local_app_data: None,
+        program_files: Vec::new(),
+        windows_homes: Vec::new(),
+        path: Vec::new(),
+    }
+}
+
+fn of(environment: &Environment, family: Family, channel: Channel) -> Vec<String> {
+    let all = candidates(environment, None).into_iter();
+    let of = all.filter(|it| (it.product.family, it.product.channel) == (family, channel));
+    of.map(|it| it.folder.to_string_lossy().replace('\\', "/")).collect()
+}
+
+#[test]
+fn every_system_has_its_folders() {
+    use Channel::{Beta, Canary, Dev, Stable};
+    use Family::{Brave, Chrome, Chromium, Edge};
+    let (linux, mac, windows) =
+        (environment(System::Linux), environment(System::Mac), environment(System::Windows));
+    for (environment, family, channel, expected) in [
+        (
+            &linux,
+            Chrome,
+            Stable,
+            vec![
+                "/home/ada/.config/google-chrome",
+                "/home/ada/.var/app/com.google.Chrome/config/google-chrome",
+            ],
+        ),
+        (
+            &linux,
+            Chrome,
+            Dev,
+            vec![
+                "/home/ada/.config/google-chrome-unstable",
+                "/home/ada/.var/app/com.google.ChromeDev/config/google-chrome-unstable",
+            ],
+        ),
+        (&linux, Edge, Beta, vec!["/home/ada/.config/microsoft-edge-beta"]),
+        (&linux, Edge, Canary, vec![]),
+        (
+            &linux,
+            Chromium,
+            Stable,
+            vec![
+                "/home/ada/.config/chromium",
+                "/home/ada/.var/app/org.chromium.Chromium/config/chromium",
+                "/home/ada/snap/chromium/common/chromium",
+            ],
+        ),
+        (&mac, Chrome, Canary, vec!["/home/ada/Library/Application Support/Google/Chrome Canary"]),
+        (&mac, Edge, Stable, vec!["/home/ada/Library/Application Support/Microsoft Edge"]),
+        (&mac, Brave, Stable, vec!["/home/ada/Library/Application Support/BraveSoftware/Brave-Browser"]),
+        (&windows, Chrome, Canary, vec!["/home/ada/AppData/Local/Google/Chrome SxS/User Data"]),
+        (&windows, Edge, Dev, vec!["/home/ada/AppData/Local/Microsoft/Edge Dev/User Data"]),
+    ] {
+        assert_eq!(of(environment, family, channel), expected, "{family:?} {channel:?}");
+    }
+}
+
+#[test]
+fn variables_move_the_folders() {
+    let mut linux = environment(System::Linux);
+    linux.xdg_config_home = Some("/xdg".into());
+    assert_eq!(of(&linux, Family::Edge, Channel::Beta), ["/xdg/microsoft-edge-beta"]);
+    linux.chrome_config_home = Some("/own".into());
+    assert_eq!(of(&linux, Family::Edge, Channel::Beta), ["/own/microsoft-edge-beta"]);
+    linux.windows_homes = vec!["/mnt/c/Users/Ada/AppData/Local".into()];
+    assert_eq!(
+        of(&linux, Family::Edge, Channel::Beta),
+        ["/own/microsoft-edge-beta", "/mnt/c/Users/Ada/AppData/Local/Microsoft/Edge Beta/User Data"]
+    );
+    let mut windows = environment(System::Windows);
+    windows.local_app_data = Some("/local".into());
+    assert_eq!(of(&windows, Family::Chrome, Channel::Stable), ["/local/Google/Chrome/User Data"]);
+}
+
+#[test]
+fn a_named_folder_is_the_only_one_and_its_browser_is_told_by_its_name() {
+    let linux = environment(System::Linux);
+    for (folder, name) in [
+        ("/home/ada/.config/google-chrome-beta", "Google Chrome Beta"),
+        ("/elsewhere/microsoft-edge", "Microsoft Edge"),
+        ("/backup/google-chrome-beta/", "Google Chrome Beta"),
+        ("/work/profile", "Google Chrome"),
+    ] {
+        let found = candidates(&linux, Some(Path::new(folder)));
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].product.name(), found[0].folder.as_path()), (name, Path::new(folder)));
+    }
+}
+
+#[test]
+fn the_port_file_is_read_as_it_is_written_and_nothing_else_is() {
+    let read = |text: &str| PortFile::parse(text).map(|file| (file.port, file.path));
+    let path = "/devtools/browser/0886be61-cbf5-44e8-b3af-4f7a04158c30";
+    assert_eq!(read(&format!("9222\n{path}")), Some((9222, path.to_owned())));
+    assert_eq!(read(&format!("37751\r\n{path}\r\n")), Some((37751, path.to_owned())));
+    for bad in [
+        "",
+        "9222",
+        "9222\n",
+        "0\n/devtools/browser/a",
+        "70000\n/devtools/browser/a",
+        "9222\n/devtools/page/a",
+        "9222\n/devtools/browser/",
+        "9222\n/devtools/browser/a@evil.example/",
+        "9222\n@evil.example/devtools/browser/a",
+        "x\n/devtools/browser/a",
+    ] {
+        assert_eq!(read(bad), None, "{bad:?}");
+    }
+}
+
+#[test]
+fn programs_are_found_where_they_are_installed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut linux = environment(System::Linux);
+    linux.path = vec!["/nowhere".into(), folder.path().to_owned()];
+    assert_eq!(executables(&linux), []);
+    for name in ["chromium", "google-chrome", "google-chrome-stable"] {
+        fs::write(folder.path().join(name), "").expect("written");
+    }
+    let found: Vec<(&str, PathBuf)> =
+        executables(&linux).into_iter().map(|(product, path)| (product.name(), path)).collect();
+    assert_eq!(
+        found,
+        [
+            ("Google Chrome", folder.path().join("google-chrome-stable")),
+            ("Chromium", folder.path().join("chromium")),
+        ]
+    );
+}

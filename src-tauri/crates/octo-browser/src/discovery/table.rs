@@ -1,0 +1,229 @@
+//! The browsers that are known, as data.
+
+/// A maker's browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Google Chrome.
+    Chrome,
+    /// Microsoft Edge.
+    Edge,
+    /// Brave.
+    Brave,
+    /// Chromium.
+    Chromium,
+}
+
+/// How fresh a browser is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Channel {
+    /// What most people have.
+    Stable,
+    /// The next version.
+    Beta,
+    /// The one after it. Brave calls it Nightly.
+    Dev,
+    /// Today's.
+    Canary,
+}
+
+/// A browser that is known, and where it keeps its data. Paths have `/` between their parts on every system.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Product {
+    /// The maker's browser.
+    pub family: Family,
+    /// How fresh it is.
+    pub channel: Channel,
+    /// Below `%LOCALAPPDATA%`.
+    pub(crate) windows: Option<&'static str>,
+    /// Below `~/Library/Application Support`.
+    pub(crate) mac: Option<&'static str>,
+    /// Below the folder for configuration.
+    pub(crate) linux: Option<&'static str>,
+    /// Its name as a Flatpak, whose folder for configuration is its own.
+    pub(crate) flatpak: Option<&'static str>,
+    /// Below the home, as a Snap.
+    pub(crate) snap: Option<&'static str>,
+    /// Its program on Linux, looked for in `PATH`.
+    pub(crate) commands: &'static [&'static str],
+    /// Its program on macOS, below `/Applications`.
+    pub(crate) mac_program: Option<&'static str>,
+    /// Its program below a folder for programs on Windows.
+    pub(crate) windows_program: Option<&'static str>,
+}
+
+impl Product {
+    /// Its name as its maker writes it.
+    pub fn name(&self) -> &'static str {
+        match (self.family, self.channel) {
+            (Family::Chrome, Channel::Stable) => "Google Chrome",
+            (Family::Chrome, Channel::Beta) => "Google Chrome Beta",
+            (Family::Chrome, Channel::Dev) => "Google Chrome Dev",
+            (Family::Chrome, Channel::Canary) => "Google Chrome Canary",
+            (Family::Edge, Channel::Stable) => "Microsoft Edge",
+            (Family::Edge, Channel::Beta) => "Microsoft Edge Beta",
+            (Family::Edge, Channel::Dev) => "Microsoft Edge Dev",
+            (Family::Edge, Channel::Canary) => "Microsoft Edge Canary",
+            (Family::Brave, Channel::Stable) => "Brave",
+            (Family::Brave, Channel::Beta) => "Brave Beta",
+            (Family::Brave, Channel::Dev | Channel::Canary) => "Brave Nightly",
+            (Family::Chromium, _) => "Chromium",
+        }
+    }
+
+    /// The address of the page where its person allows other programs to attach.
+    pub fn switch_page(&self) -> &'static str {
+        match self.family {
+            Family::Edge => "edge://inspect/#remote-debugging",
+            Family::Brave => "brave://inspect/#remote-debugging",
+            Family::Chrome | Family::Chromium => "chrome://inspect/#remote-debugging",
+        }
+    }
+}
+
+/// The browsers in the order they are looked for: by how many people have them, and what is stable first.
+pub(crate) const PRODUCTS: &[Product] = &[
+    Product {
+        family: Family::Chrome,
+        channel: Channel::Stable,
+        windows: Some("Google/Chrome/User Data"),
+        mac: Some("Google/Chrome"),
+        linux: Some("google-chrome"),
+        flatpak: Some("com.google.Chrome"),
+        snap: None,
+        commands: &["google-chrome-stable", "google-chrome"],
+        mac_program: Some("Google Chrome.app/Contents/MacOS/Google Chrome"),
+        windows_program: Some("Google/Chrome/Application/chrome.exe"),
+    },
+    Product {
+        family: Family::Edge,
+        channel: Channel::Stable,
+        windows: Some("Microsoft/Edge/User Data"),
+        mac: Some("Microsoft Edge"),
+        linux: Some("microsoft-edge"),
+        flatpak: Some("com.microsoft.Edge"),
+        snap: None,
+        commands: &["microsoft-edge-stable", "microsoft-edge"],
+        mac_program: Some("Microsoft Edge.app/Contents/MacOS/Microsoft Edge"),
+        windows_program: Some("Microsoft/Edge/Application/msedge.exe"),
+    },
+    Product {
+        family: Family::Brave,
+        channel: Channel::Stable,
+        windows: Some("BraveSoftware/Brave-Browser/User Data"),
+        mac: Some("BraveSoftware/Brave-Browser"),
+        linux: Some("BraveSoftware/Brave-Browser"),
+        flatpak: Some("com.brave.Browser"),
+        snap: Some("snap/brave/current/.config/BraveSoftware/Brave-Browser"),
+        commands: &["brave-browser-stable", "brave-browser", "brave"],
+        mac_program: Some("Brave Browser.app/Contents/MacOS/Brave Browser"),
+        windows_program: Some("BraveSoftware/Brave-Browser/Application/brave.exe"),
+    },
+    Product {
+        family: Family::Chromium,
+        channel: Channel::Stable,
+        windows: Some("Chromium/User Data"),
+        mac: Some("Chromium"),
+        linux: Some("chromium"),
+        flatpak: Some("org.chromium.Chromium"),
+        snap: Some("snap/chromium/common/chromium"),
+        commands: &["chromium", "chromium-browser"],
+        mac_program: Some("Chromium.app/Contents/MacOS/Chromium"),
+        windows_program: Some("Chromium/Application/chrome.exe"),
+    },
+    Product {
+        family: Family::Chrome,
+        channel: Channel::Beta,
+        windows: Some("Google/Chrome Beta/User Data"),
+        mac: Some("Google/Chrome Beta"),
+        linux: Some("google-chrome-beta"),
+        flatpak: None,
+        snap: None,
+        commands: &["google-chrome-beta"],
+        mac_program: Some("Google Chrome Beta.app/Contents/MacOS/Google Chrome Beta"),
+        windows_program: Some("Google/Chrome Beta/Application/chrome.exe"),
+    },
+    Product {
+        family: Family::Chrome,
+        channel: Channel::Dev,
+        windows: Some("Google/Chrome Dev/User Data"),
+        mac: Some("Google/Chrome Dev"),
+        linux: Some("google-chrome-unstable"),
+        flatpak: Some("com.google.ChromeDev"),
+        snap: None,
+        commands: &["google-chrome-unstable"],
+        mac_program: Some("Google Chrome Dev.app/Contents/MacOS/Google Chrome Dev"),
+        windows_program: Some("Google/Chrome Dev/Application/chrome.exe"),
+    },
+    Product {
+        family: Family::Chrome,
+        channel: Channel::Canary,
+        windows: Some("Google/Chrome SxS/User Data"),
+        mac: Some("Google/Chrome Canary"),
+        linux: Some("google-chrome-canary"),
+        flatpak: None,
+        snap: None,
+        commands: &["google-chrome-canary"],
+        mac_program: Some("Google Chrome Canary.app/Contents/MacOS/Google Chrome Canary"),
+        windows_program: Some("Google/Chrome SxS/Application/chrome.exe"),
+    },
+    Product {
+        family: Family::Edge,
+        channel: Channel::Beta,
+        windows: Some("Microsoft/Edge Beta/User Data"),
+        mac: Some("Microsoft Edge Beta"),
+        linux: Some("microsoft-edge-beta"),
+        flatpak: None,
+        snap: None,
+        commands: &["microsoft-edge-beta"],
+        mac_program: Some("Microsoft Edge Beta.app/Contents/MacOS/Microsoft Edge Beta"),
+        windows_program: Some("Microsoft/Edge Beta/Application/msedge.exe"),
+    },
+    Product {
+        family: Family::Edge,
+        channel: Channel::Dev,
+        windows: Some("Microsoft/Edge Dev/User Data"),
+        mac: Some("Microsoft Edge Dev"),
+        linux: Some("microsoft-edge-dev"),
+        flatpak: None,
+        snap: None,
+        commands: &["microsoft-edge-dev"],
+        mac_program: Some("Microsoft Edge Dev.app/Contents/MacOS/Microsoft Edge Dev"),
+        windows_program: Some("Microsoft/Edge Dev/Application/msedge.exe"),
+    },
+    Product {
+        family: Family::Edge,
+        channel: Channel::Canary,
+        windows: Some("Microsoft/Edge SxS/User Data"),
+        mac: Some("Microsoft Edge Canary"),
+        linux: None,
+        flatpak: None,
+        snap: None,
+        commands: &[],
+        mac_program: Some("Microsoft Edge Canary.app/Contents/MacOS/Microsoft Edge Canary"),
+        windows_program: Some("Microsoft/Edge SxS/Application/msedge.exe"),
+    },
+    Product {
+        family: Family::Brave,
+        channel: Channel::Beta,
+        windows: Some("BraveSoftware/Brave-Browser-Beta/User Data"),
+        mac: Some("BraveSoftware/Brave-Browser-Beta"),
+        linux: Some("BraveSoftware/Brave-Browser-Beta"),
+        flatpak: None,
+        snap: None,
+        commands: &["brave-browser-beta"],
+        mac_program: Some("Brave Browser Beta.app/Contents/MacOS/Brave Browser Beta"),
+        windows_program: Some("BraveSoftware/Brave-Browser-Beta/Application/brave.exe"),
+    },
+    Product {
+        family: Family::Brave,
+        channel: Channel::Canary,
+        windows: Some("BraveSoftware/Brave-Browser-Nightly/User Data"),
+        mac: Some("BraveSoftware/Brave-Browser-Nightly"),
+        linux: Some("BraveSoftware/Brave-Browser-Nightly"),
+        flatpak: None,
+        snap: None,
+        commands: &["brave-browser-nightly"],
+        mac_program: Some("Brave Browser Nightly.app/Contents/MacOS/Brave Browser Nightly"),
+        windows_program: Some("BraveSoftware/Brave-Browser-Nightly/Application/brave.exe"),
+    },
+];

@@ -1,0 +1,65 @@
+//! The fallback: a separate browser with a profile of Octo's, over a pipe. No port is opened.
+
+use crate::{Pipe, Transport};
+use std::{ffi::OsString, path::PathBuf};
+
+/// What a separate browser is started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The browser's program.
+    pub program: PathBuf,
+    /// The folder for its profile, which stays: what its person logs in to there is kept.
+    pub profile: PathBuf,
+    /// Arguments beside those that are needed.
+    pub arguments: Vec<OsString>,
+}
+
+/// Why a separate browser did not start.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LaunchError {
+    /// Its program could not be run.
+    #[error("the browser could not be started: {0}")]
+    Start(String),
+    /// Pipes to a browser are not made on this system yet.
+    #[error("a separate browser cannot be started on this system yet")]
+    Unsupported,
+}
+
+/// A browser that Octo started. It ends when this is dropped, and when Octo itself does: the end of its pipe is a
+/// browser's sign to quit.
+#[derive(Debug)]
+pub struct Running {
+    #[cfg(unix)]
+    _process: tokio::process::Child,
+}
+
+#[cfg(unix)]
+pub(crate) fn launch(config: &Launch) -> Result<(impl Transport + use<>, Running), LaunchError> {
+    use std::process::Stdio;
+
+    let mut profile = OsString::from("--user-data-dir=");
+    profile.push(&config.profile);
+    // The protocol is spoken on descriptors 3 and 4. The system's shell puts them there and then becomes the
+    // browser: doing it here would take code that runs between fork and exec.
+    let mut process = tokio::process::Command::new("/bin/sh")
+        .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1"])
+        .arg(&config.program)
+        .args(["--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check"])
+        .arg(profile)
+        .args(&config.arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| LaunchError::Start(error.to_string()))?;
+    let missing = || LaunchError::Start("its pipe is missing".to_owned());
+    let writer = process.stdin.take().ok_or_else(missing)?;
+    let reader = process.stdout.take().ok_or_else(missing)?;
+    Ok((Pipe::new(reader, writer), Running { _process: process }))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn launch(_config: &Launch) -> Result<(Box<dyn Transport>, Running), LaunchError> {
+    Err(LaunchError::Unsupported)
+}

@@ -1,0 +1,114 @@
+//! The one line to a browser, and the actor that owns it.
+
+mod actor;
+mod error;
+mod events;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::CallError;
+pub use events::{Events, Heard};
+
+use crate::{Ending, Transport};
+use actor::{Actor, Order};
+use chromiumoxide::{Command, cdp::browser_protocol::target::SessionId};
+use events::Rooms;
+use std::{fmt, time::Duration};
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// A handle on the line to a browser. Clones are one line, shared by all of the app's sessions; when the last is
+/// dropped, the line ends.
+#[derive(Clone)]
+pub struct Link {
+    orders: mpsc::UnboundedSender<Order>,
+    rooms: Rooms,
+    ended: watch::Receiver<Option<Ending>>,
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").field("ended", &*self.ended.borrow()).finish_non_exhaustive()
+    }
+}
+
+impl Link {
+    /// Takes a transport over. Must be called within a tokio runtime.
+    pub fn over(transport: impl Transport) -> Self {
+        let (orders, inbox) = mpsc::unbounded_channel();
+        let (tell, ended) = watch::channel(None);
+        let rooms = Rooms::default();
+        tokio::spawn(Actor::new(transport, inbox, rooms.clone(), tell).run());
+        Self { orders, rooms, ended }
+    }
+
+    /// Sends a command and waits for its answer, for no longer than `limit`. A session's calls fail at once when
+    /// the session ends, and all fail at once when the line does.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`]. After [`CallError::TimedOut`] the browser may still do what it was asked.
+    pub async fn call<C: Command>(
+        &self,
+        session: Option<&SessionId>,
+        command: C,
+        limit: Duration,
+    ) -> Result<C::Response, CallError> {
+        let method = command.identifier();
+        let (reply, answer) = oneshot::channel();
+        let unreadable = |error: serde_json::Error| CallError::Unreadable {
+            method: method.to_string(),
+            detail: error.to_string(),
+        };
+        let params = serde_json::to_value(command).map_err(unreadable)?;
+        let order = Order::Call { method: method.clone(), session: session.cloned(), params, reply };
+        self.orders.send(order).map_err(|_| self.closed())?;
+        match tokio::time::timeout(limit, answer).await {
+            Ok(Ok(Ok(result))) => C::response_from_value(result).map_err(unreadable),
+            Ok(Ok(Err(error))) => Err(error),
+            Ok(Err(_)) => Err(self.closed()),
+            Err(_) => Err(CallError::TimedOut { method: method.to_string(), limit }),
+        }
+    }
+
+    /// Sends a command whose answer nobody waits for.
+    pub(crate) fn tell<C: Command>(&self, session: Option<&SessionId>, command: C) {
+        let method = command.identifier();
+        let Ok(params) = serde_json::to_value(command) else { return };
+        let (reply, _) = oneshot::channel();
+        // A line that ended needs to be told nothing.
+        let _ = self.orders.send(Order::Call { method, session: session.cloned(), params, reply });
+    }
+
+    /// What happens from now on in a session, or with `None` in the browser itself. It holds the last
+    /// [`Events::CAPACITY`] events; who reads slower is told how many were missed.
+    pub fn events(&self, session: Option<&SessionId>) -> Events {
+        self.rooms.enter(session)
+    }
+
+    /// Waits until the line is over, and says why. The future does not keep the line open.
+    pub fn ended(&self) -> impl Future<Output = Ending> + Send + use<> {
+        let mut ended = self.ended.clone();
+        async move {
+            match ended.wait_for(Option::is_some).await {
+                Ok(ending) => ending.clone().unwrap_or(Ending::ByUs),
+                // The actor is gone without a word only when its runtime is.
+                Err(_) => Ending::ByUs,
+            }
+        }
+    }
+
+    /// Why the line is over, if it is.
+    pub fn ending(&self) -> Option<Ending> {
+        self.ended.borrow().clone()
+    }
+
+    /// Ends the line for everyone. Browser and tabs go on as they are.
+    pub fn close(&self) {
+        let _ = self.orders.send(Order::Close);
+    }
+
+    fn closed(&self) -> CallError {
+        CallError::Closed(self.ending().unwrap_or(Ending::ByUs))
+    }
+}

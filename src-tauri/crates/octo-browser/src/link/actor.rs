@@ -1,0 +1,123 @@
+//! The owner of the transport: it numbers nothing, decides nothing, and keeps nobody waiting for an answer that
+//! cannot come.
+
+use super::{CallError, events::Rooms};
+use crate::{Ending, Event, Incoming, Transport, wire::Detached};
+use chromiumoxide::{
+    cdp::browser_protocol::target::{EventDetachedFromTarget, SessionId},
+    types::{CallId, MethodId},
+};
+use serde_json::Value;
+use std::{
+    collections::HashMap,
+    future::poll_fn,
+    task::{Context, Poll},
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// Above this many open calls, those nobody waits for any more are forgotten. A hung tab would pile them up.
+const MANY_CALLS: usize = 256;
+
+pub(crate) enum Order {
+    Call {
+        method: MethodId,
+        session: Option<SessionId>,
+        params: Value,
+        reply: oneshot::Sender<Result<Value, CallError>>,
+    },
+    Close,
+}
+
+struct Waiting {
+    method: MethodId,
+    session: Option<SessionId>,
+    reply: oneshot::Sender<Result<Value, CallError>>,
+}
+
+pub(crate) struct Actor<T> {
+    transport: T,
+    inbox: mpsc::UnboundedReceiver<Order>,
+    rooms: Rooms,
+    ended: watch::Sender<Option<Ending>>,
+    waiting: HashMap<CallId, Waiting>,
+}
+
+impl<T: Transport> Actor<T> {
+    pub(crate) fn new(
+        transport: T,
+        inbox: mpsc::UnboundedReceiver<Order>,
+        rooms: Rooms,
+        ended: watch::Sender<Option<Ending>>,
+    ) -> Self {
+        Self { transport, inbox, rooms, ended, waiting: HashMap::new() }
+    }
+
+    pub(crate) async fn run(mut self) {
+        let ending = poll_fn(|context| self.poll(context)).await;
+        tracing::debug!(%ending, calls = self.waiting.len(), "the line to the browser is over");
+        // The reason first, so that who is woken by the rest can say it.
+        self.ended.send_replace(Some(ending.clone()));
+        self.inbox.close();
+        self.rooms.close();
+        let open = self.waiting.drain().map(|(_, waiting)| waiting.reply);
+        let mut unsent = Vec::new();
+        while let Ok(order) = self.inbox.try_recv() {
+            if let Order::Call { reply, .. } = order {
+                unsent.push(reply);
+            }
+        }
+        for reply in open.chain(unsent) {
+            let _ = reply.send(Err(CallError::Closed(ending.clone())));
+        }
+    }
+
+    /// Takes orders, then polls the transport until it has nothing more: a transport only sends while it is polled,
+    /// so it must be polled after the last order.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Ending> {
+        loop {
+            loop {
+                match self.inbox.poll_recv(context) {
+                    Poll::Ready(Some(Order::Call { method, session, params, reply })) => {
+                        self.submit(Waiting { method, session, reply }, params);
+                    }
+                    Poll::Ready(Some(Order::Close) | None) => return Poll::Ready(Ending::ByUs),
+                    Poll::Pending => break,
+                }
+            }
+            match self.transport.poll_incoming(context) {
+                Poll::Ready(Ok(Incoming::Answer { call, outcome })) => {
+                    // An answer to a call that is not known was given up long ago.
+                    if let Some(Waiting { method, reply, .. }) = self.waiting.remove(&call) {
+                        let _ = reply.send(outcome.map_err(|refusal| CallError::refused(&method, refusal)));
+                    }
+                }
+                Poll::Ready(Ok(Incoming::Event(event))) => self.hear(event),
+                Poll::Ready(Ok(Incoming::Unreadable)) => {}
+                Poll::Ready(Err(ending)) => return Poll::Ready(ending),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    fn submit(&mut self, waiting: Waiting, params: Value) {
+        if self.waiting.len() >= MANY_CALLS {
+            self.waiting.retain(|_, waiting| !waiting.reply.is_closed());
+        }
+        let call = self.transport.submit(waiting.method.clone(), waiting.session.clone(), params);
+        self.waiting.insert(call, waiting);
+    }
+
+    fn hear(&mut self, event: Event) {
+        let gone = (event.method == EventDetachedFromTarget::IDENTIFIER)
+            .then(|| event.read::<Detached>().map(|detached| detached.session_id))
+            .flatten();
+        self.rooms.tell(event);
+        if let Some(session) = gone {
+            self.rooms.leave(&session);
+            let lost = self.waiting.extract_if(|_, waiting| waiting.session.as_ref() == Some(&session));
+            for (_, Waiting { method, reply, .. }) in lost {
+                let _ = reply.send(Err(CallError::Gone { method: method.into_owned() }));
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Events, session by session.
+
+use crate::Event;
+use chromiumoxide::cdp::browser_protocol::target::SessionId;
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::broadcast::{self, error::RecvError};
+
+/// What came out of [`Events::next`].
+#[derive(Clone, Debug)]
+pub enum Heard {
+    /// The next event.
+    Event(Arc<Event>),
+    /// So many events were missed, because nobody read them in time.
+    Missed(u64),
+    /// The session, or the line, is over.
+    Over,
+}
+
+/// A session's events from the moment of subscribing.
+pub struct Events(broadcast::Receiver<Arc<Event>>);
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Events").field("waiting", &self.0.len()).finish()
+    }
+}
+
+impl Events {
+    /// How many events are kept for a slow reader.
+    pub const CAPACITY: usize = 512;
+
+    /// The next one. Dropping the future loses none.
+    pub async fn next(&mut self) -> Heard {
+        match self.0.recv().await {
+            Ok(event) => Heard::Event(event),
+            Err(RecvError::Lagged(missed)) => Heard::Missed(missed),
+            Err(RecvError::Closed) => Heard::Over,
+        }
+    }
+}
+
+/// Who listens to which session.
+#[derive(Clone, Default)]
+pub(crate) struct Rooms(Arc<Mutex<Listeners>>);
+
+#[derive(Default)]
+struct Listeners {
+    rooms: HashMap<Option<SessionId>, broadcast::Sender<Arc<Event>>>,
+    over: bool,
+}
+
+impl Rooms {
+    pub(crate) fn enter(&self, session: Option<&SessionId>) -> Events {
+        let mut listeners = self.lock();
+        if listeners.over {
+            // A channel without a sender says at once that it is over.
+            return Events(broadcast::channel(1).1);
+        }
+        let room = listeners
+            .rooms
+            .entry(session.cloned())
+            .or_insert_with(|| broadcast::Sender::new(Events::CAPACITY));
+        Events(room.subscribe())
+    }
+
+    /// Hands an event to those who listen to its session.
+    pub(crate) fn tell(&self, event: Event) {
+        let mut listeners = self.lock();
+        if let Some(room) = listeners.rooms.get(&event.session) {
+            let session = event.session.clone();
+            if room.send(Arc::new(event)).is_err() {
+                // The last listener went.
+                listeners.rooms.remove(&session);
+            }
+        }
+    }
+
+    /// Says that a session is over.
+    pub(crate) fn leave(&self, session: &SessionId) {
+        self.lock().rooms.remove(&Some(session.clone()));
+    }
+
+    /// Says that all are, and that there will be none again.
+    pub(crate) fn close(&self) {
+        *self.lock() = Listeners { rooms: HashMap::new(), over: true };
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Listeners> {
+        // Nothing in here can panic half-way.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

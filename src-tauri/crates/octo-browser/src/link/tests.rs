@@ -1,0 +1,176 @@
+use crate::{CallError, Ending, Events, Heard, Incoming, Link, Refusal, Transport, message};
+use chromiumoxide::{
+    cdp::{browser_protocol::target::SessionId, js_protocol::runtime::EvaluateParams},
+    types::{CallId, MethodId},
+};
+use serde_json::{Value, json};
+use std::{
+    task::{Context, Poll},
+    time::Duration,
+};
+use tokio::sync::mpsc;
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// A transport whose other end is in the test's hands.
+struct Wire {
+    next: usize,
+    sent: mpsc::UnboundedSender<(usize, String, Option<String>)>,
+    coming: mpsc::UnboundedReceiver<String>,
+}
+
+impl Transport for Wire {
+    fn submit(&mut self, method: MethodId, session: Option<SessionId>, _params: Value) -> CallId {
+        self.next += 1;
+        self.sent.send((self.next, method.into_owned(), session.map(Into::into))).expect("the test listens");
+        CallId::new(self.next)
+    }
+
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+        self.coming
+            .poll_recv(context)
+            .map(|text| text.map(|text| message::read(&text)).ok_or(Ending::ByBrowser))
+    }
+}
+
+struct Ends {
+    link: Link,
+    sent: mpsc::UnboundedReceiver<(usize, String, Option<String>)>,
+    say: mpsc::UnboundedSender<String>,
+}
+
+fn ends() -> Ends {
+    let (tell, sent) = mpsc::unbounded_channel();
+    let (say, coming) = mpsc::unbounded_channel();
+    Ends { link: Link::over(Wire { next: 0, sent: tell, coming }), sent, say }
+}
+
+impl Ends {
+    fn say(&self, message: &Value) {
+        self.say.send(message.to_string()).expect("the actor listens");
+    }
+
+    fn ask(&self, session: Option<&str>) -> tokio::task::JoinHandle<Result<Option<Value>, CallError>> {
+        let (link, session) = (self.link.clone(), session.map(|it| SessionId::from(it.to_owned())));
+        tokio::spawn(async move {
+            let answer = link.call(session.as_ref(), EvaluateParams::new("1"), LIMIT).await?;
+            Ok(answer.result.value)
+        })
+    }
+}
+
+fn value(id: usize, value: u32) -> Value {
+    json!({ "id": id, "result": { "result": { "type": "number", "value": value } } })
+}
+
+#[tokio::test]
+async fn answers_find_their_calls_in_whatever_order_they_come() {
+    let mut ends = ends();
+    let one = ends.ask(None);
+    let (first, _, _) = ends.sent.recv().await.expect("sent");
+    let two = ends.ask(Some("S"));
+    let (second, method, session) = ends.sent.recv().await.expect("sent");
+    assert_eq!((method.as_str(), session.as_deref()), ("Runtime.evaluate", Some("S")));
+    ends.say(&value(999, 0));
+    ends.say(&json!({ "method": "Not.known", "params": [] }));
+    ends.say(&value(second, 2));
+    ends.say(&value(first, 1));
+    assert_eq!(two.await.expect("its end"), Ok(Some(json!(2))));
+    assert_eq!(one.await.expect("its end"), Ok(Some(json!(1))));
+}
+
+#[tokio::test]
+async fn refusals_and_unreadable_answers_are_told_apart() {
+    let mut ends = ends();
+    for (answer, expected) in [
+        (
+            json!({ "error": { "code": -32000, "message": "no" } }),
+            CallError::Refused {
+                method: "Runtime.evaluate".to_owned(),
+                refusal: Refusal { code: -32000, message: "no".to_owned() },
+            },
+        ),
+        (
+            json!({ "error": { "code": -32001, "message": "Session with given id not found." } }),
+            CallError::Gone { method: "Runtime.evaluate".to_owned() },
+        ),
+    ] {
+        let call = ends.ask(None);
+        let (id, _, _) = ends.sent.recv().await.expect("sent");
+        let mut answer = answer;
+        answer["id"] = id.into();
+        ends.say(&answer);
+        assert_eq!(call.await.expect("its end"), Err(expected));
+    }
+    let call = ends.ask(None);
+    let (id, _, _) = ends.sent.recv().await.expect("sent");
+    ends.say(&json!({ "id": id, "result": { "unheard": "of" } }));
+    assert!(matches!(call.await.expect("its end"), Err(CallError::Unreadable { .. })));
+}
+
+#[tokio::test]
+async fn a_session_that_ends_fails_its_own_calls_only() {
+    let mut ends = ends();
+    let session = SessionId::from("S".to_owned());
+    let mut events = ends.link.events(Some(&session));
+    let lost = ends.ask(Some("S"));
+    ends.sent.recv().await.expect("sent");
+    let kept = ends.ask(Some("T"));
+    let (id, _, _) = ends.sent.recv().await.expect("sent");
+    ends.say(&json!({ "method": "Page.x", "sessionId": "S", "params": {} }));
+    ends.say(&json!({ "method": "Page.y", "sessionId": "T", "params": {} }));
+    ends.say(
+        &json!({ "method": "Target.detachedFromTarget", "params": { "sessionId": "S", "targetId": "X" } }),
+    );
+    assert_eq!(lost.await.expect("its end"), Err(CallError::Gone { method: "Runtime.evaluate".to_owned() }));
+    assert!(matches!(events.next().await, Heard::Event(event) if event.method == "Page.x"));
+    assert!(matches!(events.next().await, Heard::Over), "and nothing of the other session");
+    ends.say(&value(id, 1));
+    assert_eq!(kept.await.expect("its end"), Ok(Some(json!(1))));
+}
+
+#[tokio::test]
+async fn who_reads_too_slowly_is_told_how_much_was_missed() {
+    let mut ends = ends();
+    let mut events = ends.link.events(None);
+    for n in 0..Events::CAPACITY + 10 {
+        ends.say(&json!({ "method": "A.b", "params": n }));
+    }
+    // An answer after them shows that all were taken in.
+    let call = ends.ask(None);
+    let (id, _, _) = ends.sent.recv().await.expect("sent");
+    ends.say(&value(id, 1));
+    call.await.expect("its end").expect("an answer");
+    assert!(matches!(events.next().await, Heard::Missed(10)));
+    assert!(matches!(events.next().await, Heard::Event(event) if event.params == 10));
+}
+
+#[tokio::test]
+async fn a_call_is_waited_for_no_longer_than_it_may_take() {
+    let mut ends = ends();
+    let limit = Duration::from_millis(20);
+    let late = CallError::TimedOut { method: "Runtime.evaluate".to_owned(), limit };
+    assert_eq!(ends.link.call(None, EvaluateParams::new("1"), limit).await.map(drop), Err(late));
+    // Its answer, which comes after all, is nobody's.
+    let (id, _, _) = ends.sent.recv().await.expect("sent");
+    ends.say(&value(id, 1));
+    let call = ends.ask(None);
+    let (id, _, _) = ends.sent.recv().await.expect("sent");
+    ends.say(&value(id, 2));
+    assert_eq!(call.await.expect("its end"), Ok(Some(json!(2))));
+}
+
+#[tokio::test]
+async fn closing_fails_what_waits_and_the_last_handle_ends_the_line() {
+    let mut ends = ends();
+    let call = ends.ask(None);
+    ends.sent.recv().await.expect("sent");
+    ends.link.close();
+    assert_eq!(call.await.expect("its end"), Err(CallError::Closed(Ending::ByUs)));
+    assert_eq!(ends.ask(None).await.expect("its end"), Err(CallError::Closed(Ending::ByUs)));
+
+    let ends = self::ends();
+    let ended = ends.link.ended();
+    drop(ends.link);
+    assert_eq!(ended.await, Ending::ByUs, "waiting for the end keeps no line open");
+}

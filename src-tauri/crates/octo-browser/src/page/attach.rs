@@ -1,0 +1,138 @@
+//! Attaching to a tab, and to the frames of other sites in it.
+
+use super::{Attached, Core, Health, Known, Liveness, NEWS, Page, PageError, listen, liveness};
+use crate::{
+    CallError, Link,
+    cdp::{
+        browser_protocol::{
+            accessibility, dom, page,
+            target::{
+                AttachToTargetParams, DetachFromTargetParams, SessionId, SetAutoAttachParams, TargetId,
+            },
+        },
+        js_protocol::runtime::RunIfWaitingForDebuggerParams,
+    },
+    tabs::only,
+    wire::{FrameTreeAnswer, Leniently},
+};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio::sync::{broadcast, watch};
+
+/// How long each of the first commands may take on a page that answers.
+const FIRST: Duration = Duration::from_secs(5);
+
+impl Page {
+    /// Attaches to a tab. A tab that does not answer is detached from again and left as it was.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError::Silent`] with the reason; [`PageError::Call`] with [`CallError::Gone`] when there is no such tab.
+    pub async fn attach(link: &Link, target: &TargetId) -> Result<Self, PageError> {
+        let attach = AttachToTargetParams { target_id: target.clone(), flatten: Some(true) };
+        let session = link.call(None, attach, FIRST).await.map_err(no_target)?.session_id;
+        let guard = Undo { link: link.clone(), session: Some(session.clone()) };
+        match liveness::probe(link, &session).await? {
+            Liveness::Alive => {}
+            silent => return Err(PageError::Silent(silent)),
+        }
+        // What is told from here on belongs to what is switched on below.
+        let events = link.events(Some(&session));
+        let on = Some(&session);
+        // Sent together, answered together: one trip to the browser and not five.
+        let (page, dom, accessibility, tree, frames) = tokio::join!(
+            link.call(on, page::EnableParams::default(), FIRST),
+            link.call(on, dom::EnableParams::default(), FIRST),
+            link.call(on, accessibility::EnableParams::default(), FIRST),
+            link.call(on, Leniently::<_, FrameTreeAnswer>::new(page::GetFrameTreeParams {}), FIRST),
+            link.call(on, frames_of_other_sites(), FIRST),
+        );
+        let first = async { Ok((page?, dom?, accessibility?, frames?, tree?).4.frame_tree.frame) };
+        let frame = match first.await {
+            Ok(frame) => frame,
+            // It answered a moment ago: a dialog may have opened just now, or its script does not end.
+            Err(CallError::TimedOut { method, limit }) => {
+                return Err(match liveness::probe(link, &session).await? {
+                    Liveness::Alive => CallError::TimedOut { method, limit }.into(),
+                    silent => PageError::Silent(silent),
+                });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let core = Arc::new(Core {
+            link: link.clone(),
+            target: target.clone(),
+            session,
+            main_frame: frame.id.clone(),
+            known: Mutex::new(Known {
+                committed: listen::committed(&frame),
+                loader: frame.loader_id.inner().clone(),
+                health: Health::Well,
+                children: HashMap::new(),
+            }),
+            dialog: watch::Sender::new(None),
+            news: broadcast::Sender::new(NEWS),
+        });
+        guard.keep();
+        let listening = tokio::spawn(listen::listen(Arc::clone(&core), events));
+        Ok(Self(Arc::new(Attached { core, listening })))
+    }
+}
+
+/// Detaches again from what was not attached to in the end.
+struct Undo {
+    link: Link,
+    session: Option<SessionId>,
+}
+
+impl Undo {
+    fn keep(mut self) {
+        self.session = None;
+    }
+}
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.take() {
+            self.link.tell(None, DetachFromTargetParams { session_id: Some(session) });
+        }
+    }
+}
+
+fn no_target(error: CallError) -> CallError {
+    match error {
+        CallError::Refused { method, refusal } if refusal.message.contains("No target with given id") => {
+            CallError::Gone { method }
+        }
+        error => error,
+    }
+}
+
+fn frames_of_other_sites() -> SetAutoAttachParams {
+    SetAutoAttachParams {
+        auto_attach: true,
+        wait_for_debugger_on_start: false,
+        flatten: Some(true),
+        filter: Some(only(&["iframe"])),
+    }
+}
+
+/// Switches on in a frame of another site what is on in its page. Some builds hold such a frame although they were
+/// told not to: it is let go first. Nothing of it is waited for; the browser takes the commands in order.
+pub(super) fn begin_child(core: &Core, session: &SessionId) {
+    let on = Some(session);
+    core.link.tell(on, RunIfWaitingForDebuggerParams {});
+    core.link.tell(on, page::EnableParams::default());
+    core.link.tell(on, dom::EnableParams::default());
+    core.link.tell(on, accessibility::EnableParams::default());
+    core.link.tell(on, frames_of_other_sites());
+}
+
+/// Lets go of something that was attached to unasked.
+pub(super) fn release(core: &Core, session: &SessionId) {
+    core.link.tell(Some(session), RunIfWaitingForDebuggerParams {});
+    core.link.tell(None, DetachFromTargetParams { session_id: Some(session.clone()) });
+}

@@ -1,0 +1,100 @@
+//! `alert` and its like.
+
+use super::Core;
+use crate::{CallError, cdp::browser_protocol::page::HandleJavaScriptDialogParams, wire::DialogOpening};
+use std::time::Duration;
+
+/// How long a browser may take to close a dialog.
+const CLOSING: Duration = Duration::from_secs(5);
+
+/// What of a dialog's words is kept: they are the page's.
+const LONGEST: usize = 2_000;
+
+/// A dialog that stands open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dialog {
+    /// Which kind.
+    pub kind: DialogKind,
+    /// The page's words, at most 2,000 characters.
+    pub message: String,
+    /// What stands in a prompt's field.
+    pub default: String,
+    /// The address of the frame it is of.
+    pub url: String,
+}
+
+/// The kinds of dialogs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DialogKind {
+    /// It only says something.
+    Alert,
+    /// It asks yes or no.
+    Confirm,
+    /// It asks for text.
+    Prompt,
+    /// It asks whether to leave the page.
+    BeforeUnload,
+}
+
+impl DialogKind {
+    /// Its name in the protocol and in the page's own language.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Alert => "alert",
+            Self::Confirm => "confirm",
+            Self::Prompt => "prompt",
+            Self::BeforeUnload => "beforeunload",
+        }
+    }
+}
+
+/// How a dialog is closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// With OK.
+    Accept,
+    /// With OK and this text.
+    AcceptWith(String),
+    /// With Cancel.
+    Dismiss,
+}
+
+pub(super) enum NoDialog {
+    None,
+    Call(CallError),
+}
+
+impl From<DialogOpening> for Dialog {
+    fn from(opening: DialogOpening) -> Self {
+        let short = |text: String| text.chars().take(LONGEST).collect();
+        Self {
+            kind: match opening.kind.as_str() {
+                "confirm" => DialogKind::Confirm,
+                "prompt" => DialogKind::Prompt,
+                "beforeunload" => DialogKind::BeforeUnload,
+                _ => DialogKind::Alert,
+            },
+            message: short(opening.message),
+            default: short(opening.default_prompt.unwrap_or_default()),
+            url: opening.url,
+        }
+    }
+}
+
+/// Closes the dialog. Whether one is open is the browser's to say: its person may have closed it.
+pub(super) async fn answer(core: &Core, answer: Answer) -> Result<(), NoDialog> {
+    let (accept, prompt_text) = match answer {
+        Answer::Accept => (true, core.dialog.borrow().as_ref().map(|dialog| dialog.default.clone())),
+        Answer::AcceptWith(text) => (true, Some(text)),
+        Answer::Dismiss => (false, None),
+    };
+    let command = HandleJavaScriptDialogParams { accept, prompt_text };
+    match core.link.call(Some(&core.session), command, CLOSING).await {
+        Ok(_) => Ok(()),
+        Err(CallError::Refused { .. }) => {
+            core.dialog.send_replace(None);
+            Err(NoDialog::None)
+        }
+        Err(error) => Err(NoDialog::Call(error)),
+    }
+}

@@ -1,0 +1,134 @@
+//! Pictures of the page.
+
+use super::{Page, PageError};
+use crate::{
+    CallError, Refusal,
+    cdp::browser_protocol::{
+        dom::{BackendNodeId, GetContentQuadsParams, ScrollIntoViewIfNeededParams},
+        page::{CaptureScreenshotFormat, CaptureScreenshotParams, GetLayoutMetricsParams, Viewport},
+    },
+};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use std::{fmt, time::Duration};
+
+/// How long a picture may take. Measured: 40 to 100 ms in front, and without end in half of the tries in the
+/// background, which is why the tab is brought to the front and a second try is made.
+const TAKING: Duration = Duration::from_secs(2);
+
+/// How long the page may take to say where something is.
+const MEASURING: Duration = Duration::from_secs(2);
+
+/// What a picture is of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Area {
+    /// What its person sees.
+    Visible,
+    /// An element of the main frame's own process, which is scrolled to.
+    Element(BackendNodeId),
+    /// A part of the document, in CSS pixels from its corner.
+    Part {
+        /// From the left.
+        x: f64,
+        /// From the top.
+        y: f64,
+        /// To the right.
+        width: f64,
+        /// Downwards.
+        height: f64,
+    },
+}
+
+/// How a picture is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureFormat {
+    /// Exactly.
+    Png,
+    /// Small, with this quality of 0 to 100.
+    Jpeg(u8),
+}
+
+/// A picture.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// The file's bytes.
+    pub bytes: Vec<u8>,
+    /// How it is written.
+    pub format: PictureFormat,
+}
+
+impl fmt::Debug for Picture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Picture({:?}, {} bytes)", self.format, self.bytes.len())
+    }
+}
+
+impl Page {
+    /// Takes a picture. The tab comes to the front for it, and a minimised window is brought back.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError`].
+    pub async fn picture(&self, area: Area, format: PictureFormat) -> Result<Picture, PageError> {
+        self.bring_to_front().await?;
+        let clip = match area {
+            Area::Visible => None,
+            Area::Part { x, y, width, height } => Some(Viewport { x, y, width, height, scale: 1.0 }),
+            Area::Element(node) => Some(self.place_of(node).await?),
+        };
+        let (kind, quality) = match format {
+            PictureFormat::Png => (CaptureScreenshotFormat::Png, None),
+            PictureFormat::Jpeg(quality) => {
+                (CaptureScreenshotFormat::Jpeg, Some(i64::from(quality.min(100))))
+            }
+        };
+        let command = CaptureScreenshotParams {
+            format: Some(kind),
+            quality,
+            clip,
+            ..CaptureScreenshotParams::default()
+        };
+        let taken = match self.call(command.clone(), TAKING).await {
+            Err(PageError::Call(CallError::TimedOut { .. })) => {
+                self.bring_to_front().await?;
+                self.call(command, TAKING).await
+            }
+            taken => taken,
+        }?;
+        let text: &str = taken.data.as_ref();
+        let bytes = BASE64_STANDARD.decode(text).map_err(|error| {
+            PageError::Call(CallError::Unreadable {
+                method: CaptureScreenshotParams::IDENTIFIER.to_owned(),
+                detail: error.to_string(),
+            })
+        })?;
+        Ok(Picture { bytes, format })
+    }
+
+    /// Where an element is in the document, after it was scrolled to.
+    async fn place_of(&self, node: BackendNodeId) -> Result<Viewport, PageError> {
+        let scroll = ScrollIntoViewIfNeededParams { backend_node_id: Some(node), ..Default::default() };
+        self.call(scroll, MEASURING).await?;
+        let quads = GetContentQuadsParams { backend_node_id: Some(node), ..Default::default() };
+        let (quads, view) =
+            tokio::join!(self.call(quads, MEASURING), self.call(GetLayoutMetricsParams {}, MEASURING),);
+        let view = view?.css_visual_viewport;
+        let quads = quads?.quads;
+        let points = || quads.iter().flat_map(|quad| quad.inner().chunks_exact(2));
+        let (xs, ys) = (|| points().map(|point| point[0]), || points().map(|point| point[1]));
+        let (left, right) = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
+        let (top, bottom) = (ys().fold(f64::INFINITY, f64::min), ys().fold(f64::NEG_INFINITY, f64::max));
+        if right - left < 1.0 || bottom - top < 1.0 {
+            return Err(PageError::Call(CallError::Refused {
+                method: GetContentQuadsParams::IDENTIFIER.to_owned(),
+                refusal: Refusal { code: 0, message: "the element takes no room on the page".to_owned() },
+            }));
+        }
+        Ok(Viewport {
+            x: left + view.page_x,
+            y: top + view.page_y,
+            width: right - left,
+            height: bottom - top,
+            scale: 1.0,
+        })
+    }
+}

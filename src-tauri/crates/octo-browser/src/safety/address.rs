@@ -1,0 +1,358 @@
+//! [`Address`]: what kind of place an address is. Every kind has its own rule in [`super::Grants`].
+
+use super::{nearness::Nearness, site::Site};
+use url::Url;
+
+/// A kind of place a tab can be at, or be sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// `about:blank`: nothing is there.
+    Blank,
+    /// A page of the web.
+    Web(Site),
+    /// A page of this machine, its network, or a cloud's own services.
+    Near(Site),
+    /// The browser's own pages: settings, extensions, flags, the source of a page.
+    Internal {
+        /// The address without query and fragment, as `chrome://settings/help`.
+        page: String,
+    },
+    /// Where passwords are kept: the browser's own pages, and the known services and extensions.
+    Passwords {
+        /// The address without query and fragment, or the site.
+        page: String,
+    },
+    /// A page of an extension.
+    Extension {
+        /// The extension's id.
+        id: String,
+    },
+    /// A file of this machine.
+    File {
+        /// Its address without query and fragment.
+        page: String,
+    },
+    /// What the browser shows in place of a page it did not get, certificate warnings among it.
+    ErrorPage,
+    /// What no task has business at.
+    Forbidden(Forbidden),
+}
+
+/// Why nothing leads to an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Forbidden {
+    /// `javascript:`: it would run code in the page that is open.
+    #[error("it would run code in the page that is open")]
+    Script,
+    /// `data:` and other pages of nobody: they have no origin to be granted.
+    #[error("a page without an origin cannot be granted")]
+    NoOrigin,
+    /// The browser's developer tools and the switch for its debugging: they would grant the browser itself.
+    #[error("it controls the browser itself")]
+    BrowserControl,
+    /// It would start another program (`mailto:`, `vscode:` and the like).
+    #[error("it would start another program")]
+    OtherProgram,
+    /// A name or password before the host.
+    #[error("it holds a name or a password; addresses are opened without")]
+    Credentials,
+    /// It is no address.
+    #[error("it is not an address; write it whole, with https://")]
+    Unreadable,
+}
+
+/// Schemes of the browsers' own pages.
+const INTERNAL: [&str; 10] = [
+    "chrome",
+    "edge",
+    "brave",
+    "vivaldi",
+    "opera",
+    "about",
+    "chrome-untrusted",
+    "chrome-search",
+    "chrome-native",
+    "chrome-distiller",
+];
+
+/// Hosts of internal pages that hold passwords.
+const INTERNAL_PASSWORDS: [&str; 5] = ["password-manager", "passwords", "wallet", "passkeys", "autofill"];
+
+/// Hosts of internal pages that control the browser or its debugging.
+const INTERNAL_CONTROL: [&str; 14] = [
+    "inspect",
+    "devtools",
+    "debug",
+    "kill",
+    "crash",
+    "quit",
+    "restart",
+    "hang",
+    "policy",
+    "net-export",
+    "tracing",
+    "device-log",
+    "extensions-internals",
+    "serviceworker-internals",
+];
+
+/// Sites that exist to keep passwords, with everything below them.
+const PASSWORD_SITES: [&str; 17] = [
+    "passwords.google.com",
+    "vault.bitwarden.com",
+    "vault.bitwarden.eu",
+    "1password.com",
+    "1password.eu",
+    "1password.ca",
+    "lastpass.com",
+    "dashlane.com",
+    "keepersecurity.com",
+    "keepersecurity.eu",
+    "nordpass.com",
+    "pass.proton.me",
+    "roboform.com",
+    "enpass.io",
+    "zoho-vault.com",
+    "vault.zoho.com",
+    "passbolt.com",
+];
+
+/// Extensions of the web stores that keep passwords: 1Password, Bitwarden, LastPass, Dashlane, Keeper, NordPass,
+/// Proton Pass, KeePassXC, RoboForm, Enpass, each under its id in Chrome's store (and Edge's where it differs).
+const PASSWORD_EXTENSIONS: [&str; 14] = [
+    "aeblfdkhhhdcdjpifhhbdiojplfjncoa",
+    "dppgmdbiimibapkepcbdbmkaabgiofem",
+    "nngceckbapebfimnlniiiahkandclblb",
+    "jbkfoedolllekgbhcbcoahefnbanhhlh",
+    "hdokiejnpimakedhajhdlcegeplioahd",
+    "bbcinlkgjjkejfdpemiealijmmooekmp",
+    "fdjamakpfbbddfjaooikfcpapjohcfmg",
+    "bfogiafebfohielmmehodmfbbebbbpei",
+    "eiaeiblijfjekdanodkjadfinkhbfgcd",
+    "ghmbeldphafepmbegfdlkpapadhbakde",
+    "oboonakemofpalcgghocfoadofidjkkk",
+    "pdffhmdngciaglkoonimfcmckehcpafo",
+    "pnlccmojcmeohlpggmfnbbiapkmbliob",
+    "kmcfomidfpdkfieipokbalgegidffkal",
+];
+
+impl Address {
+    /// What an address leads to, read as browsers read it.
+    pub fn of(text: &str) -> Self {
+        match Url::parse(text) {
+            Ok(url) => Self::of_url(&url),
+            Err(_) => Self::Forbidden(Forbidden::Unreadable),
+        }
+    }
+
+    /// What a frame is at: its address, and the origin the browser gives it. An empty page that another page
+    /// opened belongs to that other page, which can write into it.
+    pub fn of_frame(address: &str, origin: &str) -> Self {
+        match (Self::of(address), Url::parse(origin)) {
+            (Self::Blank, Ok(maker)) if matches!(maker.scheme(), "http" | "https") => Self::of_web(&maker),
+            (address, _) => address,
+        }
+    }
+
+    fn of_url(url: &Url) -> Self {
+        match url.scheme() {
+            "http" | "https" => Self::of_web(url),
+            "about" if matches!(url.path(), "blank" | "") => Self::Blank,
+            "chrome-error" => Self::ErrorPage,
+            "devtools" | "chrome-devtools" => Self::Forbidden(Forbidden::BrowserControl),
+            "view-source" => match Self::of(url.path()) {
+                Self::Forbidden(why) => Self::Forbidden(why),
+                _ => Self::Internal { page: without_data(url) },
+            },
+            "file" => Self::File { page: without_data(url) },
+            "javascript" | "vbscript" => Self::Forbidden(Forbidden::Script),
+            "data" | "filesystem" => Self::Forbidden(Forbidden::NoOrigin),
+            // What a page of a site made: of that site, and granted with it.
+            "blob" => match Url::parse(url.path()) {
+                Ok(maker) if matches!(maker.scheme(), "http" | "https") => Self::of_web(&maker),
+                _ => Self::Forbidden(Forbidden::NoOrigin),
+            },
+            scheme if scheme.ends_with("-extension") => {
+                let id = url.host_str().unwrap_or_default().to_ascii_lowercase();
+                if PASSWORD_EXTENSIONS.contains(&id.as_str()) {
+                    Self::Passwords { page: without_data(url) }
+                } else if id.is_empty() {
+                    Self::Forbidden(Forbidden::Unreadable)
+                } else {
+                    Self::Extension { id }
+                }
+            }
+            scheme if INTERNAL.contains(&scheme) => Self::of_internal(url),
+            _ => Self::Forbidden(Forbidden::OtherProgram),
+        }
+    }
+
+    fn of_web(url: &Url) -> Self {
+        if !url.username().is_empty() || url.password().is_some() {
+            return Self::Forbidden(Forbidden::Credentials);
+        }
+        let Some(site) = Site::of(url) else { return Self::Forbidden(Forbidden::Unreadable) };
+        let host = site.host().trim_end_matches('.');
+        let keeps_passwords = PASSWORD_SITES.iter().any(|known| {
+            host.strip_suffix(known).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+        });
+        if keeps_passwords {
+            Self::Passwords { page: site.to_string() }
+        } else if site.nearness() == Nearness::World {
+            Self::Web(site)
+        } else {
+            Self::Near(site)
+        }
+    }
+
+    fn of_internal(url: &Url) -> Self {
+        // `about:settings` and `chrome:settings` are `chrome://settings` to the browsers.
+        let whole = format!("{}{}", url.host_str().unwrap_or_default(), url.path()).to_ascii_lowercase();
+        let mut parts = whole.split('/').filter(|part| !part.is_empty());
+        let (first, second) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let is_one_of =
+            |names: &[&str]| names.contains(&first) || (first == "settings" && names.contains(&second));
+        if is_one_of(&INTERNAL_PASSWORDS) {
+            Self::Passwords { page: without_data(url) }
+        } else if is_one_of(&INTERNAL_CONTROL) {
+            Self::Forbidden(Forbidden::BrowserControl)
+        } else {
+            Self::Internal { page: without_data(url) }
+        }
+    }
+
+    /// Its site, where it has one.
+    pub fn site(&self) -> Option<&Site> {
+        match self {
+            Self::Web(site) | Self::Near(site) => Some(site),
+            Self::Blank
+            | Self::Internal { .. }
+            | Self::Passwords { .. }
+            | Self::Extension { .. }
+            | Self::File { .. }
+            | Self::ErrorPage
+            | Self::Forbidden(_) => None,
+        }
+    }
+}
+
+/// An address as a scope: what follows `?` and `#` is data.
+fn without_data(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    url.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(text: &str) -> &'static str {
+        match Address::of(text) {
+            Address::Blank => "blank",
+            Address::Web(_) => "web",
+            Address::Near(_) => "near",
+            Address::Internal { .. } => "internal",
+            Address::Passwords { .. } => "passwords",
+            Address::Extension { .. } => "extension",
+            Address::File { .. } => "file",
+            Address::ErrorPage => "error",
+            Address::Forbidden(Forbidden::Script) => "never: script",
+            Address::Forbidden(Forbidden::NoOrigin) => "never: no origin",
+            Address::Forbidden(Forbidden::BrowserControl) => "never: control",
+            Address::Forbidden(Forbidden::OtherProgram) => "never: program",
+            Address::Forbidden(Forbidden::Credentials) => "never: credentials",
+            Address::Forbidden(Forbidden::Unreadable) => "never: unreadable",
+        }
+    }
+
+    #[test]
+    fn every_address_has_its_kind() {
+        for (text, expected) in [
+            ("https://example.com/a?b", "web"),
+            ("  https://example.com/a", "web"),
+            ("HTTPS://EXAMPLE.COM", "web"),
+            ("blob:https://example.com/0f-1", "web"),
+            ("http://localhost:3000/", "near"),
+            ("http://127.1/", "near"),
+            ("http://2130706433/", "near"),
+            ("http://[::1]/", "near"),
+            ("http://router/", "near"),
+            ("http://169.254.169.254/latest/meta-data", "near"),
+            ("blob:http://localhost/0f", "near"),
+            ("about:blank", "blank"),
+            ("about:blank#x", "blank"),
+            ("about:settings", "internal"),
+            ("about:flags", "internal"),
+            ("chrome://settings", "internal"),
+            ("CHROME://version", "internal"),
+            ("edge://settings/privacy", "internal"),
+            ("view-source:https://example.com", "internal"),
+            ("view-source:javascript:alert(1)", "never: script"),
+            ("chrome-untrusted://terminal", "internal"),
+            ("chrome://inspect/#remote-debugging", "never: control"),
+            ("about:inspect", "never: control"),
+            ("edge://inspect", "never: control"),
+            ("devtools://devtools/bundled/inspector.html", "never: control"),
+            ("chrome://kill", "never: control"),
+            ("chrome://password-manager/passwords", "passwords"),
+            ("chrome://settings/passwords", "passwords"),
+            ("edge://wallet/passwords", "passwords"),
+            ("edge://settings/autofill", "passwords"),
+            ("https://passwords.google.com/", "passwords"),
+            ("https://my.1password.com/vaults", "passwords"),
+            ("https://vault.bitwarden.com./", "passwords"),
+            ("https://not1password.com/", "web"),
+            ("chrome-extension://nngceckbapebfimnlniiiahkandclblb/popup.html", "passwords"),
+            ("chrome-extension://AEBLFDKHHHDCDJPIFHHBDIOJPLFJNCOA/x", "passwords"),
+            ("chrome-extension://abcdefghijklmnopabcdefghijklmnop/x.html", "extension"),
+            ("moz-extension://0f/x.html", "extension"),
+            ("chrome-extension:x", "never: unreadable"),
+            ("file:///etc/passwd", "file"),
+            ("FILE://server/share", "file"),
+            ("chrome-error://chromewebdata/", "error"),
+            ("javascript:alert(1)", "never: script"),
+            ("java\nscript:alert(1)", "never: script"),
+            ("\u{1}javascript:alert(1)", "never: script"),
+            ("JaVaScRiPt:alert(1)", "never: script"),
+            ("data:text/html,<b>", "never: no origin"),
+            ("blob:null/0f", "never: no origin"),
+            ("blob:file:///0f", "never: no origin"),
+            ("filesystem:https://a.example/temporary/x", "never: no origin"),
+            ("mailto:a@b.example?body=x", "never: program"),
+            ("vscode://file/x", "never: program"),
+            ("ms-msdt:/id", "never: program"),
+            ("ftp://a.example", "never: program"),
+            ("ws://a.example", "never: program"),
+            ("https://me:secret@a.example", "never: credentials"),
+            ("https://www.bank.example@evil.example/", "never: credentials"),
+            ("example.com", "never: unreadable"),
+            ("", "never: unreadable"),
+            ("https://", "never: unreadable"),
+            ("/etc/passwd", "never: unreadable"),
+        ] {
+            assert_eq!(kind(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_page_belongs_to_who_opened_it() {
+        let opener = Address::of("https://a.example");
+        assert_eq!(Address::of_frame("about:blank", "https://a.example"), opener);
+        assert_eq!(Address::of_frame("about:blank", "://"), Address::Blank);
+        assert_eq!(Address::of_frame("about:blank", "null"), Address::Blank);
+        assert_eq!(
+            Address::of_frame("https://b.example", "https://a.example"),
+            Address::of("https://b.example")
+        );
+    }
+
+    #[test]
+    fn data_is_no_part_of_a_scope() {
+        assert_eq!(
+            Address::of("file:///home/a/x.html?q=1#f"),
+            Address::File { page: "file:///home/a/x.html".to_owned() }
+        );
+    }
+}

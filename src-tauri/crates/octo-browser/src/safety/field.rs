@@ -1,0 +1,255 @@
+//! Facts about elements and forms, as the browser gives them: what a page says of itself in roles and names, and
+//! what cannot be dressed up (tags, types, targets).
+
+use super::fold::fold;
+
+/// What a form asks for that must not get away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sensitive {
+    /// A card, an account, an amount.
+    Payment,
+    /// A password.
+    Password,
+    /// A code for one time.
+    Code,
+    /// A number of a passport, a tax or social security office.
+    Identity,
+}
+
+/// A visible field of a form. What is not known stays empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Field {
+    /// Its `type` attribute.
+    pub kind: String,
+    /// Its `autocomplete` attribute.
+    pub autocomplete: String,
+    /// Its `name` and `id` attributes.
+    pub attributes: String,
+    /// Its accessible name, placeholder and label.
+    pub name: String,
+}
+
+/// What names of fields for cards and accounts hold, without gaps and marks.
+const PAYMENT: [&str; 40] = [
+    "cardnumber",
+    "cardno",
+    "ccnumber",
+    "creditcard",
+    "debitcard",
+    "cvv",
+    "cvc",
+    "cvn",
+    "securitycode",
+    "cardholder",
+    "iban",
+    "swiftcode",
+    "routingnumber",
+    "accountnumber",
+    "sortcode",
+    "kartennummer",
+    "kreditkarte",
+    "prufziffer",
+    "kontonummer",
+    "numerodecarte",
+    "cartebancaire",
+    "cryptogramme",
+    "numerodetarjeta",
+    "tarjetadecredito",
+    "numerodocartao",
+    "cartaodecredito",
+    "numerocarta",
+    "numerodicarta",
+    "cartadicredito",
+    "kaartnummer",
+    "numerkarty",
+    "номеркарты",
+    "номеркартки",
+    "kartnumarasi",
+    "卡号",
+    "卡號",
+    "信用卡",
+    "カード番号",
+    "카드번호",
+    "बैंकखाता",
+];
+/// What names of password fields hold; a page can show what is typed and still mean a password.
+const PASSWORD: [&str; 22] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "passwort",
+    "kennwort",
+    "motdepasse",
+    "contrasena",
+    "senha",
+    "wachtwoord",
+    "losenord",
+    "haslo",
+    "пароль",
+    "parola",
+    "sifre",
+    "matkhau",
+    "katasandi",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+    "รหัสผ่าน",
+    "पासवर्ड",
+];
+/// What names of fields for one-time codes hold.
+const CODE: [&str; 12] = [
+    "onetimecode",
+    "otp",
+    "totp",
+    "2fa",
+    "mfa",
+    "verificationcode",
+    "smscode",
+    "验证码",
+    "驗證碼",
+    "認証コード",
+    "인증번호",
+    "кодподтверждения",
+];
+/// What names of fields for numbers of a person hold.
+const IDENTITY: [&str; 14] = [
+    "socialsecurity",
+    "ssn",
+    "passportnumber",
+    "taxid",
+    "nationalid",
+    "personnummer",
+    "pesel",
+    "steuernummer",
+    "codicefiscale",
+    "身份证",
+    "身分證",
+    "マイナンバー",
+    "주민등록번호",
+    "aadhaar",
+];
+
+impl Field {
+    /// What it asks for that must not get away, if anything.
+    pub fn sensitive(&self) -> Option<Sensitive> {
+        let tokens: Vec<String> = self.autocomplete.split_whitespace().map(str::to_ascii_lowercase).collect();
+        let any = |wanted: &dyn Fn(&str) -> bool| tokens.iter().any(|token| wanted(token));
+        if any(&|token| token.starts_with("cc-") || token.starts_with("transaction-")) {
+            return Some(Sensitive::Payment);
+        }
+        if self.kind.trim().eq_ignore_ascii_case("password")
+            || any(&|token| matches!(token, "current-password" | "new-password"))
+        {
+            return Some(Sensitive::Password);
+        }
+        if any(&|token| token == "one-time-code") {
+            return Some(Sensitive::Code);
+        }
+        // Boxes, choices and buttons of such names ask for nothing.
+        let kind = self.kind.trim().to_ascii_lowercase();
+        if matches!(
+            kind.as_str(),
+            "checkbox" | "radio" | "button" | "submit" | "reset" | "image" | "hidden" | "search"
+        ) {
+            return None;
+        }
+        let texts = [&self.attributes, &self.name].map(|text| letters(text));
+        let words: Vec<String> = [&self.attributes, &self.name].iter().flat_map(|text| words(text)).collect();
+        let holds = |names: &[&str]| {
+            names.iter().any(|name| {
+                let name = letters(name);
+                // Short Latin names are words of their own: `ssn` is not in `lessness`.
+                if name.is_ascii() && name.len() < 6 {
+                    words.contains(&name)
+                } else {
+                    texts.iter().any(|text| text.contains(&name))
+                }
+            })
+        };
+        [
+            (Sensitive::Payment, &PAYMENT[..]),
+            (Sensitive::Password, &PASSWORD[..]),
+            (Sensitive::Code, &CODE[..]),
+            (Sensitive::Identity, &IDENTITY[..]),
+        ]
+        .into_iter()
+        .find_map(|(sensitive, names)| holds(names).then_some(sensitive))
+    }
+}
+
+fn letters(text: &str) -> String {
+    fold(text).chars().filter(|character| character.is_alphanumeric()).collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    fold(text).split(|character: char| !character.is_alphanumeric()).map(str::to_owned).collect()
+}
+
+/// A form as far as it matters before something is sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Form {
+    /// Its visible fields.
+    pub fields: Vec<Field>,
+    /// Its method as written.
+    pub method: String,
+    /// Where it sends, resolved against the page; empty for the page itself.
+    pub action: String,
+    /// The accessible names of the buttons that submit it.
+    pub submits: Vec<String>,
+}
+
+impl Form {
+    /// What its fields ask for that must not get away, the weightiest first.
+    pub fn sensitive(&self) -> Option<Sensitive> {
+        self.fields.iter().filter_map(Field::sensitive).min()
+    }
+}
+
+/// What is known of the form an element belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum InForm {
+    /// It could not be found out.
+    #[default]
+    Unknown,
+    /// None.
+    None,
+    /// This one.
+    Form(Form),
+}
+
+/// Whether text can be written into an element.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Editing {
+    /// It cannot.
+    #[default]
+    None,
+    /// One line, in a real `input`.
+    Line,
+    /// Several lines: a real `textarea`, or content that can be edited.
+    Lines,
+}
+
+/// An element, by what the browser knows of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Element {
+    /// Its role; a page can choose it.
+    pub role: String,
+    /// Its accessible name; a page chooses it, and the person sees it.
+    pub name: String,
+    /// Other texts a control can be told by: title, alternative text, value, description, and for one without a
+    /// name its hint.
+    pub texts: Vec<String>,
+    /// Its tag in small letters; a page cannot dress it up.
+    pub tag: String,
+    /// It as a field: its type, autocomplete and names.
+    pub field: Field,
+    /// Whether text can be written into it, found from the element and not from its role.
+    pub editing: Editing,
+    /// Where it leads, resolved: an anchor's `href`.
+    pub href: Option<String>,
+    /// The name of the file it offers: an anchor's `download` attribute, which may be empty.
+    pub download: Option<String>,
+    /// Its form.
+    pub form: InForm,
+}

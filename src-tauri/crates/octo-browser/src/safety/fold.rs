@@ -1,0 +1,138 @@
+//! Texts made comparable: what looks the same to a person becomes the same text.
+
+use super::visible::{is_invisible, is_mark};
+use unicode_normalization::UnicodeNormalization;
+use unicode_security::skeleton;
+
+/// A text in small letters without marks and without what cannot be seen; full-width, circled, mathematical and
+/// other forms of a letter are that letter.
+pub(crate) fn fold(text: &str) -> String {
+    let plain = text.chars().filter(|character| !is_invisible(*character)).map(plain_letter);
+    let lower: String =
+        plain.nfkd().filter(|character| !is_dropped(*character)).flat_map(char::to_lowercase).collect();
+    // Small letters can bring marks of their own (the Turkish dotted I).
+    let spelled = lower.nfkd().filter(|character| !is_dropped(*character)).flat_map(spelled);
+    spelled.nfc().collect()
+}
+
+/// As [`fold`], and letters that are drawn alike in different scripts are one letter. For comparing only: what
+/// comes out is not always what a person would read.
+pub(crate) fn fold_drawn(text: &str) -> String {
+    drawn(&fold(text))
+}
+
+/// As [`fold_drawn`], but letters are taken for those they look like before they are made small: a capital I is
+/// then an l.
+pub(crate) fn fold_drawn_first(text: &str) -> String {
+    let seen: String = text.chars().filter(|character| !is_invisible(*character)).collect();
+    let nfkc: String = seen.nfkc().collect();
+    fold_drawn(&drawn(&nfkc))
+}
+
+fn drawn(text: &str) -> String {
+    // A line of Latin letters needs no table but the few pairs of its own, which the skeleton knows.
+    skeleton(text).filter(|character| !is_dropped(*character)).nfc().collect()
+}
+
+fn is_dropped(character: char) -> bool {
+    // The tatweel only stretches a word.
+    is_invisible(character) || is_mark(character) || character == '\u{640}'
+}
+
+/// Letters in boxes and of small capitals, which have no compatibility form.
+fn plain_letter(character: char) -> char {
+    let in_alphabet = |first: char| {
+        let at = u32::from(character) - u32::from(first);
+        u8::try_from(at).ok().and_then(|at| b'a'.checked_add(at)).map_or(character, char::from)
+    };
+    match character {
+        '\u{1f150}'..='\u{1f169}' => in_alphabet('\u{1f150}'),
+        '\u{1f170}'..='\u{1f189}' => in_alphabet('\u{1f170}'),
+        '\u{1f1e6}'..='\u{1f1ff}' => in_alphabet('\u{1f1e6}'),
+        'ᴀ' => 'a',
+        'ʙ' => 'b',
+        'ᴄ' => 'c',
+        'ᴅ' => 'd',
+        'ᴇ' => 'e',
+        'ꜰ' => 'f',
+        'ɢ' => 'g',
+        'ʜ' => 'h',
+        'ɪ' => 'i',
+        'ᴊ' => 'j',
+        'ᴋ' => 'k',
+        'ʟ' => 'l',
+        'ᴍ' => 'm',
+        'ɴ' => 'n',
+        'ᴏ' => 'o',
+        'ᴘ' => 'p',
+        'ʀ' => 'r',
+        'ꜱ' => 's',
+        'ᴛ' => 't',
+        'ᴜ' => 'u',
+        'ᴠ' => 'v',
+        'ᴡ' => 'w',
+        'ʏ' => 'y',
+        'ᴢ' => 'z',
+        other => other,
+    }
+}
+
+/// Letters that are also spelled with others.
+fn spelled(character: char) -> impl Iterator<Item = char> {
+    let letters: &[char] = match character {
+        'ß' => &['s', 's'],
+        'æ' => &['a', 'e'],
+        'œ' => &['o', 'e'],
+        'ø' => &['o'],
+        'ł' => &['l'],
+        'đ' => &['d'],
+        'ı' => &['i'],
+        'ς' => &['σ'],
+        // Arabic letters that are typed one for the other.
+        'ى' => &['ي'],
+        'ک' => &['ك'],
+        'ی' => &['ي'],
+        _ => &[],
+    };
+    let own = letters.is_empty().then_some(character);
+    letters.iter().copied().chain(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_the_same_is_the_same() {
+        for (text, plain) in [
+            ("SEND", "send"),
+            ("\u{ff33}\u{ff25}\u{ff2e}\u{ff24}", "send"),
+            ("\u{1d5e6}\u{1d5f2}\u{1d5fb}\u{1d5f1}", "send"),
+            ("\u{24c8}\u{24d4}\u{24dd}\u{24d3}", "send"),
+            ("\u{1f182}\u{1f174}\u{1f17d}\u{1f173}", "send"),
+            ("\u{a731}\u{1d07}\u{274}\u{1d05}", "send"),
+            ("s\u{200b}e\u{ad}n\u{2060}d", "send"),
+            ("s\u{336}e\u{336}n\u{336}d\u{336}", "send"),
+            ("Löschen", "loschen"),
+            ("STRASSE", "strasse"),
+            ("straße", "strasse"),
+            ("SİL", "sil"),
+            ("Usuń zdjęcie", "usun zdjecie"),
+            ("ﺣﺬﻑ", "حذف"),
+            ("삭제", "삭제"),
+            ("ｻｸｼﾞｮ", "サクジョ"),
+        ] {
+            assert_eq!(fold(text), plain, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn letters_of_other_scripts_are_what_they_look_like() {
+        for text in ["s\u{435}nd", "\u{455}\u{435}nd", "ѕеnԁ"] {
+            assert_eq!(fold_drawn(text), fold_drawn("send"), "{text:?}");
+        }
+        assert_eq!(fold_drawn_first("deIete"), fold_drawn("delete"));
+        assert_eq!(fold_drawn_first("De1ete"), fold_drawn("delete"));
+        assert_eq!(fold_drawn("РАУ"), fold_drawn("pay"));
+    }
+}

@@ -1,0 +1,175 @@
+//! What an address would tell the place it leads to: a page can have the model put what it read elsewhere into an
+//! address.
+
+use super::{
+    memory::{Memory, Quote, readings},
+    site::Site,
+};
+use url::Url;
+
+/// The most characters of query and fragment that pass: a search, a filter and a few ids are below.
+const DATA: usize = 200;
+/// The most characters of a path that pass.
+const PATH: usize = 400;
+/// The longest label of a host that passes: names of people are far below, and 63 is the most there can be.
+const LABEL: usize = 40;
+/// The shortest run that is taken for encoded data.
+const RUN: usize = 32;
+
+/// Why an address is not simply opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Leak {
+    /// It holds more data than a plain address does.
+    Long {
+        /// How many characters.
+        characters: usize,
+    },
+    /// It holds something encoded, or a key.
+    Encoded,
+    /// It holds an e-mail address.
+    Mail,
+    /// It holds a number of a card or account.
+    Number,
+    /// It holds what was read at another site.
+    Quote(Quote),
+}
+
+/// Beginnings of keys and tokens that services give out.
+const KEYS: [&str; 22] = [
+    "sk-",
+    "sk_live_",
+    "pk_live_",
+    "rk_live_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "akia",
+    "asia",
+    "aiza",
+    "ya29.",
+    "eyj",
+    "npm_",
+    "pypi-",
+    "hf_",
+    "-----begin",
+    "ssh-rsa",
+];
+
+/// What an address that the model wrote would tell. An address that some page showed tells nothing new.
+pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<Leak> {
+    if memory.showed_address(url.as_str()) {
+        return None;
+    }
+    let host = url.host_str().unwrap_or_default();
+    let (query, fragment) = (url.query().unwrap_or_default(), url.fragment().unwrap_or_default());
+    let whole = [url.path(), query, fragment].join(" ");
+    if let Some(quote) = memory.quoted(&whole, Site::of(url).as_ref()) {
+        return Some(Leak::Quote(quote));
+    }
+    // Before what was read is looked at: it would be found in the decoded data too.
+    let readings: Vec<String> = readings(&whole);
+    if readings.iter().any(|text| holds_mail(text)) {
+        return Some(Leak::Mail);
+    }
+    if readings.iter().any(|text| holds_number(text)) {
+        return Some(Leak::Number);
+    }
+    let is_encoded = readings.iter().any(|text| holds_key(text)) || holds_run(&whole);
+    if is_encoded || host.split('.').any(|label| label.len() > LABEL || is_hex_run(label)) {
+        return Some(Leak::Encoded);
+    }
+    let characters = query.chars().count() + fragment.chars().count();
+    if characters > DATA {
+        return Some(Leak::Long { characters });
+    }
+    let path = url.path().chars().count();
+    (path > PATH).then_some(Leak::Long { characters: path })
+}
+
+fn holds_mail(text: &str) -> bool {
+    text.match_indices('@').any(|(at, _)| {
+        let (before, after) = text.split_at(at);
+        let name = before.chars().next_back().is_some_and(|character| character.is_alphanumeric());
+        let domain: String = after
+            .chars()
+            .skip(1)
+            .take_while(|character| character.is_alphanumeric() || matches!(character, '.' | '-'))
+            .collect();
+        // `@1.2.3` is a version, as in the paths of package servers.
+        let top = domain.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+        name && domain.contains('.') && top.len() >= 2 && top.chars().all(char::is_alphabetic)
+    })
+}
+
+/// A card's number: 13 to 19 digits with the right check digit, and not a time in milliseconds.
+fn holds_number(text: &str) -> bool {
+    let bare: String = text.chars().filter(|character| !matches!(character, ' ' | '-')).collect();
+    bare.split(|character: char| !character.is_ascii_digit())
+        .filter(|digits| (14..=19).contains(&digits.len()))
+        .any(has_check_digit)
+}
+
+fn has_check_digit(digits: &str) -> bool {
+    let sum: u32 = digits
+        .chars()
+        .rev()
+        .filter_map(|digit| digit.to_digit(10))
+        .enumerate()
+        .map(|(at, digit)| match (at % 2, digit * 2) {
+            (0, _) => digit,
+            (_, double) if double > 9 => double - 9,
+            (_, double) => double,
+        })
+        .sum();
+    sum > 0 && sum.is_multiple_of(10)
+}
+
+fn holds_key(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    KEYS.iter().any(|key| {
+        lower.match_indices(key).any(|(at, _)| {
+            let (before, rest) = lower.split_at(at);
+            let long = rest.chars().take_while(|character| is_of_key(*character)).count() >= 20;
+            let begins = !before.chars().next_back().is_some_and(|character| character.is_alphanumeric());
+            begins && (long || key.contains("begin"))
+        })
+    })
+}
+
+fn is_of_key(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.')
+}
+
+/// A run that reads like encoded data: hexadecimal, or letters of both cases mixed with digits. Words joined by
+/// hyphens are none, nor is the usual form of an id with four hyphens.
+fn holds_run(text: &str) -> bool {
+    text.split(|character: char| !(character.is_ascii_alphanumeric() || matches!(character, '+' | '_' | '%')))
+        .any(|run| {
+            let run = run.trim_matches('_');
+            let digits = run.chars().filter(char::is_ascii_digit).count();
+            let upper = run.chars().filter(char::is_ascii_uppercase).count();
+            let lower = run.chars().filter(char::is_ascii_lowercase).count();
+            let mixed = run.len() >= RUN
+                && !run.contains('%')
+                && upper >= 4
+                && lower >= 4
+                && (digits >= 2 || upper >= 8);
+            mixed || is_hex_run(run) || is_base32_run(run)
+        })
+}
+
+fn is_hex_run(run: &str) -> bool {
+    // Hashes of commits have 40 digits, and name files on many sites: longer ones, or unnamed halves of them, not.
+    let is_hex = run.chars().all(|digit| digit.is_ascii_hexdigit());
+    is_hex && run.len() >= RUN && run.len() != 40
+}
+
+fn is_base32_run(run: &str) -> bool {
+    let is_base32 = run.chars().all(|sign| sign.is_ascii_uppercase() || matches!(sign, '2'..='7'));
+    is_base32 && run.len() >= RUN && run.chars().any(|sign| sign.is_ascii_digit())
+}

@@ -1,0 +1,256 @@
+//! [`Memory`]: which long texts the model has read at which site, so that they are not carried to another one
+//! unseen. Only hashes are kept, of the latest text of the latest sites.
+
+use super::{fold::fold, site::Site};
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
+};
+use percent_encoding::percent_decode_str;
+use std::{
+    collections::{HashSet, VecDeque},
+    hash::{BuildHasher, RandomState},
+};
+
+/// How many words in a row are one hash. A sign of Chinese, Japanese or Thai counts as a word.
+const SHINGLE: usize = 6;
+/// How many words in a row are a long quote: more than a name, a title or a usual phrase.
+const QUOTE: usize = 12;
+/// How many sites are remembered.
+const SITES: usize = 16;
+/// How many hashes are kept of each: about as many words.
+const PER_SITE: usize = 16_384;
+/// The shortest word of letters and digits that is a code of its own: a key, a token, a booking.
+const CODE: usize = 16;
+/// The fewest digits that are a number of an account or a card.
+const NUMBER: usize = 12;
+/// The most characters of a quote that are shown.
+const EXCERPT: usize = 120;
+
+/// A text that was read at one site and is on its way to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// Where it was read.
+    pub from: Site,
+    /// Its beginning, folded; for the person, not for logs.
+    pub excerpt: String,
+}
+
+/// What was read where.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    hasher: RandomState,
+    sites: VecDeque<Shown>,
+}
+
+#[derive(Clone, Debug)]
+struct Shown {
+    site: Site,
+    known: HashSet<u64>,
+    order: VecDeque<u64>,
+}
+
+impl Shown {
+    fn learn(&mut self, hash: u64) {
+        if !self.known.insert(hash) {
+            return;
+        }
+        self.order.push_back(hash);
+        if self.order.len() > PER_SITE
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+    }
+}
+
+impl Memory {
+    /// The model is shown a text of a site.
+    pub fn shown(&mut self, site: &Site, text: &str) {
+        let units = units(&fold(text));
+        let hashes: Vec<u64> = units
+            .windows(SHINGLE)
+            .map(|window| self.hash(window))
+            .chain(codes(text).iter().map(|code| self.hasher.hash_one(code)))
+            .chain(addresses(text).map(|address| self.hasher.hash_one(address)))
+            .collect();
+        let place = self.sites.iter().position(|shown| shown.site == *site);
+        let mut shown = place.and_then(|place| self.sites.remove(place)).unwrap_or_else(|| Shown {
+            site: site.clone(),
+            known: HashSet::new(),
+            order: VecDeque::new(),
+        });
+        hashes.into_iter().for_each(|hash| shown.learn(hash));
+        self.sites.push_back(shown);
+        if self.sites.len() > SITES {
+            self.sites.pop_front();
+        }
+    }
+
+    /// Whether a text, going to `to`, quotes at length what was read at another site, or holds a code that was.
+    /// None for `to` is a place without an origin, which nothing was read at.
+    pub fn quoted(&self, text: &str, to: Option<&Site>) -> Option<Quote> {
+        let texts = readings(text);
+        texts.iter().find_map(|text| self.quoted_as_is(text, to))
+    }
+
+    fn quoted_as_is(&self, text: &str, to: Option<&Site>) -> Option<Quote> {
+        let own = to.and_then(|to| self.sites.iter().find(|shown| shown.site == *to));
+        let is_own = |hash: &u64| own.is_some_and(|own| own.known.contains(hash));
+        let units = units(&fold(text));
+        let hashes: Vec<u64> = units.windows(SHINGLE).map(|window| self.hash(window)).collect();
+        let codes = codes(text);
+        self.sites.iter().filter(|shown| Some(&shown.site) != to).find_map(|shown| {
+            let is_from = |hash: &u64| shown.known.contains(hash) && !is_own(hash);
+            let code = codes.iter().find(|code| is_from(&self.hasher.hash_one(code)));
+            let excerpt = code.cloned().or_else(|| {
+                let first = run(&hashes, QUOTE - SHINGLE + 1, is_from)?;
+                Some(units.get(first..first + QUOTE)?.join(" "))
+            })?;
+            Some(Quote { from: shown.site.clone(), excerpt: excerpt.chars().take(EXCERPT).collect() })
+        })
+    }
+
+    /// Whether exactly this address was shown by some page: following it tells nobody anything new.
+    pub fn showed_address(&self, address: &str) -> bool {
+        let hash = self.hasher.hash_one(address);
+        self.sites.iter().any(|shown| shown.known.contains(&hash))
+    }
+
+    /// A page showed a link to this address, resolved. As [`Memory::shown`] does for addresses written out.
+    pub fn shown_address(&mut self, site: &Site, address: &str) {
+        let hash = self.hasher.hash_one(address);
+        match self.sites.iter_mut().find(|shown| shown.site == *site) {
+            Some(shown) => shown.learn(hash),
+            None => {
+                self.shown(site, "");
+                if let Some(shown) = self.sites.back_mut() {
+                    shown.learn(hash);
+                }
+            }
+        }
+    }
+
+    fn hash(&self, window: &[String]) -> u64 {
+        self.hasher.hash_one(window)
+    }
+}
+
+/// Where the first run of so many wanted ones begins.
+fn run(hashes: &[u64], long: usize, wanted: impl Fn(&u64) -> bool) -> Option<usize> {
+    let mut in_a_row = 0;
+    for (at, hash) in hashes.iter().enumerate() {
+        in_a_row = if wanted(hash) { in_a_row + 1 } else { 0 };
+        if in_a_row == long {
+            return Some(at + 1 - long);
+        }
+    }
+    None
+}
+
+/// The words of a text; in scripts without gaps, its signs.
+fn units(folded: &str) -> Vec<String> {
+    let mut units = Vec::new();
+    let mut word = String::new();
+    for character in folded.chars() {
+        let alone = stands_alone(character);
+        if (alone || !character.is_alphanumeric()) && !word.is_empty() {
+            units.push(std::mem::take(&mut word));
+        }
+        if alone {
+            units.push(character.to_string());
+        } else if character.is_alphanumeric() {
+            word.push(character);
+        }
+    }
+    if !word.is_empty() {
+        units.push(word);
+    }
+    units
+}
+
+/// Signs of scripts that are written without gaps: Thai to Myanmar, Khmer, kana and Han.
+fn stands_alone(character: char) -> bool {
+    let in_script = matches!(
+        character,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
+            | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}'
+    );
+    in_script && character.is_alphanumeric()
+}
+
+/// Words that are codes by themselves, and long numbers whatever gaps they are written with.
+fn codes(text: &str) -> Vec<String> {
+    let mut codes = Vec::new();
+    for word in text.split(|character: char| {
+        !(character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.' | '+' | '/'))
+    }) {
+        let word = word.trim_matches(|character: char| !character.is_ascii_alphanumeric());
+        let digits = word.chars().filter(char::is_ascii_digit).count();
+        let letters = word.chars().filter(char::is_ascii_alphabetic).count();
+        if word.len() >= CODE && digits >= 3 && letters >= 1 && !word.contains('/') {
+            codes.push(word.to_owned());
+        }
+    }
+    let mut digits = String::new();
+    let mut gap = 0;
+    for character in text.chars().chain(['\n']) {
+        if character.is_ascii_digit() {
+            digits.push(character);
+            gap = 0;
+        } else if matches!(character, ' ' | '-' | '\u{a0}') && gap == 0 {
+            gap = 1;
+        } else {
+            if digits.len() >= NUMBER {
+                codes.push(digits.clone());
+            }
+            digits.clear();
+            gap = 0;
+        }
+    }
+    codes
+}
+
+fn addresses(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| {
+        character.is_whitespace() || matches!(character, '"' | '\'' | '<' | '>' | '(' | ')' | '[' | ']')
+    })
+    .filter(|word| word.starts_with("http://") || word.starts_with("https://"))
+    .map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?']))
+}
+
+/// A text as it stands, and as it reads when it is decoded or turned round.
+pub(crate) fn readings(text: &str) -> Vec<String> {
+    let mut readings = vec![text.to_owned()];
+    let spaced = text.replace('+', " ");
+    let mut decoded = percent_decode_str(&spaced).decode_utf8_lossy().into_owned();
+    // Three times are more than any honest address needs.
+    for _ in 0..3 {
+        let again = percent_decode_str(&decoded).decode_utf8_lossy().into_owned();
+        let done = again == decoded;
+        readings.push(std::mem::replace(&mut decoded, again));
+        if done {
+            break;
+        }
+    }
+    for word in text.split(|character: char| !is_base64(character)).filter(|word| word.len() >= CODE) {
+        let bare = word.trim_end_matches('=');
+        let bytes = STANDARD_NO_PAD.decode(bare).or_else(|_| URL_SAFE_NO_PAD.decode(bare));
+        let texts = [bytes.ok(), hex(bare)].into_iter().flatten();
+        readings.extend(texts.filter_map(|bytes| String::from_utf8(bytes).ok()));
+    }
+    readings.push(text.chars().rev().collect());
+    readings.dedup();
+    readings
+}
+
+fn is_base64(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '-' | '_' | '=')
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> =
+        text.chars().map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
+    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
+    Some(digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte * 16 + digit)).collect())
+}

@@ -1,0 +1,179 @@
+//! Named secrets: the model types a name, the value comes from the person's keychain, and only at the site that
+//! the secret belongs to.
+
+use super::{
+    field::{Field, Sensitive},
+    site::{Origin, Site},
+};
+use std::fmt;
+
+/// How a secret begins in what the model types: `{{secret:NAME}}`.
+const OPENS: &str = "{{secret:";
+const CLOSES: &str = "}}";
+/// The longest name.
+const LONGEST_NAME: usize = 64;
+
+/// The name of a secret: letters, digits, `_`, `-` and `.`, a letter first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SecretName(String);
+
+impl SecretName {
+    /// Reads a name.
+    ///
+    /// # Errors
+    ///
+    /// [`SecretFault::Name`] for what is none.
+    pub fn new(name: &str) -> Result<Self, SecretFault> {
+        let begins = name.starts_with(|first: char| first.is_ascii_alphabetic());
+        let plain =
+            |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.');
+        if begins && name.len() <= LONGEST_NAME && name.chars().all(plain) {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(SecretFault::Name)
+        }
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What stands for the secret in what the model types and reads.
+    pub fn placeholder(&self) -> String {
+        format!("{OPENS}{}{CLOSES}", self.0)
+    }
+}
+
+impl fmt::Display for SecretName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A part of what the model wants typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// These characters.
+    Text(String),
+    /// The value of this secret.
+    Secret(SecretName),
+}
+
+/// Why a secret is not typed. The words are for the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum SecretFault {
+    /// A name is missing or misspelled, or a placeholder is not closed.
+    #[error("a secret is written {{{{secret:NAME}}}}, the name of letters, digits, _, - and .")]
+    Name,
+    /// It belongs to another site.
+    #[error("that secret belongs to another site")]
+    OtherSite,
+    /// The frame the field is in is not of the page's own site.
+    #[error("the field is in a frame of another site")]
+    OtherFrame,
+    /// The form would send it to another site, or to one that is not known.
+    #[error("the form would send it to another site")]
+    OtherTarget,
+    /// Anyone on the way could read it.
+    #[error("the page is not encrypted")]
+    NotEncrypted,
+    /// The field shows what is typed.
+    #[error("the field is not one for a password, a code or a card")]
+    ShownField,
+    /// Its value is so short that it could not be taken out of texts again.
+    #[error("the secret is too short to be kept out of what is read; the person can type it")]
+    TooShort,
+}
+
+/// Parts what the model wants typed.
+///
+/// # Errors
+///
+/// [`SecretFault::Name`] for a placeholder that is none: it is not typed as it stands.
+pub fn pieces(text: &str) -> Result<Vec<Piece>, SecretFault> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(OPENS) {
+        let (name, after) = after.split_once(CLOSES).ok_or(SecretFault::Name)?;
+        if !before.is_empty() {
+            pieces.push(Piece::Text(before.to_owned()));
+        }
+        pieces.push(Piece::Secret(SecretName::new(name)?));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest.to_owned()));
+    }
+    Ok(pieces)
+}
+
+/// A secret as the person set it up: its name and the one site it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundSecret {
+    /// Its name.
+    pub name: SecretName,
+    /// The site it may be typed at.
+    pub site: Site,
+}
+
+/// Where a secret is about to be typed, as the browser says it at that moment.
+#[derive(Clone, Debug)]
+pub struct SecretTarget<'a> {
+    /// The origin of the tab's main frame.
+    pub page: &'a Origin,
+    /// The origin of the frame the field is in.
+    pub frame: &'a Origin,
+    /// Where the field's form sends; none without a form or without an address of its own.
+    pub sends_to: Option<&'a Origin>,
+    /// The field.
+    pub field: &'a Field,
+}
+
+/// Leave to fetch one secret and type it now. Only [`BoundSecret::release`] makes one.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Release {
+    name: SecretName,
+    site: Site,
+}
+
+impl Release {
+    /// Whose value is to be fetched.
+    pub fn name(&self) -> &SecretName {
+        &self.name
+    }
+
+    /// The site it is bound to.
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+}
+
+impl BoundSecret {
+    /// May it be typed there?
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    pub fn release(&self, target: &SecretTarget<'_>) -> Result<Release, SecretFault> {
+        if !target.page.is(&self.site) {
+            return Err(SecretFault::OtherSite);
+        }
+        if !target.frame.is(&self.site) {
+            return Err(SecretFault::OtherFrame);
+        }
+        if target.sends_to.is_some_and(|origin| !origin.is(&self.site)) {
+            return Err(SecretFault::OtherTarget);
+        }
+        if !self.site.is_private_on_the_way() {
+            return Err(SecretFault::NotEncrypted);
+        }
+        match target.field.sensitive() {
+            Some(Sensitive::Password | Sensitive::Code | Sensitive::Payment) => {
+                Ok(Release { name: self.name.clone(), site: self.site.clone() })
+            }
+            Some(Sensitive::Identity) | None => Err(SecretFault::ShownField),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Page text as it can be seen: without the characters that a person does not see and a model reads.
+
+/// The most marks that stay on one letter: more are there to hide or to fill a screen.
+const MARKS: usize = 4;
+
+/// A text without what cannot be seen: controls, zero-width and direction characters, tags, variation selectors,
+/// fillers. Line breaks and tabs stay, joiners only where a script is written with them.
+pub(crate) fn visible(text: &str) -> String {
+    let mut seen = String::with_capacity(text.len());
+    let mut marks = 0;
+    let mut before = None;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let character = match character {
+            '\r' if characters.peek() == Some(&'\n') => continue,
+            '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => '\n',
+            '\u{200c}' | '\u{200d}' => {
+                let joins = before.is_some_and(joins) && characters.peek().copied().is_some_and(joins);
+                if joins {
+                    seen.push(character);
+                    before = None;
+                }
+                continue;
+            }
+            other => other,
+        };
+        if is_invisible(character) {
+            continue;
+        }
+        marks = if is_mark(character) { marks + 1 } else { 0 };
+        if marks > MARKS {
+            continue;
+        }
+        seen.push(character);
+        before = Some(character);
+    }
+    seen
+}
+
+/// One line of [`visible`] text: breaks become spaces, and no more than `most` characters are left.
+pub(crate) fn line(text: &str, most: usize) -> String {
+    let seen = visible(text);
+    let words: Vec<&str> = seen.split_whitespace().collect();
+    let joined = words.join(" ");
+    let mut characters = joined.chars();
+    let mut kept: String = characters.by_ref().take(most).collect();
+    if characters.next().is_some() {
+        kept.push('\u{2026}');
+    }
+    kept
+}
+
+/// Whether a character leaves nothing to see, or changes what is seen around it.
+pub(crate) fn is_invisible(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        // Controls; soft hyphen; combining grapheme joiner; Arabic and Hangul fillers.
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' => true,
+        '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
+        // Khmer inherent vowels; Mongolian selectors.
+        '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' => true,
+        // Zero width, joiners, directions; word joiner, invisible operators, isolates, old shapings.
+        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        // The empty Braille pattern; variation selectors; byte order mark; annotations, object replacement.
+        '\u{2800}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffc}' => true,
+        // Shorthand and musical formatting; tags, selectors and what is next to them.
+        '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
+        // What has no meaning outside of one font.
+        '\u{e000}'..='\u{f8ff}' | '\u{f0000}'.. => true,
+        _ => false,
+    }
+}
+
+/// Marks that are drawn onto the letter before, in scripts that put one or two there.
+pub(crate) fn is_mark(character: char) -> bool {
+    matches!(
+        character,
+        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5bd}' | '\u{610}'..='\u{61a}'
+            | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6dc}' | '\u{6df}'..='\u{6e4}'
+            | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
+            | '\u{fe20}'..='\u{fe2f}'
+    )
+}
+
+/// Letters of scripts in which a joiner changes how a word is read: Arabic, and those of India and its
+/// neighbours.
+fn joins(character: char) -> bool {
+    matches!(character, '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{fb50}'..='\u{fdff}' | '\u{1000}'..='\u{109f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_seen_is_gone() {
+        for (text, seen) in [
+            ("plain, \u{e9}\u{4e2d}\u{6587} \u{1f600}", "plain, \u{e9}\u{4e2d}\u{6587} \u{1f600}"),
+            ("a\r\nb\rc\u{2028}d\te", "a\nb\nc\nd\te"),
+            ("i\u{200b}g\u{2060}n\u{feff}o\u{ad}re", "ignore"),
+            ("\u{202e}txt.exe", "txt.exe"),
+            ("x\u{e0049}\u{e0067}\u{e006e}y", "xy"),
+            ("a\u{fe01}\u{e0101}b", "ab"),
+            ("\u{1b}[31mred\u{1b}[0m\0", "[31mred[0m"),
+            ("\u{2800}\u{3164}\u{115f}x", "x"),
+            // A joiner stays in Persian and in Hindi, and once.
+            ("\u{645}\u{6cc}\u{200c}\u{62e}", "\u{645}\u{6cc}\u{200c}\u{62e}"),
+            ("\u{645}\u{200c}\u{200c}\u{62e}", "\u{645}\u{200c}\u{62e}"),
+            ("a\u{200d}b", "ab"),
+            ("Z\u{300}\u{301}\u{302}\u{303}\u{304}\u{305}o", "Z\u{300}\u{301}\u{302}\u{303}o"),
+        ] {
+            assert_eq!(visible(text), seen, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_one_line_and_bounded() {
+        assert_eq!(line(" a\n\n b\u{200b}c ", 10), "a bc");
+        assert_eq!(line("\u{4e2d}\u{6587}\u{5b57}", 2), "\u{4e2d}\u{6587}\u{2026}");
+    }
+}

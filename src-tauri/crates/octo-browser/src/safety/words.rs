@@ -1,0 +1,344 @@
+//! Words on a control that say what it does, in the languages pages are written in.
+//!
+//! A page can say it is in any language, so all languages are always looked for; what it says can only make fewer
+//! false alarms of the few words that mean something else in another language.
+
+use super::fold::{fold, fold_drawn, fold_drawn_first};
+use std::{collections::HashMap, sync::LazyLock};
+
+/// What a control does that cannot be taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Deed {
+    /// Buys, orders, pays, books or gives.
+    Buy,
+    /// Sends something to somebody.
+    Send,
+    /// Makes something public.
+    Publish,
+    /// Deletes or takes away.
+    Delete,
+    /// Moves money or goods.
+    Transfer,
+    /// Confirms, signs or gives leave.
+    Confirm,
+    /// Begins a subscription.
+    Subscribe,
+    /// Ends a subscription, or calls off an order.
+    Unsubscribe,
+    /// Closes an account.
+    CloseAccount,
+    /// Installs a program.
+    Install,
+}
+
+/// The words and where they are from: see the file itself.
+const WORDS: &str = include_str!("words/sinks.txt");
+
+/// Languages whose words are found inside of texts, for they are written without gaps, or with parts of other words.
+const INSIDE: [&str; 6] = ["zh", "ja", "ko", "th", "ar", "hi"];
+
+/// One word or phrase.
+#[derive(Clone, Debug)]
+struct Entry {
+    deed: Deed,
+    language: &'static str,
+    words: Vec<String>,
+    joined: String,
+    matching: Matching,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Matching {
+    Words,
+    Beginning,
+    Whole,
+    Ambiguous,
+}
+
+/// All words, made comparable.
+#[derive(Default)]
+struct Lexicon {
+    languages: Vec<&'static str>,
+    /// By the first word, or by the joined words for those of several.
+    by_word: HashMap<String, Vec<Entry>>,
+    beginnings: Vec<Entry>,
+    inside: Vec<Entry>,
+    /// Phrases of words that mean nothing, by their first word.
+    harmless: HashMap<String, Vec<Vec<String>>>,
+    harmless_inside: Vec<String>,
+}
+
+static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(WORDS));
+
+impl Lexicon {
+    fn read(text: &'static str) -> Self {
+        let mut lexicon = Self::default();
+        let mut language = "";
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                language = name;
+                lexicon.languages.push(name);
+            } else if let Some((kind, words)) = line.split_once('=') {
+                let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
+                match deed(kind.trim()) {
+                    Some(deed) => words.for_each(|word| lexicon.add(language, deed, word)),
+                    None => words.for_each(|word| lexicon.add_harmless(language, word)),
+                }
+            }
+        }
+        lexicon
+    }
+
+    fn add(&mut self, language: &'static str, deed: Deed, word: &str) {
+        let (word, matching) = if let Some(word) = word.strip_suffix('*') {
+            (word, Matching::Beginning)
+        } else if let Some(word) = word.strip_prefix('=') {
+            (word, Matching::Whole)
+        } else if let Some(word) = word.strip_prefix('~') {
+            (word, Matching::Ambiguous)
+        } else {
+            (word, Matching::Words)
+        };
+        let words = plain_words(&fold_drawn(word));
+        let joined = words.concat();
+        let entry = Entry { deed, language, joined: joined.clone(), words, matching };
+        if INSIDE.contains(&language) {
+            self.inside.push(entry);
+            return;
+        }
+        if matching == Matching::Beginning {
+            self.beginnings.push(entry);
+            return;
+        }
+        let Some(first) = entry.words.first().cloned() else { return };
+        if entry.words.len() > 1 {
+            self.by_word.entry(joined).or_default().push(entry.clone());
+        }
+        self.by_word.entry(first).or_default().push(entry);
+    }
+
+    fn add_harmless(&mut self, language: &str, phrase: &str) {
+        let words = plain_words(&fold_drawn(phrase));
+        if INSIDE.contains(&language) {
+            self.harmless_inside.push(words.concat());
+        } else if let Some(first) = words.first().cloned() {
+            self.harmless.entry(first).or_default().push(words);
+        }
+    }
+}
+
+fn deed(name: &str) -> Option<Deed> {
+    Some(match name {
+        "buy" => Deed::Buy,
+        "send" => Deed::Send,
+        "publish" => Deed::Publish,
+        "delete" => Deed::Delete,
+        "transfer" => Deed::Transfer,
+        "confirm" => Deed::Confirm,
+        "subscribe" => Deed::Subscribe,
+        "unsubscribe" => Deed::Unsubscribe,
+        "close" => Deed::CloseAccount,
+        "install" => Deed::Install,
+        _ => return None,
+    })
+}
+
+/// A word of a text.
+#[derive(Clone, Debug)]
+struct Word {
+    text: String,
+    /// Whether only signs, no space, stand between it and the word before.
+    glued: bool,
+    /// Whether it is part of a phrase that means nothing.
+    harmless: bool,
+}
+
+/// The deed a text speaks of, if any. Where it speaks of several, the one that comes first in [`Deed`].
+///
+/// `language` is what the page says it is in (BCP 47), if it says so.
+pub(crate) fn deed_of(text: &str, language: Option<&str>) -> Option<Deed> {
+    let turned = text.contains(['\u{202d}', '\u{202e}']).then(|| text.chars().rev().collect::<String>());
+    let parted = part_capitals(text);
+    let texts = [Some(text), (parted != text).then_some(parted.as_str()), turned.as_deref()];
+    texts
+        .into_iter()
+        .flatten()
+        .flat_map(|text| {
+            let (plain, first) = (fold_drawn(text), fold_drawn_first(text));
+            let is_marked = !fold(text).eq_ignore_ascii_case(text.trim());
+            let other = (first != plain).then(|| deed_in(&first, language, is_marked)).flatten();
+            [deed_in(&plain, language, is_marked), other]
+        })
+        .flatten()
+        .min()
+}
+
+fn deed_in(folded: &str, language: Option<&str>, is_marked: bool) -> Option<Deed> {
+    let lexicon = &*LEXICON;
+    let all = words_of(folded, lexicon);
+    let words = all.as_slice();
+    let of_words = words.iter().enumerate().filter(|(_, word)| !word.harmless).flat_map(|(at, word)| {
+        let entries = lexicon.by_word.get(&word.text).into_iter().flatten();
+        let found = entries.filter(move |entry| {
+            is_meant(entry, language, is_marked)
+                && (entry.joined == word.text || follows(words, at, &entry.words))
+                && (entry.matching != Matching::Whole || words.len() == entry.words.len())
+        });
+        let begun = lexicon.beginnings.iter().filter(move |entry| begins(words, at, &entry.words));
+        found.chain(begun).map(|entry| entry.deed)
+    });
+    let compact = compact(folded, lexicon);
+    let inside = lexicon.inside.iter().filter(|entry| match entry.matching {
+        Matching::Whole => compact == entry.joined,
+        Matching::Words | Matching::Beginning | Matching::Ambiguous => compact.contains(&entry.joined),
+    });
+    of_words.chain(inside.map(|entry| entry.deed)).min()
+}
+
+fn is_meant(entry: &Entry, language: Option<&str>, is_marked: bool) -> bool {
+    if entry.matching != Matching::Ambiguous || is_marked {
+        return true;
+    }
+    let primary = language.and_then(|language| language.split(['-', '_']).next()).unwrap_or_default();
+    let is_another = LEXICON.languages.iter().any(|known| primary.eq_ignore_ascii_case(known));
+    !is_another || primary.eq_ignore_ascii_case(entry.language)
+}
+
+fn follows(words: &[Word], at: usize, wanted: &[String]) -> bool {
+    words
+        .get(at..at + wanted.len())
+        .is_some_and(|found| found.iter().zip(wanted).all(|(word, wanted)| word.text == *wanted))
+}
+
+/// As [`follows`], the last word only beginning so.
+fn begins(words: &[Word], at: usize, wanted: &[String]) -> bool {
+    let Some((last, before)) = wanted.split_last() else { return false };
+    follows(words, at, before)
+        && words
+            .get(at + before.len())
+            .is_some_and(|word| !word.harmless && word.text.starts_with(last.as_str()))
+}
+
+/// The words of a folded text, those of meaningless phrases marked. Letters that stand alone in a row are one word
+/// as well, and so are words that only signs part.
+fn words_of(folded: &str, lexicon: &Lexicon) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut glued = true;
+    for part in split_words(folded) {
+        match part {
+            Part::Space => glued = false,
+            Part::Sign => {}
+            Part::Word(text) => {
+                words.push(Word { text, glued, harmless: false });
+                glued = true;
+            }
+        }
+    }
+    for at in 0..words.len() {
+        let Some(phrases) = words.get(at).and_then(|word| lexicon.harmless.get(&word.text)) else { continue };
+        for phrase in phrases {
+            if follows(&words, at, phrase) {
+                words.iter_mut().skip(at).take(phrase.len()).for_each(|word| word.harmless = true);
+            }
+        }
+    }
+    let mut more: Vec<Word> = Vec::new();
+    for run in runs(&words, |_, next| next.glued) {
+        more.push(join(run));
+    }
+    for run in runs(&words, |word, next| is_single(word) && is_single(next)) {
+        more.push(join(run));
+    }
+    // Looked at one by one, after a word that nothing follows on.
+    for word in more {
+        words.push(Word { text: String::new(), glued: false, harmless: true });
+        words.push(word);
+    }
+    words
+}
+
+/// Runs of two words or more that belong together.
+fn runs(words: &[Word], together: impl Fn(&Word, &Word) -> bool) -> Vec<&[Word]> {
+    words.chunk_by(together).filter(|run| run.len() > 1).collect()
+}
+
+/// Whether a word is one letter. An m is drawn like two.
+fn is_single(word: &Word) -> bool {
+    word.text == "rn" || word.text.chars().count() == 1
+}
+
+fn join(run: &[Word]) -> Word {
+    Word {
+        text: run.iter().map(|word| word.text.as_str()).collect(),
+        glued: false,
+        harmless: run.iter().all(|word| word.harmless),
+    }
+}
+
+enum Part {
+    Word(String),
+    Space,
+    Sign,
+}
+
+fn split_words(folded: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut word = String::new();
+    for character in folded.chars() {
+        // An apostrophe is inside of a word.
+        if is_letter(character) {
+            word.push(character);
+        } else if !is_apostrophe(character) {
+            if !word.is_empty() {
+                parts.push(Part::Word(std::mem::take(&mut word)));
+            }
+            parts.push(if character.is_whitespace() { Part::Space } else { Part::Sign });
+        }
+    }
+    if !word.is_empty() {
+        parts.push(Part::Word(word));
+    }
+    parts
+}
+
+fn plain_words(folded: &str) -> Vec<String> {
+    let parts = split_words(folded).into_iter();
+    parts.filter_map(|part| if let Part::Word(word) = part { Some(word) } else { None }).collect()
+}
+
+/// Letters, digits, and the signs of Indic and Thai that stand inside of words.
+fn is_letter(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '\u{93c}' | '\u{94d}' | '\u{e31}'..='\u{e4e}')
+}
+
+fn is_apostrophe(character: char) -> bool {
+    matches!(character, '\'' | '`' | '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{b4}')
+}
+
+/// The letters alone, meaningless phrases cut out.
+fn compact(folded: &str, lexicon: &Lexicon) -> String {
+    let mut text: String = folded.chars().filter(|character| is_letter(*character)).collect();
+    if text.is_ascii() {
+        return String::new();
+    }
+    for phrase in &lexicon.harmless_inside {
+        if text.contains(phrase.as_str()) {
+            text = text.replace(phrase.as_str(), "\n");
+        }
+    }
+    text
+}
+
+/// A text with a gap before each capital after a small letter: `btnSendMail` is three words.
+fn part_capitals(text: &str) -> String {
+    let mut parted = String::with_capacity(text.len() + 8);
+    let mut small = false;
+    for character in text.chars() {
+        if small && character.is_uppercase() {
+            parted.push(' ');
+        }
+        small = character.is_lowercase();
+        parted.push(character);
+    }
+    parted
+}

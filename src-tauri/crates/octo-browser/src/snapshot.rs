@@ -1,0 +1,48 @@
+//! What a page shows, as text for a model: few tokens, every target with a small stable number, nothing a person
+//! cannot see.
+//!
+//! Pure: from replies of the browser to text. A capture holds the accessibility tree of every frame and one layout
+//! snapshot per session (nothing is written into the page); they are joined by backend node id, frames under the
+//! elements that hold them. A snapshot is a list of lines: a paragraph, a table's row or a control is one, with the
+//! refs of its targets in it:
+//!
+//! ```text
+//! page "Orders" https://shop.example/orders
+//! # Orders
+//! searchbox "Search" [3] = "blue"
+//! 3 | Customer 3 | 39.00 | link Open [57] | button Delete [58]
+//! click .trash [41]
+//! ... 292 more lines like these with 584 targets: find, or read [9]
+//! ```
+//!
+//! What comes out of a page is a stranger's text: it belongs between marks that say so, whatever the caller does
+//! with it. Names are bounded, invisible characters are gone, the values of password and card fields are never in it.
+
+mod capture;
+mod clean;
+mod diff;
+mod find;
+mod layout;
+mod lines;
+mod marks;
+mod name;
+mod paint;
+mod read;
+mod refs;
+mod render;
+mod role;
+mod tokens;
+mod tree;
+mod view;
+mod wire;
+
+pub use capture::{Captured, CapturedFrame, CapturedSession, DocumentId, Owner, Viewport};
+pub use clean::clean_text;
+pub use diff::{Change, Diff};
+pub use find::{Found, Query};
+pub use read::{Page, Piece};
+pub use refs::{AgainError, Known, Place, RefError, Refs};
+pub use render::{Area, Content, Filter, LeftOut, Rendered, WHOLE};
+pub use tokens::estimate_tokens;
+pub use view::Snapshot;
+pub use wire::{LayoutReply, ReadLayout, ReadTree, TreeReply};

@@ -1,0 +1,138 @@
+//! Text of a page, freed of what a person cannot see.
+
+use std::borrow::Cow;
+
+/// A text without the characters that show nothing or turn the reading direction: controls (but tab and line
+/// feed), zero-width characters, bidirectional controls, fillers, the tags block, and the variation selectors and
+/// joiners that belong to no emoji or to no script that writes with joiners. They carry instructions past a
+/// person's eye, and words past a filter.
+pub fn clean_text(text: &str) -> Cow<'_, str> {
+    let plain = |byte: u8| byte == b'\n' || byte == b'\t' || (0x20..0x7f).contains(&byte);
+    if text.bytes().all(plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        let before = out.chars().next_back();
+        let kept = match char {
+            '\u{fe0e}' | '\u{fe0f}' => before.is_some_and(takes_selector),
+            '\u{200d}' => {
+                let next = chars.peek().copied();
+                let emoji = before.is_some_and(|before| before == '\u{fe0f}' || is_emoji(before));
+                emoji && next.is_some_and(is_emoji) || joins(before, next)
+            }
+            '\u{200c}' => joins(before, chars.peek().copied()),
+            _ => !is_unseen(char),
+        };
+        if kept {
+            out.push(char);
+        }
+    }
+    if out.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(out) }
+}
+
+/// One line of clean text: white space is one space, icon fonts' private characters are gone, no space at the ends.
+pub(super) fn tidy(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_tidy(&mut out, text);
+    let end = out.trim_end().len();
+    out.truncate(end);
+    out
+}
+
+/// Adds clean text to a line: white space becomes one space, none at the line's start.
+pub(super) fn push_tidy(out: &mut String, text: &str) {
+    for char in clean_text(text).chars() {
+        if char.is_whitespace() {
+            if !out.is_empty() && !out.ends_with(' ') {
+                out.push(' ');
+            }
+        } else if !is_private(char) {
+            out.push(char);
+        }
+    }
+}
+
+/// At most so many characters, with an ellipsis where something was cut.
+pub(super) fn cut(text: &str, chars: usize) -> Cow<'_, str> {
+    if text.len() <= chars {
+        return Cow::Borrowed(text);
+    }
+    match text.char_indices().nth(chars) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default().trim_end())),
+    }
+}
+
+/// Private use: the glyphs of icon fonts.
+fn is_private(char: char) -> bool {
+    matches!(char, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10fffd}')
+}
+
+/// Default-ignorable and direction characters of the Unicode Character Database, and controls.
+fn is_unseen(char: char) -> bool {
+    match char {
+        '\n' | '\t' => false,
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => true,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' => true,
+        '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' => true,
+        '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' => true,
+        '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' => true,
+        '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
+        _ => false,
+    }
+}
+
+/// Whether a character may be followed by a text or emoji selector.
+fn takes_selector(char: char) -> bool {
+    is_emoji(char) || matches!(char, '#' | '*' | '0'..='9' | '©' | '®')
+}
+
+/// Blocks that hold emoji, arrows and symbols included.
+fn is_emoji(char: char) -> bool {
+    matches!(char, '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}'
+        | '\u{2300}'..='\u{27bf}' | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}'
+        | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// Arabic to Malayalam and their neighbours: scripts whose spelling uses joiners between letters.
+fn joins(before: Option<char>, next: Option<char>) -> bool {
+    let script =
+        |char: char| matches!(char, '\u{600}'..='\u{7ff}' | '\u{8a0}'..='\u{dff}' | '\u{1000}'..='\u{109f}');
+    before.is_some_and(script) && next.is_some_and(script)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_shows_nothing_is_gone_and_what_shows_is_kept() {
+        let cases = [
+            ("plain\ttext\n", "plain\ttext\n"),
+            ("pass\u{200b}word\u{feff}", "password"),
+            ("a\u{202e}b\u{2066}c\u{2069}\u{200f}\u{61c}", "abc"),
+            ("tag\u{e0041}\u{e0020}\u{e007f}s", "tags"),
+            ("x\u{fe0f}\u{e0101}\u{fe03}y", "xy"),
+            ("❤\u{fe0f} 1\u{fe0f}\u{20e3}", "❤\u{fe0f} 1\u{fe0f}\u{20e3}"),
+            ("👩\u{200d}💻 a\u{200d}b", "👩\u{200d}💻 ab"),
+            ("می\u{200c}خواهم \u{200c}\u{200c}x", "می\u{200c}خواهم x"),
+            ("क\u{94d}\u{200d}ष", "क\u{94d}\u{200d}ष"),
+            ("bell\u{7}\u{1b}[31m\u{9b}", "bell[31m"),
+            ("한국어 中文 ไทย", "한국어 中文 ไทย"),
+            ("soft\u{ad}hyphen\u{2800}\u{3164}", "softhyphen"),
+        ];
+        for (given, kept) in cases {
+            assert_eq!(clean_text(given), kept, "{given:?}");
+            assert_eq!(clean_text(kept), kept);
+        }
+    }
+
+    #[test]
+    fn a_line_is_one_line_and_a_cut_is_between_characters() {
+        assert_eq!(tidy("  a\n\n b\u{a0}\u{f101} c "), "a b c");
+        assert_eq!(cut("héllo wörld", 5), "héllo…");
+        assert_eq!(cut("日本語", 3), "日本語");
+    }
+}

@@ -1,0 +1,177 @@
+//! The documents of one session as they are laid out: for every DOM node its parent, tag, attributes, box, whether
+//! it takes clicks, and whether a person can see it.
+
+use std::collections::HashMap;
+
+use super::paint::{Flow, Hidden, Rect};
+use super::wire::{LayoutDocument, LayoutReply};
+
+/// No node.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The laid out documents of one session, read out of the browser's reply.
+pub(super) struct Layout<'a> {
+    strings: &'a [String],
+    documents: &'a [LayoutDocument],
+    pub facts: Vec<Fact>,
+    by_backend: HashMap<i64, u32>,
+}
+
+/// What is known of one DOM node.
+pub(super) struct Fact {
+    pub parent: u32,
+    pub backend: i64,
+    document: u32,
+    index: u32,
+    pub kind: Kind,
+    pub display: Display,
+    /// It or its listeners take mouse clicks.
+    pub clickable: bool,
+    /// The hand appears here and not already on the parent.
+    pub pointer: bool,
+    /// A checkbox or radio button that is on.
+    pub checked: bool,
+    /// In the coordinates of its document.
+    pub rect: Rect,
+    /// What of `rect` the scroll areas around it let through now.
+    pub view: Rect,
+    /// Why a person sees nothing of it (its children may still be seen where only the box is empty).
+    pub hidden: Option<Hidden>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Element,
+    Text,
+    Other,
+}
+
+/// How a box takes part in its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Display {
+    /// Not rendered, or without a box of its own.
+    Absent,
+    Inline,
+    Block,
+}
+
+impl<'a> Layout<'a> {
+    pub fn new(reply: &'a LayoutReply) -> Self {
+        let mut layout = Self {
+            strings: &reply.strings,
+            documents: &reply.documents,
+            facts: Vec::new(),
+            by_backend: HashMap::new(),
+        };
+        for (number, document) in reply.documents.iter().enumerate() {
+            layout.add(u32::try_from(number).unwrap_or(NONE), document);
+        }
+        layout
+    }
+
+    /// The node with this backend id.
+    pub fn find(&self, backend: i64) -> Option<u32> {
+        self.by_backend.get(&backend).copied()
+    }
+
+    pub fn fact(&self, node: u32) -> Option<&Fact> {
+        self.facts.get(node as usize)
+    }
+
+    /// How far the node's document is scrolled.
+    pub fn scroll(&self, node: u32) -> (f64, f64) {
+        let document = self.fact(node).and_then(|fact| self.documents.get(fact.document as usize));
+        document.map_or((0.0, 0.0), |document| (document.scroll_offset_x, document.scroll_offset_y))
+    }
+
+    /// The element's tag, as the browser writes it (HTML in capitals).
+    pub fn tag(&self, node: u32) -> &'a str {
+        let Some((document, index)) = self.place(node) else { return "" };
+        self.string(document.nodes.node_name.get(index).copied())
+    }
+
+    /// A text node's text.
+    pub fn text(&self, node: u32) -> &'a str {
+        let Some((document, index)) = self.place(node) else { return "" };
+        self.string(document.nodes.node_value.get(index).copied())
+    }
+
+    /// An attribute's value.
+    pub fn attribute(&self, node: u32, name: &str) -> Option<&'a str> {
+        let (document, index) = self.place(node)?;
+        let pairs = document.nodes.attributes.get(index)?;
+        let found = pairs.chunks_exact(2).find(|pair| self.string(pair.first().copied()) == name)?;
+        Some(self.string(found.get(1).copied()))
+    }
+
+    fn place(&self, node: u32) -> Option<(&'a LayoutDocument, usize)> {
+        let fact = self.facts.get(node as usize)?;
+        Some((self.documents.get(fact.document as usize)?, fact.index as usize))
+    }
+
+    fn string(&self, index: Option<i64>) -> &'a str {
+        let index = index.and_then(|index| usize::try_from(index).ok());
+        index.and_then(|index| self.strings.get(index)).map_or("", String::as_str)
+    }
+
+    fn add(&mut self, number: u32, document: &'a LayoutDocument) {
+        let nodes = &document.nodes;
+        let count = nodes.backend_node_id.len();
+        let marked = |indices: &[i64]| {
+            let mut marks = vec![false; count];
+            for index in indices.iter().filter_map(|index| usize::try_from(*index).ok()) {
+                if let Some(mark) = marks.get_mut(index) {
+                    *mark = true;
+                }
+            }
+            marks
+        };
+        let clickable = marked(&nodes.is_clickable.index);
+        let checked = marked(&nodes.input_checked.index);
+        let mut boxes = vec![NONE; count];
+        for (row, index) in document.layout.node_index.iter().enumerate() {
+            let place = usize::try_from(*index).ok().and_then(|index| boxes.get_mut(index));
+            if let Some(place) = place.filter(|place| **place == NONE) {
+                *place = u32::try_from(row).unwrap_or(NONE);
+            }
+        }
+        let base = self.facts.len();
+        let root = Flow::root(document.content_width);
+        let mut flows: Vec<Flow> = Vec::with_capacity(count);
+        for index in 0..count {
+            // A parent stands before its children; one that does not is no parent, so no cycle can be.
+            let parent = nodes.parent_index.get(index).and_then(|parent| usize::try_from(*parent).ok());
+            let parent = parent.filter(|parent| *parent < index);
+            let outer = parent.and_then(|parent| flows.get(parent)).unwrap_or(&root);
+            let row = boxes.get(index).copied().filter(|row| *row != NONE).map(|row| row as usize);
+            let styles = row.and_then(|row| document.layout.styles.get(row));
+            let bounds = row.and_then(|row| document.layout.bounds.get(row)).map(|bounds| Rect::of(bounds));
+            let tag = self.string(nodes.node_name.get(index).copied());
+            let kind = match nodes.node_type.get(index) {
+                Some(1) => Kind::Element,
+                Some(3) => Kind::Text,
+                _ => Kind::Other,
+            };
+            let style = |at: usize| self.string(styles.and_then(|styles| styles.get(at)).copied());
+            let painted = outer.step(kind, tag, bounds, &style);
+            let backend = nodes.backend_node_id.get(index).copied().unwrap_or_default();
+            let place = u32::try_from(base + index).unwrap_or(NONE);
+            self.by_backend.entry(backend).or_insert(place);
+            self.facts.push(Fact {
+                parent: parent.and_then(|parent| u32::try_from(base + parent).ok()).unwrap_or(NONE),
+                backend,
+                document: number,
+                index: u32::try_from(index).unwrap_or(NONE),
+                kind,
+                display: painted.display,
+                clickable: clickable.get(index).copied().unwrap_or_default(),
+                pointer: painted.flow.pointer && !outer.pointer && kind == Kind::Element,
+                checked: checked.get(index).copied().unwrap_or_default(),
+                rect: painted.rect,
+                view: painted.view,
+                hidden: painted.hidden,
+            });
+            flows.push(painted.flow);
+        }
+    }
+}

@@ -1,0 +1,603 @@
+//! The tree as lines: one for what a person reads as one, with the refs of its targets.
+
+use super::clean::push_tidy;
+use super::layout::NONE;
+use super::marks::{Mark, Marks};
+use super::name::{self, Quotes};
+use super::paint::Hidden;
+use super::role::Part;
+use super::tokens::estimate_tokens;
+use super::tree::{Node, Tree};
+
+/// A line of a snapshot.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub depth: u8,
+    pub kind: LineKind,
+    pub text: String,
+    /// Its targets alone; empty if it has none.
+    pub targets: String,
+    pub refs: Vec<u32>,
+    /// The node it begins with.
+    pub node: u32,
+    pub on_screen: bool,
+    /// Its place in a run of like things.
+    pub member: u32,
+    pub tokens: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineKind {
+    Heading(u8),
+    /// What is under it is indented.
+    Container,
+    Plain,
+}
+
+/// A member of a run of like siblings.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub run: u32,
+    pub ordinal: u32,
+    /// The member this one lies in.
+    pub outer: u32,
+}
+
+/// Like siblings in a row.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub size: u32,
+    /// The first member on the screen.
+    pub first_on_screen: u32,
+    /// What can be read to see all of them, if it has a ref.
+    pub container: Option<u32>,
+}
+
+/// Everything a snapshot prints.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines {
+    pub lines: Vec<Line>,
+    pub members: Vec<Member>,
+    pub runs: Vec<Run>,
+    pub targets: Vec<Target>,
+    /// The headings' texts; the first is none.
+    pub headings: Vec<String>,
+    /// Texts a person cannot see, left out.
+    pub hidden: usize,
+}
+
+/// Something with a ref.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub number: u32,
+    pub word: String,
+    pub name: String,
+    pub origin: String,
+    /// The heading before it, by its place in the list of them.
+    pub heading: u32,
+    /// The line it is in.
+    pub line: u32,
+}
+
+/// Fewer like siblings than this are no run.
+const RUN: usize = 6;
+/// Runs in runs in runs: more are of no use, and a hostile depth would cost.
+const RUNS_DEEP: u8 = 6;
+/// From so many members on a run's container has a ref to read it by.
+const READABLE: u32 = 12;
+/// Deeper is indented no further.
+const DEEPEST: u8 = 12;
+/// A named target longer than this shows its content under itself instead.
+const LONG: usize = 160;
+
+/// Numbers for nodes: (frame, backend node id) and what a ref remembers of it.
+pub(super) trait Numbers {
+    /// The ref of a node.
+    fn number(&mut self, tree: &Tree<'_>, node: &Node) -> u32;
+    /// Whether a field's value must not be shown.
+    fn is_secret(&mut self, tree: &Tree<'_>, node: &Node) -> bool;
+}
+
+enum Step {
+    Enter(u32, u32),
+    Leave(Undo),
+}
+
+/// What the end of a node's content ends.
+enum Undo {
+    Block,
+    Nothing,
+    Inline { quiet: bool },
+    Row,
+    Container { line: usize, keep: bool },
+    Heading { name: String, quiet: bool },
+    Deeper,
+}
+
+pub(super) struct Writer<'t, 'a, N> {
+    tree: &'t Tree<'a>,
+    marks: &'t Marks,
+    numbers: &'t mut N,
+    out: Lines,
+    line: Line,
+    depth: u8,
+    /// In a row, heading or target nothing breaks the line.
+    inline: u32,
+    quiet: u32,
+    rows: u32,
+    cells: u32,
+    /// The name of the control before, as long as nothing else was said.
+    said: String,
+}
+
+impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
+    pub fn write(tree: &'t Tree<'a>, marks: &'t Marks, numbers: &'t mut N) -> Lines {
+        let mut writer = Self {
+            tree,
+            marks,
+            numbers,
+            out: Lines { headings: vec![String::new()], ..Lines::default() },
+            line: fresh(0),
+            depth: 0,
+            inline: 0,
+            quiet: 0,
+            rows: 0,
+            cells: 0,
+            said: String::new(),
+        };
+        writer.walk();
+        writer.flush();
+        writer.settled()
+    }
+
+    /// Every target with its line, now that no line moves any more.
+    fn settled(self) -> Lines {
+        let mut out = self.out;
+        let mut places = std::collections::HashMap::new();
+        for (line, place) in out.lines.iter().zip(0..) {
+            places.extend(line.refs.iter().map(|number| (*number, place)));
+        }
+        for target in &mut out.targets {
+            target.line = places.get(&target.number).copied().unwrap_or(NONE);
+        }
+        out
+    }
+
+    fn walk(&mut self) {
+        if self.tree.nodes.is_empty() {
+            return;
+        }
+        let mut steps = vec![Step::Enter(0, NONE)];
+        let mut depths: Vec<u8> = Vec::new();
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Enter(place, member) => {
+                    let Some(node) = self.tree.node(place) else { continue };
+                    let text = node.part == Part::Text;
+                    if text {
+                        self.text(place, node, member);
+                        continue;
+                    }
+                    if !self.marks.is_seen(place)
+                        && !self.marks.is_target(place)
+                        && self.marks.targets_under(place) == 0
+                    {
+                        self.out.hidden += usize::from(has_text(self.tree, node));
+                        continue;
+                    }
+                    let Some(undo) = self.enter(place, node, member) else { continue };
+                    steps.push(Step::Leave(undo));
+                    let first = steps.len();
+                    self.children(node, member, &mut depths, &mut steps);
+                    if let Some(new) = steps.get_mut(first..) {
+                        new.reverse();
+                    }
+                }
+                Step::Leave(undo) => self.leave(undo),
+            }
+        }
+    }
+
+    /// The children to enter, those of a run as its members.
+    fn children(&mut self, node: &Node, member: u32, depths: &mut Vec<u8>, steps: &mut Vec<Step>) {
+        let shape = |child: u32| {
+            let shown = self.marks.is_seen(child) || self.marks.is_target(child);
+            shown.then(|| self.marks.shape.get(child as usize).copied().unwrap_or_default())
+        };
+        let deep = depths.get(member as usize).copied().unwrap_or_default();
+        let shown: Vec<(u32, u64)> =
+            node.children.iter().filter_map(|child| shape(*child).map(|shape| (*child, shape))).collect();
+        if shown.len() < RUN || deep >= RUNS_DEEP {
+            steps.extend(node.children.iter().map(|child| Step::Enter(*child, member)));
+            return;
+        }
+        let mut in_run = std::collections::HashMap::new();
+        for group in shown.chunk_by(|one, two| one.1 == two.1) {
+            let Some((first, _)) = group.first() else { continue };
+            if group.len() < RUN || !self.folds(*first) {
+                continue;
+            }
+            let size = u32::try_from(group.len()).unwrap_or(NONE);
+            let run = u32::try_from(self.out.runs.len()).unwrap_or(NONE);
+            let container =
+                (size >= READABLE && node.backend != 0).then(|| self.numbers.number(self.tree, node));
+            let seen = group
+                .iter()
+                .position(|(child, _)| self.tree.node(*child).is_some_and(|child| child.on_screen));
+            let first_on_screen = seen.and_then(|seen| u32::try_from(seen).ok()).unwrap_or_default();
+            self.out.runs.push(Run { size, first_on_screen, container });
+            for ((child, _), ordinal) in group.iter().zip(0..) {
+                let own = u32::try_from(self.out.members.len()).unwrap_or(NONE);
+                self.out.members.push(Member { run, ordinal, outer: member });
+                depths.push(deep + 1);
+                in_run.insert(*child, own);
+            }
+        }
+        steps.extend(
+            node.children
+                .iter()
+                .map(|child| Step::Enter(*child, in_run.get(child).copied().unwrap_or(member))),
+        );
+    }
+
+    /// Prose is never folded: only what is listed or can be used.
+    fn folds(&self, node: u32) -> bool {
+        let listed = self.tree.node(node).is_some_and(|node| matches!(node.part, Part::Row | Part::Item));
+        listed || self.marks.is_target(node) || self.marks.targets_under(node) > 0
+    }
+
+    fn text(&mut self, place: u32, node: &Node, member: u32) {
+        match node.hidden {
+            None | Some(Hidden::SameColour) => {}
+            Some(_) => {
+                self.out.hidden += usize::from(!node.name.trim().is_empty());
+                return;
+            }
+        }
+        if self.quiet > 0 {
+            return;
+        }
+        self.touch(place, node, member);
+        // A label beside the control it names says nothing new.
+        if !self.said.is_empty() && node.name.trim() == self.said {
+            return;
+        }
+        if node.hidden.is_some() && !node.name.trim().is_empty() {
+            self.line.text.push_str("(in the colour of its background) ");
+        }
+        if !node.name.trim().is_empty() {
+            self.said.clear();
+        }
+        match self.rows {
+            0 => push_tidy(&mut self.line.text, &node.name),
+            _ => push_tidy(&mut self.line.text, &node.name.replace('|', "¦")),
+        }
+    }
+
+    /// Begins a node; what its end must undo, or nothing if there is no more to say of it.
+    fn enter(&mut self, place: u32, node: &Node, member: u32) -> Option<Undo> {
+        if self.marks.is_target(place) {
+            return self.target(place, node, member);
+        }
+        match node.part {
+            Part::Nothing | Part::Text | Part::Field => None,
+            Part::Break => {
+                self.end_block();
+                None
+            }
+            Part::Heading if self.inline == 0 => {
+                self.end_block();
+                self.line.kind = LineKind::Heading(node.level.clamp(1, 6));
+                self.inline += 1;
+                self.touch(place, node, member);
+                Some(Undo::Heading { name: node.name.clone(), quiet: false })
+            }
+            Part::NamedContainer if node.name.is_empty() => Some(self.block()),
+            Part::Container | Part::NamedContainer | Part::Frame if self.inline == 0 => {
+                let mut text = node.role.to_string();
+                if !node.name.is_empty() {
+                    text.push_str(&format!(" {}", name::label(self.tree, node, &node.name, Quotes::Put)));
+                }
+                text.push_str(&node.states);
+                if node.part == Part::Frame {
+                    text.push_str(&self.other_origin(node));
+                }
+                text.push(':');
+                Some(self.container(place, node, member, &text))
+            }
+            Part::Row if self.inline == 0 && self.marks.rows.get(place as usize) == Some(&0) => {
+                self.flush();
+                (self.inline, self.rows, self.cells) = (self.inline + 1, self.rows + 1, 0);
+                self.touch(place, node, member);
+                Some(Undo::Row)
+            }
+            Part::Cell if self.rows > 0 => {
+                if self.cells > 0 {
+                    self.bar();
+                }
+                self.cells += 1;
+                Some(Undo::Nothing)
+            }
+            Part::List if self.inline == 0 && self.in_item(node) => {
+                self.flush();
+                self.depth = (self.depth + 1).min(DEEPEST);
+                Some(Undo::Deeper)
+            }
+            Part::Picture => {
+                if node.hidden.is_none()
+                    && self.quiet == 0
+                    && !(node.name.is_empty() && node.value.is_empty())
+                {
+                    self.touch(place, node, member);
+                    let shown =
+                        format!("{} {}", node.role, name::label(self.tree, node, &node.name, Quotes::Put));
+                    self.word(shown.trim());
+                    if !node.value.is_empty() {
+                        self.word(&node.value.clone());
+                    }
+                    self.line.text.push(' ');
+                }
+                self.inline += 1;
+                Some(Undo::Inline { quiet: false })
+            }
+            Part::Through | Part::Code if !node.block => Some(Undo::Nothing),
+            _ => Some(self.block()),
+        }
+    }
+
+    fn target(&mut self, place: u32, node: &Node, member: u32) -> Option<Undo> {
+        let mark = self.marks.mark.get(place as usize).copied().unwrap_or(Mark::Not);
+        let word = name::word(node, mark);
+        if node.part == Part::Row && self.inline == 0 {
+            let number = self.number(node, word, &node.name);
+            self.flush();
+            (self.inline, self.rows, self.cells) = (self.inline + 1, self.rows + 1, 0);
+            self.piece(place, node, member, &format!("{word} [{number}]{}", node.states), number);
+            return Some(Undo::Row);
+        }
+        if node.part == Part::Heading {
+            self.flush();
+            self.line.kind = LineKind::Heading(node.level.clamp(1, 6));
+        } else if node.part == Part::Cell && self.rows > 0 {
+            if self.cells > 0 {
+                self.bar();
+            }
+            self.cells += 1;
+        } else if node.block && self.inline == 0 {
+            self.flush();
+        }
+        let named = name::name(self.tree, node);
+        let number = self.number(node, word, &named);
+        let secret = (node.part == Part::Field || node.editable) && self.numbers.is_secret(self.tree, node);
+        let states = name::state(self.tree, node, secret);
+        let field = node.part == Part::Field || matches!(&*node.role, "canvas" | "video" | "audio");
+        if !field && named.chars().count() > LONG && self.inline == 0 && !node.children.is_empty() {
+            let hint = name::hint(self.tree, node);
+            let text = format!("{word} {hint} [{number}]{states}:");
+            let undo = self.container(place, node, member, &text);
+            if let Some(line) = self.out.lines.last_mut() {
+                (line.targets, line.refs) = (line.text.clone(), vec![number]);
+            }
+            return Some(match undo {
+                Undo::Container { line, .. } => Undo::Container { line, keep: true },
+                other => other,
+            });
+        }
+        let quotes = if self.rows > 0 { Quotes::Left } else { Quotes::Put };
+        let label = name::label(self.tree, node, &named, quotes);
+        let mut text = format!("{word} {label} [{number}]{states}");
+        if let Some(shown) = name::shows(self.tree.layout(node.frame), node) {
+            text.push_str(&format!(" shows {}", name::label(self.tree, node, &shown, quotes)));
+        }
+        let apart = node.block && self.inline == 0 && self.marks.targets_under(place) == 0;
+        let labelled = node.part == Part::Field || matches!(&*node.role, "checkbox" | "radio" | "switch");
+        if mark == Mark::Role && !named.is_empty() {
+            self.drop_label(&named);
+        }
+        self.piece(place, node, member, &text, number);
+        if labelled {
+            self.said.clone_from(&named);
+        }
+        if node.part == Part::Field {
+            if apart {
+                self.flush();
+            }
+            return None;
+        }
+        if node.part == Part::Heading {
+            self.inline += 1;
+            self.quiet += 1;
+            return Some(Undo::Heading { name: named, quiet: true });
+        }
+        let quiet = !node.editable || !node.name.is_empty();
+        self.inline += 1;
+        self.quiet += u32::from(quiet);
+        Some(Undo::Inline { quiet })
+    }
+
+    fn number(&mut self, node: &Node, word: &str, named: &str) -> u32 {
+        let number = self.numbers.number(self.tree, node);
+        let named = if named.is_empty() { name::hint(self.tree, node) } else { named.to_owned() };
+        self.out.targets.push(Target {
+            number,
+            word: word.to_owned(),
+            name: named,
+            origin: self.tree.frame(node).map(|frame| frame.origin.clone()).unwrap_or_default(),
+            heading: u32::try_from(self.out.headings.len()).unwrap_or(NONE).saturating_sub(1),
+            line: NONE,
+        });
+        number
+    }
+
+    fn leave(&mut self, undo: Undo) {
+        match undo {
+            Undo::Block => self.end_block(),
+            Undo::Inline { quiet } => {
+                self.inline = self.inline.saturating_sub(1);
+                self.quiet = self.quiet.saturating_sub(u32::from(quiet));
+            }
+            Undo::Nothing => {}
+            Undo::Row => {
+                (self.inline, self.rows) = (self.inline.saturating_sub(1), self.rows.saturating_sub(1));
+                self.flush();
+            }
+            Undo::Container { line, keep } => {
+                self.flush();
+                self.depth = self.out.lines.get(line).map_or(0, |line| line.depth);
+                if !keep && self.out.lines.len() == line + 1 {
+                    self.out.lines.pop();
+                }
+                self.line.depth = self.depth;
+            }
+            Undo::Heading { name, quiet } => {
+                self.inline = self.inline.saturating_sub(1);
+                self.quiet = self.quiet.saturating_sub(u32::from(quiet));
+                if self.line.text.trim().is_empty() {
+                    push_tidy(&mut self.line.text, &name);
+                }
+                self.out.headings.push(name);
+                self.end_block();
+            }
+            Undo::Deeper => {
+                self.flush();
+                self.depth = self.depth.saturating_sub(1);
+                self.line.depth = self.depth;
+            }
+        }
+    }
+
+    fn block(&mut self) -> Undo {
+        self.end_block();
+        Undo::Block
+    }
+
+    /// A block's edge ends the line, or in a row parts words.
+    fn end_block(&mut self) {
+        if self.inline == 0 {
+            self.flush();
+        } else if !self.line.text.is_empty() && !self.line.text.ends_with(' ') {
+            self.line.text.push(' ');
+        }
+    }
+
+    fn container(&mut self, place: u32, node: &Node, member: u32, text: &str) -> Undo {
+        self.flush();
+        self.touch(place, node, member);
+        self.line.kind = LineKind::Container;
+        self.line.text.push_str(text);
+        let line = self.out.lines.len();
+        self.flush();
+        // A legend or title inside says the name once more.
+        self.said.clone_from(&node.name);
+        self.depth = (self.depth + 1).min(DEEPEST);
+        self.line.depth = self.depth;
+        Undo::Container { line, keep: false }
+    }
+
+    fn other_origin(&self, node: &Node) -> String {
+        let held = node.children.first().and_then(|child| self.tree.node(*child));
+        let inner = held
+            .and_then(|held| self.tree.frame(held))
+            .map(|frame| frame.origin.as_str())
+            .unwrap_or_default();
+        let outer = self.tree.frames.first().map(|frame| frame.origin.as_str()).unwrap_or_default();
+        if inner.is_empty() || inner.ends_with("://") || inner == outer {
+            String::new()
+        } else {
+            format!(" {}", super::clean::cut(inner, 80))
+        }
+    }
+
+    fn in_item(&self, node: &Node) -> bool {
+        self.tree.node(node.parent).is_some_and(|parent| parent.part == Part::Item)
+    }
+
+    fn bar(&mut self) {
+        let end = self.line.text.trim_end().len();
+        self.line.text.truncate(end);
+        self.line.text.push_str(" | ");
+    }
+
+    /// Takes back the label just written, if it is what the control is named by.
+    fn drop_label(&mut self, named: &str) {
+        let written = self.line.text.trim_end();
+        if self.line.refs.is_empty() && written == named {
+            self.line.text.clear();
+        } else if let Some(rest) = written.strip_suffix(named).filter(|rest| rest.ends_with(' ')) {
+            self.line.text.truncate(rest.len());
+        } else if written.is_empty()
+            && self.out.lines.last().is_some_and(|last| {
+                last.refs.is_empty()
+                    && last.kind == LineKind::Plain
+                    && last.text == named
+                    && last.depth == self.depth
+            })
+        {
+            self.out.lines.pop();
+        }
+    }
+
+    /// A word of its own: a space before it.
+    fn word(&mut self, text: &str) {
+        if !self.line.text.is_empty() && !self.line.text.ends_with(' ') {
+            self.line.text.push(' ');
+        }
+        self.line.text.push_str(text);
+    }
+
+    fn piece(&mut self, place: u32, node: &Node, member: u32, text: &str, number: u32) {
+        self.said.clear();
+        self.touch(place, node, member);
+        self.word(text);
+        self.line.text.push(' ');
+        if !self.line.targets.is_empty() {
+            self.line.targets.push(' ');
+        }
+        self.line.targets.push_str(text);
+        self.line.refs.push(number);
+    }
+
+    /// The line has something of this node.
+    fn touch(&mut self, place: u32, node: &Node, member: u32) {
+        if self.line.node == NONE {
+            (self.line.node, self.line.member, self.line.depth) = (place, member, self.depth);
+        }
+        self.line.on_screen |= node.on_screen;
+    }
+
+    fn flush(&mut self) {
+        let mut line = std::mem::replace(&mut self.line, fresh(self.depth));
+        let bars_only = line.refs.is_empty() && line.text.chars().all(|char| char == '|' || char == ' ');
+        if line.node == NONE || bars_only {
+            return;
+        }
+        let end = line.text.trim_end().len();
+        line.text.truncate(end);
+        if let LineKind::Heading(level) = line.kind {
+            line.text.insert_str(0, &format!("{} ", "#".repeat(usize::from(level))));
+        }
+        line.tokens = u32::try_from(estimate_tokens(&line.text) + 1).unwrap_or(NONE);
+        self.out.lines.push(line);
+    }
+}
+
+fn fresh(depth: u8) -> Line {
+    Line {
+        depth,
+        kind: LineKind::Plain,
+        text: String::new(),
+        targets: String::new(),
+        refs: Vec::new(),
+        node: NONE,
+        on_screen: false,
+        member: NONE,
+        tokens: 0,
+    }
+}
+
+fn has_text(tree: &Tree<'_>, node: &Node) -> bool {
+    node.children
+        .iter()
+        .filter_map(|child| tree.node(*child))
+        .any(|child| child.part == Part::Text && !child.name.trim().is_empty())
+}

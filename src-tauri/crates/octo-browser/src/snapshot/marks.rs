@@ -1,0 +1,275 @@
+//! Which nodes a person could use, which can be seen at all, and which are alike.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::layout::NONE;
+use super::paint::Hidden;
+use super::role::Part;
+use super::tree::{Node, Tree};
+
+/// How a node can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Mark {
+    Not,
+    /// By its role.
+    Role,
+    /// It listens to clicks, or shows the hand.
+    Click,
+    /// It can be dragged.
+    Drag,
+}
+
+/// What was found out, by node.
+pub(super) struct Marks {
+    pub mark: Vec<Mark>,
+    /// It or something in it can be seen.
+    pub seen: Vec<bool>,
+    /// Targets under the node, itself not counted.
+    pub under: Vec<u32>,
+    /// Rows under the node, itself not counted.
+    pub rows: Vec<u32>,
+    /// Nodes of equal shape look alike.
+    pub shape: Vec<u64>,
+}
+
+/// A container of so many targets is where a framework listens for all of them, not a target.
+const MANY: u32 = 4;
+/// The same for a row or list item, which often opens something and carries buttons besides.
+const MANY_IN_ROW: u32 = 9;
+
+impl Marks {
+    pub fn of(tree: &Tree<'_>) -> Self {
+        let count = tree.nodes.len();
+        let mut marks = Self {
+            mark: vec![Mark::Not; count],
+            seen: vec![false; count],
+            under: vec![0; count],
+            rows: vec![0; count],
+            shape: vec![0; count],
+        };
+        let inside = marks.inside_fields(tree);
+        marks.see(tree);
+        marks.find(tree, &inside);
+        marks.drop_repeated(tree);
+        marks.shapes(tree);
+        marks
+    }
+
+    pub fn is_target(&self, node: u32) -> bool {
+        self.mark.get(node as usize).is_some_and(|mark| *mark != Mark::Not)
+    }
+
+    pub fn is_seen(&self, node: u32) -> bool {
+        self.seen.get(node as usize).copied().unwrap_or_default()
+    }
+
+    pub fn targets_under(&self, node: u32) -> u32 {
+        self.under.get(node as usize).copied().unwrap_or_default()
+    }
+
+    fn inside_fields(&self, tree: &Tree<'_>) -> Vec<bool> {
+        let mut inside = vec![false; tree.nodes.len()];
+        for (place, node) in tree.nodes.iter().enumerate() {
+            let above = tree.node(node.parent);
+            let within = inside.get(node.parent as usize).copied().unwrap_or_default();
+            if let Some(own) = inside.get_mut(place) {
+                *own = within || above.is_some_and(|above| above.part == Part::Field);
+            }
+        }
+        inside
+    }
+
+    fn see(&mut self, tree: &Tree<'_>) {
+        for (place, node) in tree.nodes.iter().enumerate().rev() {
+            let shows = match node.part {
+                Part::Text => !node.name.trim().is_empty(),
+                Part::Field | Part::Control | Part::Picture | Part::Frame => true,
+                _ => false,
+            };
+            let own = shows && matches!(node.hidden, None | Some(Hidden::SameColour));
+            let all = self.is_seen(u32::try_from(place).unwrap_or(NONE)) || own;
+            if let Some(seen) = self.seen.get_mut(place) {
+                *seen = all;
+            }
+            if all && let Some(parent) = self.seen.get_mut(node.parent as usize) {
+                *parent = true;
+            }
+        }
+    }
+
+    /// From the leaves up, so that a container knows what it contains.
+    fn find(&mut self, tree: &Tree<'_>, inside: &[bool]) {
+        let labelled = labelled(tree, self);
+        // The one target under a node, as long as it is one.
+        let mut sole = vec![NONE; tree.nodes.len()];
+        for (place, node) in tree.nodes.iter().enumerate().rev() {
+            let own = u32::try_from(place).unwrap_or(NONE);
+            let under = self.targets_under(own);
+            let alone = sole.get(place).copied().filter(|_| under == 1).and_then(|sole| tree.node(sole));
+            let mark = match inside.get(place) {
+                Some(false) => self.judge(tree, own, node, under, alone, &labelled),
+                _ => Mark::Not,
+            };
+            if let Some(place) = self.mark.get_mut(place) {
+                *place = mark;
+            }
+            let is_row = u32::from(node.part == Part::Row);
+            let rows = self.rows.get(place).copied().unwrap_or_default() + is_row;
+            if let Some(above) = self.rows.get_mut(node.parent as usize) {
+                *above = above.saturating_add(rows);
+            }
+            let total = under.saturating_add(u32::from(mark != Mark::Not));
+            if let Some(above) = self.under.get_mut(node.parent as usize) {
+                *above = above.saturating_add(total);
+            }
+            let inner = if mark == Mark::Not { sole.get(place).copied().unwrap_or(NONE) } else { own };
+            if total > 0
+                && let Some(above) = sole.get_mut(node.parent as usize)
+            {
+                *above = inner;
+            }
+        }
+    }
+
+    fn judge(
+        &self,
+        tree: &Tree<'_>,
+        own: u32,
+        node: &Node,
+        under: u32,
+        alone: Option<&Node>,
+        labelled: &HashSet<(u32, &str)>,
+    ) -> Mark {
+        let fact = tree.layout(node.frame).and_then(|layout| layout.fact(node.fact));
+        let heard = matches!(node.part, Part::Field | Part::Control) && !node.role.is_empty();
+        if heard {
+            let replaced = matches!(&*node.role, "checkbox" | "radio" | "switch")
+                || tree.attribute(node, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("file"));
+            // Terminals and editors type into a field nobody sees.
+            let typing = node.states.contains(" focused");
+            let kept = self.is_seen(own)
+                || typing
+                || replaced && matches!(node.hidden, Some(Hidden::Transparent | Hidden::Empty));
+            return if kept { Mark::Role } else { Mark::Not };
+        }
+        let Some(fact) = fact else { return Mark::Not };
+        if node.part == Part::Text || node.part == Part::Frame || !self.can_be_hit(own, node) {
+            return Mark::Not;
+        }
+        let tag = tree.layout(node.frame).map_or("", |layout| layout.tag(node.fact));
+        if matches!(tag, "#document" | "HTML" | "BODY" | "OPTION" | "OPTGROUP" | "SELECT") {
+            return Mark::Not;
+        }
+        let drags = tree.attribute(node, "draggable") == Some("true");
+        if !fact.clickable && !fact.pointer {
+            return if drags { Mark::Drag } else { Mark::Not };
+        }
+        let label = tag == "LABEL";
+        if label
+            && (under > 0
+                || tree.attribute(node, "for").is_some_and(|id| labelled.contains(&(node.frame, id))))
+        {
+            return Mark::Not;
+        }
+        let many = if matches!(node.part, Part::Row | Part::Item) { MANY_IN_ROW } else { MANY };
+        let covered = alone.is_some_and(|alone| alone.rect.area() >= 0.8 * node.rect.area());
+        if under >= many || covered || (!fact.clickable && under > 0) {
+            return Mark::Not;
+        }
+        Mark::Click
+    }
+
+    /// It has a box of its own that can be seen, or shows something.
+    fn can_be_hit(&self, own: u32, node: &Node) -> bool {
+        self.is_seen(own) || (node.hidden.is_none() && !node.rect.is_empty())
+    }
+
+    /// Inside a target, what only shows the hand or fills the same place is that target.
+    fn drop_repeated(&mut self, tree: &Tree<'_>) {
+        let mut nearest = vec![NONE; tree.nodes.len()];
+        for (place, node) in tree.nodes.iter().enumerate() {
+            let own = u32::try_from(place).unwrap_or(NONE);
+            let above = match self.is_target(node.parent) {
+                true => node.parent,
+                false => nearest.get(node.parent as usize).copied().unwrap_or(NONE),
+            };
+            if let Some(nearest) = nearest.get_mut(place) {
+                *nearest = above;
+            }
+            let Some(outer) = tree.node(above) else { continue };
+            if self.mark.get(place) != Some(&Mark::Click) {
+                continue;
+            }
+            let fact = tree.layout(node.frame).and_then(|layout| layout.fact(node.fact));
+            let listens = fact.is_some_and(|fact| fact.clickable);
+            let same = outer.frame == node.frame && node.rect.area() >= 0.9 * outer.rect.area();
+            if !listens || same {
+                if let Some(mark) = self.mark.get_mut(place) {
+                    *mark = Mark::Not;
+                }
+                self.uncount(tree, own);
+            }
+        }
+    }
+
+    fn uncount(&mut self, tree: &Tree<'_>, node: u32) {
+        // Only the nearest ones matter to what is printed, and a hostile depth must not make this slow.
+        let mut above = tree.node(node).map_or(NONE, |node| node.parent);
+        for _ in 0..32 {
+            let Some(under) = self.under.get_mut(above as usize) else { return };
+            *under = under.saturating_sub(1);
+            above = tree.node(above).map_or(NONE, |node| node.parent);
+        }
+    }
+
+    fn shapes(&mut self, tree: &Tree<'_>) {
+        let mut level: Vec<u64> = Vec::with_capacity(tree.nodes.len());
+        for (node, mark) in tree.nodes.iter().zip(&self.mark) {
+            let tag = tree.layout(node.frame).map_or("", |layout| layout.tag(node.fact));
+            let mut hasher = DefaultHasher::new();
+            (tag, node.part, &node.role, mark).hash(&mut hasher);
+            level.push(hasher.finish());
+        }
+        let own = level.clone();
+        for _ in 0..2 {
+            let mut next = Vec::with_capacity(level.len());
+            for (node, own) in tree.nodes.iter().zip(&own) {
+                let mut hasher = DefaultHasher::new();
+                own.hash(&mut hasher);
+                let mut last = 0;
+                // Equal neighbours count once: a list of three is like a list of five.
+                for child in node.children.iter().take(64) {
+                    let shape = level.get(*child as usize).copied().unwrap_or_default();
+                    if shape != last {
+                        shape.hash(&mut hasher);
+                    }
+                    last = shape;
+                }
+                next.push(hasher.finish());
+            }
+            level = next;
+        }
+        // What its role already says to be one of many needs no equal inside.
+        for ((node, shape), own) in tree.nodes.iter().zip(&mut level).zip(own) {
+            if matches!(node.part, Part::Row | Part::Item)
+                || matches!(&*node.role, "option" | "treeitem" | "article")
+            {
+                *shape = own;
+            }
+        }
+        self.shape = level;
+    }
+}
+
+/// The ids of the controls that can be seen: a label for one of them is no target of its own.
+fn labelled<'a>(tree: &Tree<'a>, marks: &Marks) -> HashSet<(u32, &'a str)> {
+    let mut ids = HashSet::new();
+    for (node, place) in tree.nodes.iter().zip(0..) {
+        let control = matches!(node.part, Part::Field | Part::Control) && !node.role.is_empty();
+        if control && marks.is_seen(place) && node.hidden.is_none() {
+            ids.extend(tree.attribute(node, "id").map(|id| (node.frame, id)));
+        }
+    }
+    ids
+}

@@ -1,0 +1,193 @@
+//! How a target is named in a line: its word, its name or a hint, its states and value.
+
+use super::clean::{cut, tidy};
+use super::layout::Layout;
+use super::marks::Mark;
+use super::paint::Hidden;
+use super::role::Part;
+use super::tree::{Node, Tree, text_under};
+
+/// The longest name that is printed whole, in characters.
+const NAME: usize = 120;
+/// The longest value that is printed whole, in characters.
+const VALUE: usize = 200;
+/// So many choices of a list are printed.
+const CHOICES: usize = 8;
+
+/// Whether a field holds what must never be shown: a password, a one-time code, a card.
+pub(super) fn is_secret(tree: &Tree<'_>, node: &Node) -> bool {
+    const AUTOCOMPLETE: [&str; 4] = ["cc-", "password", "one-time-code", "webauthn"];
+    const NAMED: [&str; 9] =
+        ["passw", "passwd", "passphrase", "cvv", "cvc", "cardnum", "card-num", "card_num", "one-time"];
+    let attribute = |name: &str| tree.attribute(node, name).unwrap_or_default().to_ascii_lowercase();
+    let Some(layout) = tree.layout(node.frame) else { return true };
+    if layout.fact(node.fact).is_none() {
+        // Nothing is known of it: it could be one.
+        return true;
+    }
+    let complete = attribute("autocomplete");
+    let named = [attribute("name"), attribute("id"), attribute("class")];
+    attribute("type") == "password"
+        || AUTOCOMPLETE.iter().any(|word| complete.contains(word))
+        || NAMED.iter().any(|word| named.iter().any(|name| name.contains(word)))
+}
+
+/// The word before a target's name.
+pub(super) fn word(node: &Node, mark: Mark) -> &str {
+    match (mark, node.part) {
+        (_, Part::Picture) => "img",
+        (Mark::Drag, _) => "drag",
+        (Mark::Role, _) if !node.role.is_empty() => &node.role,
+        (Mark::Role | Mark::Click | Mark::Not, _) => "click",
+    }
+}
+
+/// The name the browser worked out, or for a generic target the text a person sees in it.
+pub(super) fn name(tree: &Tree<'_>, node: &Node) -> String {
+    if !node.name.is_empty() {
+        return node.name.clone();
+    }
+    if node.part == Part::Field {
+        return String::new();
+    }
+    tree.layout(node.frame).map(|layout| text_under(layout, node.fact)).unwrap_or_default()
+}
+
+/// Something to know a nameless target by.
+pub(super) fn hint(tree: &Tree<'_>, node: &Node) -> String {
+    const SAID: [&str; 7] = ["aria-label", "title", "alt", "placeholder", "data-testid", "data-test", "name"];
+    let quoted = |text: &str| format!("\"{}\"", cut(text, NAME));
+    if let Some(said) = SAID.iter().find_map(|name| {
+        let text = tidy(tree.attribute(node, name)?);
+        (!text.is_empty()).then_some(text)
+    }) {
+        return quoted(&said);
+    }
+    let mut hint = String::new();
+    if let Some(id) = tree.attribute(node, "id").map(tidy).filter(|id| !id.is_empty()) {
+        hint = format!("#{}", cut(&id.replace(' ', "_"), 40));
+    }
+    for class in tree.attribute(node, "class").unwrap_or_default().split_whitespace().take(2) {
+        hint.push('.');
+        hint.push_str(&cut(&tidy(class), 40));
+    }
+    if hint.is_empty() && !node.url.is_empty() {
+        let path = node.url.split(['?', '#']).next().unwrap_or_default();
+        let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        hint = format!("/{}", cut(&tidy(last), 40));
+    }
+    if hint.is_empty() { tree.tag(node) } else { hint }
+}
+
+/// The target's name in quotes (or bare, in a row), or its hint.
+pub(super) fn label(tree: &Tree<'_>, node: &Node, name: &str, quotes: Quotes) -> String {
+    match (name.is_empty(), quotes) {
+        (true, _) => hint(tree, node),
+        (false, Quotes::Put) => format!("\"{}\"", cut(name, NAME).replace('"', "'")),
+        (false, Quotes::Left) => cut(name, NAME).replace('|', "¦"),
+    }
+}
+
+/// Whether a name stands in quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quotes {
+    Put,
+    /// In a row the bars part what belongs together.
+    Left,
+}
+
+/// What follows a target's ref: its states, its value (never a secret one), where a link leads out to.
+pub(super) fn state(tree: &Tree<'_>, node: &Node, secret: bool) -> String {
+    let mut out = node.states.clone();
+    if is_label_of_checked(tree, node) {
+        out.push_str(" checked");
+    }
+    if node.part == Part::Field || node.editable {
+        if secret {
+            if !node.value.is_empty() {
+                out.push_str(" filled");
+            }
+        } else if !node.value.is_empty() && node.value != node.name {
+            out.push_str(&format!(" = \"{}\"", cut(&node.value, VALUE).replace('"', "'")));
+        } else if let Some(hint) = tree
+            .attribute(node, "placeholder")
+            .map(tidy)
+            .filter(|hint| !hint.is_empty() && *hint != node.name)
+        {
+            out.push_str(&format!(" (e.g. {})", cut(&hint, 60)));
+        }
+        out.push_str(&choices(tree, node));
+    } else if !node.value.is_empty() && node.value != node.name && !secret {
+        out.push_str(&format!(" = {}", cut(&node.value, VALUE)));
+    }
+    if node.level > 0 && &*node.role == "treeitem" {
+        out.push_str(&format!(" level {}", node.level));
+    }
+    if let Some(host) = leads_to(tree, node) {
+        out.push_str(" → ");
+        out.push_str(&host);
+    }
+    if matches!(node.hidden, Some(Hidden::Transparent | Hidden::Empty))
+        && &*node.role != "link"
+        && &*node.role != "button"
+    {
+        out.push_str(" unseen");
+    }
+    out
+}
+
+/// A label that stands in for a box nobody sees, which is on.
+fn is_label_of_checked(tree: &Tree<'_>, node: &Node) -> bool {
+    let Some(layout) = tree.layout(node.frame).filter(|layout| layout.tag(node.fact) == "LABEL") else {
+        return false;
+    };
+    let inside = layout.facts.iter().skip(node.fact as usize + 1).take(32);
+    inside.take_while(|fact| fact.parent != u32::MAX && fact.parent >= node.fact).any(|fact| fact.checked)
+}
+
+/// The host a link leads to, if it is not its page's own.
+fn leads_to(tree: &Tree<'_>, node: &Node) -> Option<String> {
+    let host = |url: &str| {
+        url.split_once("://")
+            .map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned())
+    };
+    let there = host(&node.url).filter(|host| !host.is_empty())?;
+    let here = tree.frame(node).and_then(|frame| host(&frame.url)).unwrap_or_default();
+    (there != here && &*node.role == "link").then(|| cut(&tidy(&there), 60).into_owned())
+}
+
+/// The first choices of a list that opens.
+fn choices(tree: &Tree<'_>, node: &Node) -> String {
+    let mut names = Vec::new();
+    let mut more = 0;
+    let mut pending: Vec<u32> = node.children.iter().rev().copied().collect();
+    while let Some(place) = pending.pop() {
+        let Some(child) = tree.node(place) else { continue };
+        if &*child.role == "option" {
+            if names.len() < CHOICES {
+                names.push(cut(&child.name, 40).replace('|', "¦"));
+            } else {
+                more += 1;
+            }
+        }
+        pending.extend(child.children.iter().rev());
+    }
+    match (names.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!(" of {}", names.join(" | ")),
+        (false, more) => format!(" of {} | … {more} more", names.join(" | ")),
+    }
+}
+
+/// What a person reads on a target whose name says something else: a name is the page's to choose.
+pub(super) fn shows(layout: Option<&Layout<'_>>, node: &Node) -> Option<String> {
+    if node.name.is_empty() || node.children.is_empty() || node.part == Part::Field || node.editable {
+        return None;
+    }
+    let seen = text_under(layout?, node.fact);
+    let plain = |text: &str| {
+        text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
+    };
+    let (named, read) = (plain(&node.name), plain(&seen));
+    (!read.is_empty() && !named.contains(&read) && !read.contains(&named)).then_some(seen)
+}

@@ -1,0 +1,431 @@
+//! A part of a page as Markdown.
+
+use super::clean::{cut, push_tidy, tidy};
+use super::layout::NONE;
+use super::lines::LineKind;
+use super::paint::Hidden;
+use super::role::Part;
+use super::tokens::estimate_tokens;
+use super::tree::Node;
+use super::view::Snapshot;
+
+/// What to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// The page.
+    Whole,
+    /// What a ref names.
+    Ref(u32),
+    /// What stands under the first heading with this text, up to the next of its level.
+    Under(String),
+}
+
+/// A page of Markdown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The text.
+    pub text: String,
+    /// Where the next page begins, if there is more: bytes of the whole text.
+    pub next: Option<usize>,
+    /// How long the whole text is, in bytes.
+    pub of: usize,
+}
+
+/// Addresses longer than this are cut: they carry data, not places.
+const ADDRESS: usize = 200;
+/// Lists and quotes are indented up to this depth.
+const DEEPEST: usize = 8;
+
+impl Snapshot {
+    /// A part as Markdown, from a place on (0, or [`Page::next`]), in at most `budget` estimated tokens. `None` if
+    /// the ref or heading is not in this snapshot.
+    pub fn read(&self, piece: &Piece, from: usize, budget: usize) -> Option<Page> {
+        let (start, end) = match piece {
+            Piece::Whole => (0, NONE),
+            Piece::Ref(number) => {
+                let (key, _) = self.numbers.iter().find(|(_, given)| *given == number)?;
+                let top = self.nodes.iter().position(|node| (node.frame, node.backend) == *key)?;
+                (u32::try_from(top).ok()?, NONE)
+            }
+            Piece::Under(text) => self.under(text)?,
+        };
+        let whole = Markdown::of(self, start, end, matches!(piece, Piece::Under(_)));
+        Some(page(&whole, from, budget))
+    }
+
+    /// The heading with this text, and the next of its level or above.
+    fn under(&self, text: &str) -> Option<(u32, u32)> {
+        let wanted = tidy(text).to_lowercase();
+        let wanted = wanted.trim_start_matches('#').trim_start();
+        let headings = || {
+            self.lines.lines.iter().filter_map(|line| match line.kind {
+                LineKind::Heading(level) => {
+                    Some((line.text.trim_start_matches('#').trim_start().to_lowercase(), level, line.node))
+                }
+                LineKind::Container | LineKind::Plain => None,
+            })
+        };
+        let exact = headings().find(|(text, _, _)| text == wanted);
+        let (_, level, node) = exact.or_else(|| headings().find(|(text, _, _)| text.contains(wanted)))?;
+        let next =
+            headings().skip_while(|(_, _, own)| *own != node).skip(1).find(|(_, own, _)| *own <= level);
+        Some((node, next.map_or(NONE, |(_, _, node)| node)))
+    }
+}
+
+/// So much of the text from a place on as fits, cut at a line's end where there is one.
+fn page(whole: &str, from: usize, budget: usize) -> Page {
+    let of = whole.len();
+    let mut start = from.min(of);
+    while !whole.is_char_boundary(start) {
+        start -= 1;
+    }
+    let rest = whole.get(start..).unwrap_or_default();
+    let mut end = 0;
+    let mut tokens = 0;
+    for line in rest.split_inclusive('\n') {
+        tokens += estimate_tokens(line);
+        if tokens > budget {
+            break;
+        }
+        end += line.len();
+    }
+    if end == 0 && !rest.is_empty() {
+        // A line longer than a page: no character is less than a token's third, so this is room at least.
+        end = rest.char_indices().nth(budget.max(1)).map_or(rest.len(), |(end, _)| end);
+    }
+    let text = rest.get(..end).unwrap_or_default().to_owned();
+    let next = (start + end < of).then_some(start + end);
+    Page { text, next, of }
+}
+
+struct Markdown<'s> {
+    snapshot: &'s Snapshot,
+    out: String,
+    line: String,
+    /// Before every line: list and quote marks.
+    prefix: Vec<&'static str>,
+    bullet: Option<String>,
+    /// The place in each list that is open.
+    counts: Vec<Option<u32>>,
+    inline: u32,
+    code: u32,
+    table: Vec<u32>,
+}
+
+enum Step {
+    Enter(u32),
+    Leave(Undo),
+}
+
+enum Undo {
+    Nothing,
+    Block,
+    /// Closes a link with its address.
+    Link {
+        at: usize,
+        url: String,
+        name: String,
+    },
+    Mark(String),
+    Heading,
+    List,
+    Item,
+    Quote,
+    Code,
+    Row,
+    Table,
+    Cell,
+}
+
+impl<'s> Markdown<'s> {
+    fn of(snapshot: &'s Snapshot, start: u32, end: u32, onwards: bool) -> String {
+        let mut writer = Self {
+            snapshot,
+            out: String::new(),
+            line: String::new(),
+            prefix: Vec::new(),
+            bullet: None,
+            counts: Vec::new(),
+            inline: 0,
+            code: 0,
+            table: Vec::new(),
+        };
+        let root = if onwards { 0 } else { start };
+        let mut begun = !onwards;
+        let mut steps = vec![Step::Enter(root)];
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Enter(place) => {
+                    if onwards && place == end {
+                        break;
+                    }
+                    begun |= place == start;
+                    let Some(node) = snapshot.nodes.get(place as usize) else { continue };
+                    if !snapshot.seen.get(place as usize).copied().unwrap_or_default() {
+                        continue;
+                    }
+                    // On the way to the part nothing is written, only gone through.
+                    let undo = if begun { writer.enter(node) } else { Some(Undo::Nothing) };
+                    let Some(undo) = undo else { continue };
+                    steps.push(Step::Leave(undo));
+                    steps.extend(node.children.iter().rev().map(|child| Step::Enter(*child)));
+                }
+                Step::Leave(undo) => writer.leave(undo),
+            }
+        }
+        writer.flush();
+        writer.out
+    }
+
+    fn enter(&mut self, node: &Node) -> Option<Undo> {
+        match node.part {
+            Part::Text => {
+                if matches!(node.hidden, None | Some(Hidden::SameColour)) {
+                    self.text(&node.name);
+                }
+                None
+            }
+            Part::Nothing => None,
+            Part::Break => {
+                if self.code > 0 {
+                    self.line.push('\n')
+                } else {
+                    self.block()
+                }
+                None
+            }
+            Part::Heading => {
+                self.block();
+                self.line = format!("{} ", "#".repeat(usize::from(node.level.clamp(1, 6))));
+                self.inline += 1;
+                Some(Undo::Heading)
+            }
+            Part::Field => {
+                self.word(&self.control(node));
+                None
+            }
+            Part::Control if &*node.role == "link" => {
+                let at = self.line.len();
+                Some(Undo::Link { at, url: cut(&node.url, ADDRESS).into_owned(), name: node.name.clone() })
+            }
+            Part::Control if node.role.is_empty() => Some(if node.block {
+                self.block();
+                Undo::Block
+            } else {
+                Undo::Nothing
+            }),
+            Part::Control => {
+                self.word(&self.control(node));
+                (node.name.is_empty() || matches!(&*node.role, "treeitem" | "canvas"))
+                    .then_some(Undo::Nothing)
+            }
+            Part::Picture => {
+                if !node.name.is_empty() {
+                    self.word(&format!("![{}]", cut(&node.name, 200)));
+                }
+                None
+            }
+            Part::List => {
+                self.block();
+                self.counts.push(None);
+                Some(Undo::List)
+            }
+            Part::Item => {
+                self.block();
+                let depth = self.counts.len().clamp(1, DEEPEST) - 1;
+                self.bullet = Some(format!("{}- ", "  ".repeat(depth)));
+                Some(Undo::Item)
+            }
+            Part::Quote => {
+                self.block();
+                if self.prefix.len() < DEEPEST {
+                    self.prefix.push("> ");
+                }
+                Some(Undo::Quote)
+            }
+            Part::Code if node.block => {
+                self.block();
+                self.code += 1;
+                Some(Undo::Code)
+            }
+            Part::Code if self.code == 0 && self.inline == 0 => {
+                self.word("`");
+                Some(Undo::Mark("`".to_owned()))
+            }
+            Part::Table => {
+                self.block();
+                self.table.push(0);
+                Some(Undo::Table)
+            }
+            Part::Row if !self.table.is_empty() && self.inline == 0 => {
+                self.flush();
+                self.inline += 1;
+                self.line.push('|');
+                Some(Undo::Row)
+            }
+            Part::Cell if self.inline > 0 => Some(Undo::Cell),
+            _ if node.block => {
+                self.block();
+                Some(Undo::Block)
+            }
+            _ => Some(Undo::Nothing),
+        }
+    }
+
+    fn leave(&mut self, undo: Undo) {
+        match undo {
+            Undo::Nothing => {}
+            Undo::Block => self.block(),
+            Undo::Mark(mark) => {
+                self.line.truncate(self.line.trim_end().len());
+                self.line.push_str(&mark);
+                self.line.push(' ');
+            }
+            Undo::Link { at, url, name } => self.link(at, &url, &name),
+            Undo::Heading => {
+                self.inline = self.inline.saturating_sub(1);
+                self.block();
+            }
+            Undo::List => {
+                self.flush();
+                self.counts.pop();
+                if self.counts.is_empty() {
+                    self.paragraph();
+                }
+            }
+            Undo::Item => {
+                self.flush();
+                self.bullet = None;
+            }
+            Undo::Quote => {
+                self.block();
+                self.prefix.pop();
+            }
+            Undo::Code => {
+                let code = std::mem::take(&mut self.line);
+                self.code = self.code.saturating_sub(1);
+                if self.code == 0 {
+                    self.paragraph();
+                    self.out.push_str(&format!(
+                        "```\n{}\n```\n\n",
+                        code.trim_matches('\n').replace("```", "'''")
+                    ));
+                } else {
+                    self.line = code;
+                }
+            }
+            Undo::Cell => {
+                self.line.truncate(self.line.trim_end().len());
+                self.line.push_str(" |");
+            }
+            Undo::Row => {
+                self.inline = self.inline.saturating_sub(1);
+                let cells = self.line.matches(" |").count();
+                self.flush();
+                if let Some(rows) = self.table.last_mut() {
+                    *rows += 1;
+                    if *rows == 1 {
+                        self.out.push_str(&format!("|{}\n", " --- |".repeat(cells.max(1))));
+                    }
+                }
+            }
+            Undo::Table => {
+                self.table.pop();
+                self.paragraph();
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.code > 0 {
+            self.line.push_str(&super::clean::clean_text(text));
+        } else if self.inline > 0 && !self.table.is_empty() {
+            if self.line.ends_with('|') {
+                self.line.push(' ');
+            }
+            push_tidy(&mut self.line, &text.replace('|', "\\|"));
+        } else {
+            push_tidy(&mut self.line, text);
+        }
+    }
+
+    fn word(&mut self, text: &str) {
+        if !self.line.is_empty() && !self.line.ends_with([' ', '`', '[']) {
+            self.line.push(' ');
+        }
+        self.line.push_str(text);
+        if text != "`" {
+            self.line.push(' ');
+        }
+    }
+
+    /// What was written since becomes the link's text.
+    fn link(&mut self, at: usize, url: &str, name: &str) {
+        let at = if self.line.is_char_boundary(at) { at.min(self.line.len()) } else { self.line.len() };
+        let inner = tidy(self.line.get(at..).unwrap_or_default());
+        let inner = if inner.is_empty() { name.to_owned() } else { inner };
+        if inner.is_empty() {
+            return;
+        }
+        let space = self.line.get(at..).is_some_and(|text| text.starts_with(' '));
+        self.line.truncate(at);
+        if space || self.line.ends_with('|') {
+            self.line.push(' ');
+        }
+        let address = url.split(['(', ')', ' ']).next().unwrap_or_default();
+        match address.is_empty() || address.starts_with("javascript:") {
+            true => self.line.push_str(&inner),
+            false => self.line.push_str(&format!("[{inner}]({address})")),
+        }
+    }
+
+    fn control(&self, node: &Node) -> String {
+        let number = self.snapshot.numbers.get(&(node.frame, node.backend));
+        let number = number.map(|number| format!(" [{number}]")).unwrap_or_default();
+        format!("{} \"{}\"{number}", node.role, cut(&node.name, 120))
+    }
+
+    /// The end of a block: of the line, and outside lists and tables of the paragraph.
+    fn block(&mut self) {
+        if self.code > 0 {
+            if !self.line.is_empty() && !self.line.ends_with('\n') {
+                self.line.push('\n');
+            }
+        } else if self.inline > 0 {
+            if !self.line.is_empty() && !self.line.ends_with(' ') {
+                self.line.push(' ');
+            }
+        } else {
+            let written = self.flush();
+            if written && self.counts.is_empty() {
+                self.paragraph();
+            }
+        }
+    }
+
+    fn paragraph(&mut self) {
+        self.flush();
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// Ends the line; whether there was one.
+    fn flush(&mut self) -> bool {
+        let line = std::mem::take(&mut self.line);
+        let line = line.trim();
+        if line.is_empty() || line.trim_matches('#').is_empty() {
+            return false;
+        }
+        self.prefix.iter().for_each(|prefix| self.out.push_str(prefix));
+        if let Some(bullet) = &mut self.bullet {
+            self.out.push_str(bullet);
+            // The rest of an item lies under its first line.
+            *bullet = " ".repeat(bullet.len());
+        }
+        self.out.push_str(line);
+        self.out.push('\n');
+        true
+    }
+}

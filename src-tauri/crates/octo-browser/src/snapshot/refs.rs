@@ -1,0 +1,261 @@
+//! Refs: the small numbers a model names nodes by.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use thiserror::Error;
+
+use super::capture::DocumentId;
+use super::lines::Numbers;
+use super::name;
+use super::tree::{Node, Tree};
+use super::view::Snapshot;
+
+/// A tab's refs: a node of a document keeps its number as long as the tab is open, and no number is given twice.
+#[derive(Debug, Default)]
+pub struct Refs {
+    last: u32,
+    documents: HashMap<DocumentId, u32>,
+    numbers: HashMap<(u32, i64), u32>,
+    given: HashMap<u32, Given>,
+    /// Numbers of documents that are gone, the oldest first.
+    gone: VecDeque<u32>,
+    /// Fields that held a secret once: a page that shows its password on demand turns them into plain ones.
+    secrets: HashSet<(u32, i64)>,
+    /// The documents of the newest snapshot.
+    present: HashSet<u32>,
+    round: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Given {
+    document: u32,
+    place: Place,
+    known: Known,
+    round: u64,
+}
+
+/// Where a ref's node is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The session that reads it, as the capture named it.
+    pub session: String,
+    /// Its frame.
+    pub frame: String,
+    /// Its document.
+    pub document: DocumentId,
+    /// The document's origin.
+    pub origin: String,
+    /// Its backend node id, good within the session.
+    pub node: i64,
+}
+
+/// What a node was known by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The word before its name, like `button`; empty for a part that can only be read.
+    pub role: String,
+    /// Its name, or the hint that stood in for one.
+    pub name: String,
+    /// The heading before it.
+    pub heading: String,
+}
+
+/// Why a ref leads to no node.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum RefError {
+    /// The model made it up.
+    #[error("ref {number} was never given")]
+    NeverGiven {
+        /// The number.
+        number: u32,
+    },
+    /// The page or frame it was in has gone.
+    #[error("ref {number} was in a document that is gone")]
+    DocumentGone {
+        /// The number.
+        number: u32,
+        /// What it was known by, if that is remembered still.
+        known: Option<Known>,
+    },
+    /// Its document is there, but the node was not in the newest snapshot.
+    #[error("ref {number} is no longer on the page")]
+    NodeGone {
+        /// The number.
+        number: u32,
+        /// What it was known by.
+        known: Known,
+    },
+}
+
+/// Why a gone node was not found again.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum AgainError {
+    /// No such ref is remembered, or it was no target.
+    #[error("ref {number} is not known")]
+    Unknown {
+        /// The number.
+        number: u32,
+    },
+    /// Nothing of this role and name is under this heading.
+    #[error("nothing like ref {number} is on the page")]
+    Nothing {
+        /// The number.
+        number: u32,
+    },
+    /// More than one is: to take one would be a guess.
+    #[error("{count} targets are like ref {number}")]
+    Several {
+        /// The number.
+        number: u32,
+        /// How many.
+        count: usize,
+    },
+}
+
+/// So many numbers of gone documents are remembered.
+const REMEMBERED: usize = 5_000;
+
+impl Refs {
+    /// Where the node of a ref is.
+    ///
+    /// # Errors
+    ///
+    /// See [`RefError`].
+    pub fn lookup(&self, number: u32) -> Result<&Place, RefError> {
+        let Some(given) = self.given.get(&number) else {
+            let known = number != 0 && number <= self.last;
+            return Err(match known {
+                true => RefError::DocumentGone { number, known: None },
+                false => RefError::NeverGiven { number },
+            });
+        };
+        if !self.present.contains(&given.document) {
+            return Err(RefError::DocumentGone { number, known: Some(given.known.clone()) });
+        }
+        if given.round != self.round {
+            return Err(RefError::NodeGone { number, known: given.known.clone() });
+        }
+        Ok(&given.place)
+    }
+
+    /// What a ref's node was known by when it was last seen.
+    pub fn known(&self, number: u32) -> Option<&Known> {
+        self.given.get(&number).map(|given| &given.known)
+    }
+
+    /// The one target of the newest snapshot with the role, the name and the heading of a ref that is gone, on a
+    /// page of the same origin.
+    ///
+    /// # Errors
+    ///
+    /// See [`AgainError`]; more than one is as bad as none.
+    pub fn again(&self, number: u32, snapshot: &Snapshot) -> Result<u32, AgainError> {
+        let given = self.given.get(&number).filter(|given| !given.known.role.is_empty());
+        let given = given.ok_or(AgainError::Unknown { number })?;
+        let alike: Vec<u32> = snapshot.alike(&given.known, &given.place.origin).collect();
+        match alike.as_slice() {
+            [] => Err(AgainError::Nothing { number }),
+            [one] => Ok(*one),
+            several => Err(AgainError::Several { number, count: several.len() }),
+        }
+    }
+
+    /// Numbers for one more snapshot.
+    pub(super) fn numbering<'t>(&'t mut self, tree: &Tree<'_>) -> Numbering<'t> {
+        self.round += 1;
+        self.present.clear();
+        let mut documents = Vec::with_capacity(tree.frames.len());
+        for frame in tree.frames {
+            let next = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
+            let document = *self.documents.entry(frame.document.clone()).or_insert(next);
+            self.present.insert(document);
+            documents.push(document);
+        }
+        Numbering { refs: self, documents, given: HashMap::new() }
+    }
+
+    /// Keeps what the snapshot's targets are known by, and forgets what is long gone.
+    pub(super) fn learn(&mut self, known: impl Iterator<Item = (u32, Known)>) {
+        for (number, known) in known {
+            if let Some(given) = self.given.get_mut(&number) {
+                given.known = known;
+            }
+        }
+        let mut leaving: Vec<u32> = self
+            .numbers
+            .iter()
+            .filter(|((document, _), _)| !self.present.contains(document))
+            .map(|(_, number)| *number)
+            .collect();
+        leaving.sort_unstable();
+        self.numbers.retain(|(document, _), _| self.present.contains(document));
+        self.secrets.retain(|(document, _)| self.present.contains(document));
+        self.documents.retain(|_, document| self.present.contains(document));
+        self.gone.extend(leaving);
+        while self.gone.len() > REMEMBERED {
+            if let Some(oldest) = self.gone.pop_front() {
+                self.given.remove(&oldest);
+            }
+        }
+    }
+}
+
+/// The numbers of one snapshot while it is written.
+pub(super) struct Numbering<'t> {
+    refs: &'t mut Refs,
+    /// By frame.
+    documents: Vec<u32>,
+    given: HashMap<(u32, i64), u32>,
+}
+
+impl Numbering<'_> {
+    /// The numbers given, by frame and backend node id.
+    pub fn given(self) -> HashMap<(u32, i64), u32> {
+        self.given
+    }
+
+    fn key(&self, node: &Node) -> (u32, i64) {
+        (self.documents.get(node.frame as usize).copied().unwrap_or(u32::MAX), node.backend)
+    }
+}
+
+impl Numbers for Numbering<'_> {
+    fn number(&mut self, tree: &Tree<'_>, node: &Node) -> u32 {
+        let key = self.key(node);
+        let refs = &mut *self.refs;
+        let number = *refs.numbers.entry(key).or_insert_with(|| {
+            refs.last += 1;
+            refs.last
+        });
+        let round = refs.round;
+        let frame = tree.frame(node);
+        let given = refs.given.entry(number).or_insert_with(|| Given {
+            document: key.0,
+            place: Place {
+                session: frame
+                    .and_then(|frame| tree.sessions.get(frame.session))
+                    .cloned()
+                    .unwrap_or_default(),
+                frame: frame.map(|frame| frame.frame.clone()).unwrap_or_default(),
+                document: frame
+                    .map(|frame| frame.document.clone())
+                    .unwrap_or_else(|| DocumentId(String::new())),
+                origin: frame.map(|frame| frame.origin.clone()).unwrap_or_default(),
+                node: node.backend,
+            },
+            known: Known::default(),
+            round,
+        });
+        given.round = round;
+        self.given.insert((node.frame, node.backend), number);
+        number
+    }
+
+    fn is_secret(&mut self, tree: &Tree<'_>, node: &Node) -> bool {
+        let key = self.key(node);
+        if name::is_secret(tree, node) {
+            self.refs.secrets.insert(key);
+        }
+        self.refs.secrets.contains(&key)
+    }
+}

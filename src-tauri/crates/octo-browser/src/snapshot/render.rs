@@ -1,0 +1,266 @@
+//! A snapshot within a budget: long runs folded first, then what is off the screen.
+
+use super::clean::cut;
+use super::layout::NONE;
+use super::lines::{Line, LineKind};
+use super::tokens::estimate_tokens;
+use super::view::Snapshot;
+
+/// What of a page a text holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Which lines.
+    pub content: Content,
+    /// From where.
+    pub area: Area,
+}
+
+/// Which lines a text holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Content {
+    /// Text and targets.
+    #[default]
+    All,
+    /// Targets alone.
+    Targets,
+}
+
+/// From where on the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Area {
+    /// All of it.
+    #[default]
+    Page,
+    /// What the person sees now without scrolling.
+    Viewport,
+}
+
+/// A snapshot as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The text; its first line names the page.
+    pub text: String,
+    /// Its estimated tokens.
+    pub tokens: usize,
+    /// What was left out for want of room, in the page's order.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Lines left out at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many lines.
+    pub lines: usize,
+    /// How many targets are in them.
+    pub targets: usize,
+    /// The ref all of them can be read by, if they are the rest of a run of like things.
+    pub read: Option<u32>,
+}
+
+/// A budget that leaves nothing out.
+pub const WHOLE: usize = usize::MAX;
+/// The least budget: the page's name and a word on what is missing.
+const LEAST: usize = 250;
+/// Runs are shortened to so many members, the first that fits.
+const KEPT: [u32; 4] = [30, 10, 5, 3];
+/// A line is printed up to so many characters where there is a budget; one with refs up to four times that.
+const LINE: usize = 500;
+/// What a note on left out lines takes at most, in tokens.
+const NOTE: usize = 22;
+
+#[derive(Clone, Copy)]
+enum Item {
+    Line(usize),
+    Fold { depth: u8, left: LeftOut, run: u32 },
+}
+
+impl Snapshot {
+    /// The snapshot in at most `budget` estimated tokens (no fewer than 250; [`WHOLE`] leaves nothing out). A page
+    /// that takes more than half of it has its long runs of like things shortened; one that still does not fit
+    /// keeps what is on the screen, then headings, then the rest in its order.
+    pub fn render(&self, budget: usize, filter: Filter) -> Rendered {
+        let budget = budget.max(LEAST);
+        let chosen: Vec<usize> =
+            (0..self.lines.lines.len()).filter(|line| self.passes(*line, filter)).collect();
+        let mut items: Vec<Item> = chosen.iter().map(|line| Item::Line(*line)).collect();
+        let mut cost = self.cost(&items, filter, budget);
+        if cost > budget / 2 {
+            for kept in KEPT {
+                items = self.fold(&chosen, kept);
+                cost = self.cost(&items, filter, budget);
+                if cost <= budget {
+                    break;
+                }
+            }
+        }
+        let kept = if cost <= budget { vec![true; items.len()] } else { self.choose(&items, filter, budget) };
+        self.compose(&items, &kept, filter, budget)
+    }
+
+    fn passes(&self, line: usize, filter: Filter) -> bool {
+        let Some(line) = self.line(line) else { return false };
+        (filter.content == Content::All || !line.refs.is_empty())
+            && (filter.area == Area::Page || line.on_screen)
+    }
+
+    /// What all of it would take.
+    fn cost(&self, items: &[Item], filter: Filter, budget: usize) -> usize {
+        let lines: usize = items.iter().map(|item| self.price(item, filter, budget)).sum();
+        lines + estimate_tokens(&self.header()) + NOTE
+    }
+
+    fn price(&self, item: &Item, filter: Filter, budget: usize) -> usize {
+        match item {
+            Item::Fold { .. } => NOTE,
+            Item::Line(line) => self.line(*line).map_or(0, |line| {
+                let whole = filter.content == Content::All && line.text.len() <= LINE;
+                // One more for what stands before it.
+                if whole {
+                    line.tokens as usize + 1
+                } else {
+                    estimate_tokens(&printed(line, filter, budget)) + 2
+                }
+            }),
+        }
+    }
+
+    /// Lines with the runs shortened to so many members, from the first one on the screen.
+    fn fold(&self, chosen: &[usize], kept: u32) -> Vec<Item> {
+        let mut items: Vec<Item> = Vec::with_capacity(chosen.len());
+        for place in chosen {
+            let Some(line) = self.line(*place) else { continue };
+            match self.folded_in(line.member, kept) {
+                None => items.push(Item::Line(*place)),
+                Some(run) => match items.last_mut() {
+                    Some(Item::Fold { run: last, left, .. }) if *last == run => {
+                        left.lines += 1;
+                        left.targets += line.refs.len();
+                    }
+                    _ => {
+                        let read = self.lines.runs.get(run as usize).and_then(|run| run.container);
+                        let left = LeftOut { lines: 1, targets: line.refs.len(), read };
+                        items.push(Item::Fold { depth: line.depth, left, run });
+                    }
+                },
+            }
+        }
+        items
+    }
+
+    /// The outermost run that leaves a member out.
+    fn folded_in(&self, member: u32, kept: u32) -> Option<u32> {
+        let mut found = None;
+        let mut next = member;
+        while next != NONE {
+            let member = self.lines.members.get(next as usize)?;
+            if let Some(run) = self.lines.runs.get(member.run as usize)
+                && run.size > kept.saturating_add(2)
+            {
+                let first = run.first_on_screen.min(run.size - kept);
+                let shown = first..first.saturating_add(kept);
+                if !shown.contains(&member.ordinal) {
+                    found = Some(member.run);
+                }
+            }
+            next = member.outer;
+        }
+        found
+    }
+
+    /// Which items to keep when not all fit.
+    fn choose(&self, items: &[Item], filter: Filter, budget: usize) -> Vec<bool> {
+        let mut kept = vec![false; items.len()];
+        let mut left = budget.saturating_sub(estimate_tokens(&self.header()) + 2 * NOTE);
+        let on_screen = |item: &Item| matches!(item, Item::Line(line) if self.line(*line).is_some_and(|line| line.on_screen));
+        let heading = |item: &Item| matches!(item, Item::Line(line) if self.line(*line).is_some_and(|line| matches!(line.kind, LineKind::Heading(1..=3))));
+        let passes: [&dyn Fn(&Item) -> bool; 3] = [&on_screen, &heading, &|_| true];
+        for (pass, wanted) in passes.into_iter().enumerate() {
+            // Headings are an outline: they may take half of what is left.
+            let spare = if pass == 1 { left / 2 } else { 0 };
+            for (place, item) in items.iter().enumerate() {
+                if !wanted(item) || kept.get(place) == Some(&true) {
+                    continue;
+                }
+                let beside = place.checked_sub(1).is_some_and(|before| kept.get(before) == Some(&true));
+                let price = self.price(item, filter, budget) + if beside { 0 } else { NOTE };
+                if price + spare > left {
+                    break;
+                }
+                left -= price;
+                if let Some(kept) = kept.get_mut(place) {
+                    *kept = true;
+                }
+            }
+        }
+        kept
+    }
+
+    fn compose(&self, items: &[Item], kept: &[bool], filter: Filter, budget: usize) -> Rendered {
+        let mut text = self.header();
+        let mut left_out = Vec::new();
+        let mut missing: Option<(u8, LeftOut)> = None;
+        let mut note = |text: &mut String, missing: &mut Option<(u8, LeftOut)>| {
+            if let Some((depth, left)) = missing.take() {
+                push_line(text, depth, &left.note());
+                left_out.push(left);
+            }
+        };
+        for (item, kept) in items.iter().zip(kept) {
+            match (item, kept) {
+                (Item::Line(line), true) => {
+                    let Some(line) = self.line(*line) else { continue };
+                    note(&mut text, &mut missing);
+                    push_line(&mut text, line.depth, &printed(line, filter, budget));
+                }
+                (Item::Fold { depth, left, .. }, true) => {
+                    note(&mut text, &mut missing);
+                    missing = Some((*depth, *left));
+                    note(&mut text, &mut missing);
+                }
+                (item, false) => {
+                    let more = match item {
+                        Item::Fold { left, .. } => (left.lines, left.targets),
+                        Item::Line(line) => (1, self.line(*line).map_or(0, |line| line.refs.len())),
+                    };
+                    let (_, left) = missing.get_or_insert((0, LeftOut { lines: 0, targets: 0, read: None }));
+                    left.lines += more.0;
+                    left.targets += more.1;
+                }
+            }
+        }
+        note(&mut text, &mut missing);
+        Rendered { tokens: estimate_tokens(&text), text, left_out }
+    }
+}
+
+impl LeftOut {
+    fn note(&self) -> String {
+        let lines = if self.lines == 1 { "line" } else { "lines" };
+        let targets = match self.targets {
+            0 => String::new(),
+            1 => " with 1 target".to_owned(),
+            targets => format!(" with {targets} targets"),
+        };
+        match self.read {
+            Some(number) => {
+                format!("... {} more {lines} like these{targets}: find, or read [{number}]", self.lines)
+            }
+            None => format!("... {} more {lines}{targets}: find or read them", self.lines),
+        }
+    }
+}
+
+/// A line as it is printed, without its indentation.
+fn printed(line: &Line, filter: Filter, budget: usize) -> String {
+    let text = if filter.content == Content::Targets { &line.targets } else { &line.text };
+    let most = if line.refs.is_empty() { LINE } else { 4 * LINE };
+    if budget == WHOLE { text.clone() } else { cut(text, most).into_owned() }
+}
+
+pub(super) fn push_line(text: &mut String, depth: u8, line: &str) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.extend(std::iter::repeat_n(' ', usize::from(depth)));
+    text.push_str(line);
+}

@@ -1,0 +1,507 @@
+//! The frames of a capture, joined into one tree: accessibility nodes with what their layout says, frames under
+//! the elements that hold them, and what takes clicks though assistive technology never hears of it.
+//!
+//! What a page sends is never trusted to be a tree: a node is taken once, at its first mention, and every walk is a
+//! loop, so cycles, missing children, double ids and any depth end.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::capture::{Captured, CapturedFrame};
+use super::clean::{push_tidy, tidy};
+use super::layout::{Display, Kind, Layout, NONE};
+use super::paint::{Hidden, Rect};
+use super::role::{Part, part_of};
+use super::wire::TreeNode;
+
+/// The frames of a page as one tree. A parent stands before its children in `nodes`.
+pub(super) struct Tree<'a> {
+    pub nodes: Vec<Node>,
+    pub layouts: Vec<Layout<'a>>,
+    pub frames: &'a [CapturedFrame],
+    pub sessions: Vec<String>,
+    pub viewport: Rect,
+}
+
+#[derive(Clone)]
+pub(super) struct Node {
+    pub frame: u32,
+    /// 0 where there is none.
+    pub backend: i64,
+    /// The node in the layout of the frame's session.
+    pub fact: u32,
+    pub part: Part,
+    pub role: Cow<'static, str>,
+    pub name: String,
+    pub value: String,
+    pub url: String,
+    pub states: String,
+    pub level: u8,
+    pub parent: u32,
+    pub children: Vec<u32>,
+    pub focusable: bool,
+    pub editable: bool,
+    pub hidden: Option<Hidden>,
+    pub block: bool,
+    pub on_screen: bool,
+    /// In the coordinates of the window.
+    pub rect: Rect,
+}
+
+/// Where a frame's document lies in the window.
+#[derive(Clone, Copy)]
+struct Placement {
+    x: f64,
+    y: f64,
+    clip: Rect,
+}
+
+struct Joiner<'a> {
+    tree: Tree<'a>,
+    placements: Vec<Option<Placement>>,
+    by_owner: HashMap<(u32, i64), Vec<u32>>,
+    ids: Vec<HashMap<&'a str, u32>>,
+    taken: Vec<Vec<bool>>,
+}
+
+impl<'a> Tree<'a> {
+    pub fn join(captured: &'a Captured) -> Self {
+        let layouts = captured.sessions.iter().map(|session| Layout::new(&session.layout)).collect();
+        let scale = captured.sessions.first().map_or(1.0, |session| session.scale);
+        let scale = if scale > 0.0 { scale } else { 1.0 };
+        let viewport = Rect {
+            left: 0.0,
+            top: 0.0,
+            right: captured.viewport.width * scale,
+            bottom: captured.viewport.height * scale,
+        };
+        let sessions = captured.sessions.iter().map(|session| session.session.clone()).collect();
+        let tree = Self { nodes: Vec::new(), layouts, frames: &captured.frames, sessions, viewport };
+        let frame_of = first_places(captured.frames.iter().map(|frame| frame.frame.as_str()));
+        let mut by_owner: HashMap<(u32, i64), Vec<u32>> = HashMap::new();
+        for (frame, place) in captured.frames.iter().zip(0..) {
+            if let Some(owner) = &frame.owner
+                && let Some(held) = frame_of.get(owner.frame.as_str())
+            {
+                by_owner.entry((*held, owner.node)).or_default().push(place);
+            }
+        }
+        let ids = captured.frames.iter();
+        let ids = ids.map(|frame| first_places(frame.tree.nodes.iter().map(|node| node.node_id.as_str())));
+        let mut joiner = Joiner {
+            tree,
+            placements: vec![None; captured.frames.len()],
+            by_owner,
+            ids: ids.collect(),
+            taken: captured.frames.iter().map(|frame| vec![false; frame.tree.nodes.len()]).collect(),
+        };
+        if !captured.frames.is_empty() {
+            joiner.place_root();
+            joiner.walk();
+            joiner.add_unheard();
+        }
+        joiner.tree
+    }
+
+    pub fn node(&self, node: u32) -> Option<&Node> {
+        self.nodes.get(node as usize)
+    }
+
+    pub fn frame(&self, node: &Node) -> Option<&'a CapturedFrame> {
+        self.frames.get(node.frame as usize)
+    }
+
+    pub fn layout(&self, frame: u32) -> Option<&Layout<'a>> {
+        self.layouts.get(self.frames.get(frame as usize)?.session)
+    }
+
+    /// An element's tag in lower case.
+    pub fn tag(&self, node: &Node) -> String {
+        self.layout(node.frame).map(|layout| layout.tag(node.fact).to_lowercase()).unwrap_or_default()
+    }
+
+    pub fn attribute(&self, node: &Node, name: &str) -> Option<&'a str> {
+        self.layout(node.frame)?.attribute(node.fact, name)
+    }
+}
+
+/// The places of names; of two equal names the first counts.
+fn first_places<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, u32> {
+    let mut places = HashMap::new();
+    for (name, place) in names.zip(0..) {
+        places.entry(name).or_insert(place);
+    }
+    places
+}
+
+impl<'a> Joiner<'a> {
+    fn place_root(&mut self) {
+        let (x, y) = self.scroll_of(0);
+        let clip = self.tree.viewport;
+        if let Some(placement) = self.placements.first_mut() {
+            *placement = Some(Placement { x: -x, y: -y, clip });
+        }
+    }
+
+    /// How far a frame's document is scrolled.
+    fn scroll_of(&self, frame: u32) -> (f64, f64) {
+        let found = || {
+            let layout = self.tree.layout(frame)?;
+            let nodes = &self.tree.frames.get(frame as usize)?.tree.nodes;
+            let fact = nodes.iter().find_map(|node| layout.find(node.backend?))?;
+            Some(layout.scroll(fact))
+        };
+        found().unwrap_or_default()
+    }
+
+    fn walk(&mut self) {
+        let mut pending: Vec<(u32, u32, u32)> = Vec::new();
+        if let Some(root) = self.root_of(0) {
+            pending.push((NONE, 0, root));
+        }
+        loop {
+            self.take(&mut pending);
+            if !self.add_unheard_frame(&mut pending) {
+                return;
+            }
+        }
+    }
+
+    /// A frame whose element no accessibility tree holds, but a person sees: it goes to the page's end.
+    fn add_unheard_frame(&mut self, pending: &mut Vec<(u32, u32, u32)>) -> bool {
+        while let Some(owner) = self.by_owner.keys().min().copied() {
+            let held = self.by_owner.remove(&owner).unwrap_or_default();
+            let (holder, backend) = owner;
+            let Some(layout) = self.tree.layout(holder) else { continue };
+            let Some(fact) = layout.find(backend) else { continue };
+            let Some(seen) = layout.fact(fact).filter(|fact| fact.hidden.is_none()) else { continue };
+            let outer = self.placements.get(holder as usize).copied().flatten();
+            let rect = outer.map_or(seen.rect, |outer| seen.rect.moved(outer.x, outer.y));
+            for held in held {
+                self.place(held, holder, fact, rect);
+                pending.extend(self.root_of(held).map(|root| (0, held, root)));
+            }
+            return true;
+        }
+        false
+    }
+
+    fn take(&mut self, pending: &mut Vec<(u32, u32, u32)>) {
+        while let Some((parent, frame, place)) = pending.pop() {
+            let Some(taken) =
+                self.taken.get_mut(frame as usize).and_then(|taken| taken.get_mut(place as usize))
+            else {
+                continue;
+            };
+            if std::mem::replace(taken, true) {
+                continue;
+            }
+            let frames = self.tree.frames;
+            let Some(given) =
+                frames.get(frame as usize).and_then(|frame| frame.tree.nodes.get(place as usize))
+            else {
+                continue;
+            };
+            let node = self.heard(given, frame, parent);
+            let (backend, fact, rect) = (node.backend, node.fact, node.rect);
+            let inside = node.part != Part::Nothing;
+            let own = self.push(node);
+            if inside && let Some(ids) = self.ids.get(frame as usize) {
+                let children = given.child_ids.iter().rev().filter_map(|id| ids.get(id.as_str()));
+                pending.extend(children.map(|child| (own, frame, *child)));
+            }
+            for held in self.by_owner.remove(&(frame, backend)).unwrap_or_default() {
+                self.place(held, frame, fact, rect);
+                if let Some(root) = self.root_of(held) {
+                    pending.push((own, held, root));
+                }
+            }
+        }
+    }
+
+    /// The node of a frame's tree nobody is parent of, else the first.
+    fn root_of(&self, frame: u32) -> Option<u32> {
+        let nodes = &self.tree.frames.get(frame as usize)?.tree.nodes;
+        let root = nodes.iter().position(|node| node.parent_id.is_none()).unwrap_or_default();
+        (!nodes.is_empty()).then_some(u32::try_from(root).unwrap_or_default())
+    }
+
+    /// A frame lies where its element's box is, as far as that can be seen.
+    fn place(&mut self, held: u32, holder: u32, fact: u32, rect: Rect) {
+        let (x, y) = self.scroll_of(held);
+        let outer = self.placements.get(holder as usize).copied().flatten();
+        let outer = outer.unwrap_or(Placement { x: 0.0, y: 0.0, clip: self.tree.viewport });
+        let view = self
+            .tree
+            .layout(holder)
+            .and_then(|layout| layout.fact(fact))
+            .map_or(Rect::EMPTY, |fact| fact.view);
+        let clip = outer.clip.within(&view.moved(outer.x, outer.y));
+        if let Some(placement) = self.placements.get_mut(held as usize) {
+            *placement = Some(Placement { x: rect.left - x, y: rect.top - y, clip });
+        }
+    }
+
+    fn push(&mut self, node: Node) -> u32 {
+        let own = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
+        if let Some(parent) = self.tree.nodes.get_mut(node.parent as usize) {
+            parent.children.push(own);
+        }
+        self.tree.nodes.push(node);
+        own
+    }
+
+    fn heard(&self, given: &TreeNode, frame: u32, parent: u32) -> Node {
+        let role = given.role.as_ref().and_then(|role| role.text()).unwrap_or_default();
+        let (mut part, word) = if given.ignored { (Part::Through, Cow::Borrowed("")) } else { part_of(role) };
+        let backend = given.backend.unwrap_or_default();
+        let layout = self.tree.layout(frame);
+        let fact = layout.and_then(|layout| layout.find(backend)).unwrap_or(NONE);
+        if layout.is_some_and(|layout| layout.tag(fact) == "BR") {
+            part = Part::Break;
+        }
+        if part == Part::Through && layout.is_some_and(|layout| layout.tag(fact) == "PRE") {
+            part = Part::Code;
+        }
+        let name = given.name.as_ref().and_then(|name| name.text()).unwrap_or_default();
+        // Text keeps its spaces: they part it from its neighbours.
+        let name = if part == Part::Text { name.to_owned() } else { tidy(name) };
+        let mut node = Node {
+            frame,
+            backend,
+            fact,
+            part,
+            role: word,
+            name,
+            value: String::new(),
+            url: String::new(),
+            states: String::new(),
+            level: 0,
+            parent,
+            children: Vec::new(),
+            focusable: false,
+            editable: false,
+            hidden: None,
+            block: false,
+            on_screen: true,
+            rect: Rect::EMPTY,
+        };
+        self.lay(&mut node);
+        read_properties(&mut node, given);
+        if let Some(value) = &given.value {
+            node.value = match &value.value {
+                serde_json::Value::String(text) => tidy(text),
+                serde_json::Value::Number(number) => number.to_string(),
+                _ => String::new(),
+            };
+        }
+        // A frame nobody could read still shows as one; a part that only groups shows its children.
+        if part == Part::Through && node.editable && !given.ignored && self.starts_editing(&node) {
+            part = Part::Field;
+            (node.part, node.role) = (part, Cow::Borrowed("textbox"));
+        }
+        if part == Part::Field
+            && !matches!(layout.map(|layout| layout.tag(fact)), Some("INPUT" | "SELECT" | "TEXTAREA") | None)
+        {
+            node.part = Part::Control;
+        }
+        node
+    }
+
+    /// Whether an editable node is the outermost of its area.
+    fn starts_editing(&self, node: &Node) -> bool {
+        self.tree.node(node.parent).is_none_or(|parent| !parent.editable)
+    }
+
+    /// What the layout says of a node: its place, and whether it can be seen.
+    fn lay(&self, node: &mut Node) {
+        let Some(layout) = self.tree.layout(node.frame) else { return };
+        let placement = self.placements.get(node.frame as usize).copied().flatten();
+        let parent = self.tree.node(node.parent);
+        let Some(fact) = layout.fact(node.fact) else {
+            // Generated text has no node of its own: it stands or falls with its parent.
+            if let Some(parent) = parent {
+                (node.on_screen, node.rect) = (parent.on_screen, parent.rect);
+                node.hidden = parent.hidden.filter(|hidden| *hidden != Hidden::Empty);
+            }
+            return;
+        };
+        node.hidden = fact.hidden;
+        node.block = fact.display == Display::Block;
+        if let Some(Placement { x, y, clip }) = placement {
+            node.rect = fact.rect.moved(x, y);
+            node.on_screen = !fact.view.moved(x, y).within(&clip).is_empty();
+        }
+    }
+
+    /// Adds the elements that take clicks and are in no accessibility tree, in the document's order.
+    fn add_unheard(&mut self) {
+        let mut added: Vec<(u32, u32, u32)> = Vec::new();
+        for frame in 0..u32::try_from(self.tree.frames.len()).unwrap_or_default() {
+            let Some(layout) = self.tree.layout(frame) else { continue };
+            let mut nearest = vec![NONE; layout.facts.len()];
+            for (node, place) in self.tree.nodes.iter().zip(0..) {
+                if node.frame == frame
+                    && let Some(nearest) = nearest.get_mut(node.fact as usize)
+                {
+                    *nearest = place;
+                }
+            }
+            let mut found = Vec::new();
+            let mut next = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
+            for (fact, place) in layout.facts.iter().zip(0_u32..) {
+                let own = nearest.get(place as usize).copied().unwrap_or(NONE);
+                if own != NONE {
+                    continue;
+                }
+                let parent = nearest.get(fact.parent as usize).copied().unwrap_or(NONE);
+                let wanted =
+                    (fact.clickable || fact.pointer) && fact.kind == Kind::Element && fact.hidden.is_none();
+                let near = if wanted && parent != NONE {
+                    found.push((parent, place));
+                    next += 1;
+                    next - 1
+                } else {
+                    parent
+                };
+                if let Some(nearest) = nearest.get_mut(place as usize) {
+                    *nearest = near;
+                }
+            }
+            for (parent, place) in found {
+                let node = self.unheard(frame, place, parent);
+                let own = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
+                self.tree.nodes.push(node);
+                added.push((parent, place, own));
+            }
+        }
+        self.put_in_order(added);
+    }
+
+    fn unheard(&self, frame: u32, fact: u32, parent: u32) -> Node {
+        let layout = self.tree.layout(frame);
+        let known = layout.and_then(|layout| layout.fact(fact));
+        let mut node = Node {
+            frame,
+            backend: known.map(|fact| fact.backend).unwrap_or_default(),
+            fact,
+            part: Part::Control,
+            role: Cow::Borrowed(""),
+            name: layout.map(|layout| text_under(layout, fact)).unwrap_or_default(),
+            value: String::new(),
+            url: String::new(),
+            states: String::new(),
+            level: 0,
+            parent,
+            children: Vec::new(),
+            focusable: false,
+            editable: false,
+            hidden: None,
+            block: false,
+            on_screen: true,
+            rect: Rect::EMPTY,
+        };
+        self.lay(&mut node);
+        node
+    }
+
+    fn put_in_order(&mut self, mut added: Vec<(u32, u32, u32)>) {
+        added.sort_unstable();
+        for group in added.chunk_by(|one, two| one.0 == two.0) {
+            let Some((parent, _, _)) = group.first() else { continue };
+            let Some(old) = self.tree.nodes.get(*parent as usize).map(|parent| parent.children.clone())
+            else {
+                continue;
+            };
+            let mut merged = Vec::with_capacity(old.len() + group.len());
+            let mut new = group.iter().peekable();
+            for child in old {
+                let fact = self.tree.node(child).map_or(NONE, |child| child.fact);
+                while let Some((_, _, own)) = new.next_if(|(_, place, _)| fact != NONE && *place < fact) {
+                    merged.push(*own);
+                }
+                merged.push(child);
+            }
+            merged.extend(new.map(|(_, _, own)| *own));
+            if let Some(parent) = self.tree.nodes.get_mut(*parent as usize) {
+                parent.children = merged;
+            }
+        }
+    }
+}
+
+/// The text a person sees under a node, the start of it. What is typed into a field is not in it.
+pub(super) fn text_under(layout: &Layout<'_>, top: u32) -> String {
+    const LOOKED_AT: usize = 200;
+    const ENOUGH: usize = 160;
+    let mut text = String::new();
+    let mut field = NONE;
+    let inside = |parent: u32, of: u32| parent != NONE && parent >= of;
+    let first = top.saturating_add(1);
+    let below = layout.facts.get(first as usize..).unwrap_or_default();
+    for (fact, place) in below.iter().zip(first..).take(LOOKED_AT) {
+        if !inside(fact.parent, top) || text.len() > ENOUGH {
+            break;
+        }
+        if field != NONE && inside(fact.parent, field) {
+            continue;
+        }
+        field = NONE;
+        match fact.kind {
+            Kind::Element
+                if matches!(layout.tag(place), "INPUT" | "TEXTAREA" | "SELECT" | "SCRIPT" | "STYLE") =>
+            {
+                field = place
+            }
+            Kind::Text if fact.hidden.is_none() => {
+                push_tidy(&mut text, layout.text(place));
+                push_tidy(&mut text, " ");
+            }
+            Kind::Element | Kind::Text | Kind::Other => {}
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+fn read_properties(node: &mut Node, given: &TreeNode) {
+    for property in &given.properties {
+        let value = &property.value.value;
+        let text = value.as_str().unwrap_or_default();
+        let on = value.as_bool().unwrap_or(text == "true");
+        let state = match property.name.as_str() {
+            "level" => {
+                node.level = value.as_u64().and_then(|level| u8::try_from(level).ok()).unwrap_or_default();
+                continue;
+            }
+            "url" => {
+                node.url = text.to_owned();
+                continue;
+            }
+            "focusable" => {
+                node.focusable = on;
+                continue;
+            }
+            "editable" => {
+                node.editable = !text.is_empty();
+                continue;
+            }
+            "checked" if text == "mixed" => "mixed",
+            "checked" if on => "checked",
+            "pressed" if on => "pressed",
+            "disabled" if on => "disabled",
+            "expanded" if on => "expanded",
+            "expanded" => "collapsed",
+            "selected" if on => "selected",
+            "required" if on => "required",
+            "invalid" if !text.is_empty() && text != "false" => "invalid",
+            "readonly" if on && node.part == Part::Field => "readonly",
+            "focused" if on && node.parent != NONE => "focused",
+            "modal" if on => "modal",
+            "busy" if on => "busy",
+            _ => continue,
+        };
+        node.states.push(' ');
+        node.states.push_str(state);
+    }
+}

@@ -1,0 +1,88 @@
+//! A snapshot: what a tab showed at one moment, as text a model can read and refs it can act by.
+
+use std::collections::HashMap;
+
+use super::capture::Captured;
+use super::clean::{cut, tidy};
+use super::lines::{Line, Lines, Writer};
+use super::marks::Marks;
+use super::refs::{Known, Refs};
+use super::tree::{Node, Tree};
+
+/// What a tab showed at one moment.
+pub struct Snapshot {
+    pub(super) title: String,
+    pub(super) url: String,
+    pub(super) document: String,
+    pub(super) lines: Lines,
+    pub(super) nodes: Vec<Node>,
+    pub(super) seen: Vec<bool>,
+    /// The refs by (frame, backend node id).
+    pub(super) numbers: HashMap<(u32, i64), u32>,
+}
+
+/// Its size alone: what a page holds belongs in no log.
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Snapshot({} lines, {} targets)", self.lines.lines.len(), self.lines.targets.len())
+    }
+}
+
+impl Snapshot {
+    /// Reads a capture. Nodes known to `refs` keep their numbers, new ones get the next; from then on `refs`
+    /// answers for this snapshot.
+    pub fn new(captured: &Captured, refs: &mut Refs) -> Self {
+        let tree = Tree::join(captured);
+        let marks = Marks::of(&tree);
+        let mut numbering = refs.numbering(&tree);
+        let lines = Writer::write(&tree, &marks, &mut numbering);
+        let numbers = numbering.given();
+        let known = lines.targets.iter().map(|target| {
+            let heading = lines.headings.get(target.heading as usize).cloned().unwrap_or_default();
+            (target.number, Known { role: target.word.clone(), name: target.name.clone(), heading })
+        });
+        refs.learn(known);
+        let root = captured.frames.first();
+        Self {
+            title: tidy(&captured.title),
+            url: root.map(|frame| tidy(&frame.url)).unwrap_or_default(),
+            document: root.map(|frame| frame.document.0.clone()).unwrap_or_default(),
+            lines,
+            nodes: tree.nodes,
+            seen: marks.seen,
+            numbers,
+        }
+    }
+
+    /// How many targets have a ref.
+    pub fn targets(&self) -> usize {
+        self.lines.targets.len()
+    }
+
+    /// How many texts were left out because a person cannot see them.
+    pub fn hidden_texts(&self) -> usize {
+        self.lines.hidden
+    }
+
+    /// The first line of every text: the page's title and address.
+    pub(super) fn header(&self) -> String {
+        format!("page \"{}\" {}", cut(&self.title, 120).replace('"', "'"), cut(&self.url, 200))
+    }
+
+    pub(super) fn line(&self, line: usize) -> Option<&Line> {
+        self.lines.lines.get(line)
+    }
+
+    /// The targets known by the same role, name and heading on the same origin.
+    pub(super) fn alike<'s>(&'s self, known: &'s Known, origin: &'s str) -> impl Iterator<Item = u32> + 's {
+        let heading =
+            |place: u32| self.lines.headings.get(place as usize).map(String::as_str).unwrap_or_default();
+        let alike = self.lines.targets.iter().filter(move |target| {
+            target.word == known.role
+                && target.name == known.name
+                && target.origin == origin
+                && heading(target.heading) == known.heading
+        });
+        alike.map(|target| target.number)
+    }
+}

@@ -1,0 +1,67 @@
+//! Small numbers for tabs, which a model can say.
+
+use super::Owner;
+use crate::cdp::browser_protocol::target::TargetId;
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// A tab's number. It is never given twice while the app runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TabNumber(pub u32);
+
+impl fmt::Display for TabNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The numbers given so far. They outlive a connection: a browser's tabs keep their names in the protocol.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbers(Arc<Mutex<Given>>);
+
+#[derive(Debug, Default)]
+struct Given {
+    numbers: HashMap<TargetId, TabNumber>,
+    ours: HashSet<TargetId>,
+    last: u32,
+}
+
+impl Numbers {
+    pub(crate) fn number(&self, target: &TargetId) -> TabNumber {
+        self.lock().number(target)
+    }
+
+    /// The numbers of all of these, in the same order.
+    pub(crate) fn of<'a>(&self, targets: impl Iterator<Item = &'a TargetId>) -> Vec<TabNumber> {
+        let mut given = self.lock();
+        targets.map(|target| given.number(target)).collect()
+    }
+
+    pub(crate) fn own(&self, target: &TargetId) {
+        self.lock().ours.insert(target.clone());
+    }
+
+    pub(crate) fn owner(&self, target: &TargetId) -> Owner {
+        if self.lock().ours.contains(target) { Owner::Octo } else { Owner::Person }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Given> {
+        // Nothing in here can panic half-way.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Given {
+    fn number(&mut self, target: &TargetId) -> TabNumber {
+        if let Some(number) = self.numbers.get(target) {
+            return *number;
+        }
+        self.last += 1;
+        let number = TabNumber(self.last);
+        self.numbers.insert(target.clone(), number);
+        number
+    }
+}

@@ -1,0 +1,52 @@
+//! What carries the protocol: a websocket, or a pipe. An extension would be a third.
+
+mod pipe;
+mod websocket;
+
+pub use pipe::Pipe;
+pub use websocket::{DialError, dial};
+
+use crate::Incoming;
+use chromiumoxide::{
+    cdp::browser_protocol::target::SessionId,
+    types::{CallId, MethodId},
+};
+use serde_json::Value;
+use std::task::{Context, Poll};
+
+/// A line to one browser. One actor owns it, see [`crate::Link`].
+pub trait Transport: Send + 'static {
+    /// Queues a call and gives it a number of its own. It only moves when the transport is polled.
+    fn submit(&mut self, method: MethodId, session: Option<SessionId>, params: Value) -> CallId;
+
+    /// The next message. It must send what is queued too, and must keep returning an error after the first.
+    ///
+    /// # Errors
+    ///
+    /// [`Ending`] when the line is over. One bad message does not end it.
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>>;
+}
+
+impl Transport for Box<dyn Transport> {
+    fn submit(&mut self, method: MethodId, session: Option<SessionId>, params: Value) -> CallId {
+        (**self).submit(method, session, params)
+    }
+
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+        (**self).poll_incoming(context)
+    }
+}
+
+/// Why a line to a browser is over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Ending {
+    /// The browser ended it: it was closed, it crashed, or its person switched debugging off.
+    #[error("the browser ended the connection")]
+    ByBrowser,
+    /// Octo ended it.
+    #[error("the connection was ended from here")]
+    ByUs,
+    /// It broke.
+    #[error("the connection broke: {0}")]
+    Broken(String),
+}

@@ -1,0 +1,141 @@
+//! The pipe of a browser that Octo started: JSON with a NUL after each message, and no port anywhere.
+
+use crate::{Ending, Incoming, Transport, message};
+use chromiumoxide::{
+    cdp::browser_protocol::target::SessionId,
+    types::{CallId, MethodCall, MethodId},
+};
+use serde_json::Value;
+use std::{
+    collections::VecDeque,
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// The protocol over two streams.
+#[derive(Debug)]
+pub struct Pipe<R, W> {
+    reader: R,
+    writer: W,
+    /// What came of the message that is not whole yet, and how much of it was searched for its end.
+    received: Vec<u8>,
+    searched: usize,
+    /// Whole messages, read and not taken.
+    ready: VecDeque<Incoming>,
+    /// What is to be written.
+    queued: VecDeque<u8>,
+    next: usize,
+    ended: Option<Ending>,
+}
+
+impl<R, W> Pipe<R, W> {
+    /// Over the end that reads what the browser says, and the one it listens to.
+    pub fn new(reader: R, writer: W) -> Self {
+        Self {
+            reader,
+            writer,
+            received: Vec::new(),
+            searched: 0,
+            ready: VecDeque::new(),
+            queued: VecDeque::new(),
+            next: 0,
+            ended: None,
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pipe<R, W> {
+    fn poll_write(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        while !self.queued.is_empty() {
+            let (front, _) = self.queued.as_slices();
+            match Pin::new(&mut self.writer).poll_write(context, front) {
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(written)) => drop(self.queued.drain(..written)),
+                Poll::Ready(Err(error)) => return Err(error),
+                Poll::Pending => return Ok(()),
+            }
+        }
+        // What stays in a buffer is tried again at the next poll, which its waker brings.
+        match Pin::new(&mut self.writer).poll_flush(context) {
+            Poll::Ready(Err(error)) => Err(error),
+            Poll::Ready(Ok(())) | Poll::Pending => Ok(()),
+        }
+    }
+
+    /// Reads once; `false` when there is nothing to read now.
+    fn poll_read(&mut self, context: &mut Context<'_>) -> Result<bool, Ending> {
+        let mut chunk = vec![0; CHUNK];
+        let mut buffer = ReadBuf::new(&mut chunk);
+        match Pin::new(&mut self.reader).poll_read(context, &mut buffer) {
+            Poll::Pending => return Ok(false),
+            Poll::Ready(Err(error)) => return Err(Ending::Broken(error.to_string())),
+            Poll::Ready(Ok(())) if buffer.filled().is_empty() => return Err(Ending::ByBrowser),
+            Poll::Ready(Ok(())) => self.received.extend_from_slice(buffer.filled()),
+        }
+        while let Some(end) = memchr::memchr(0, self.received.get(self.searched..).unwrap_or_default()) {
+            let mut whole: Vec<u8> = self.received.drain(..=self.searched + end).collect();
+            whole.pop();
+            self.searched = 0;
+            self.ready.push_back(message::read(&String::from_utf8_lossy(&whole)));
+        }
+        self.searched = self.received.len();
+        Ok(true)
+    }
+}
+
+impl<R, W> Transport for Pipe<R, W>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    fn submit(&mut self, method: MethodId, session: Option<SessionId>, params: Value) -> CallId {
+        let id = CallId::new(self.next);
+        self.next += 1;
+        let call = MethodCall { id, method, session_id: session.map(Into::into), params };
+        // A value with names and text for keys is always written.
+        self.queued.extend(serde_json::to_vec(&call).unwrap_or_default());
+        self.queued.push_back(0);
+        id
+    }
+
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+        if let Some(message) = self.ready.pop_front() {
+            return Poll::Ready(Ok(message));
+        }
+        if let Some(ending) = &self.ended {
+            return Poll::Ready(Err(ending.clone()));
+        }
+        // What the browser said last is read even when it listens no more.
+        let unwritten = self.poll_write(context).err();
+        loop {
+            match self.poll_read(context) {
+                Ok(true) => {
+                    if let Some(message) = self.ready.pop_front() {
+                        return Poll::Ready(Ok(message));
+                    }
+                }
+                Ok(false) if unwritten.is_none() => return Poll::Pending,
+                Ok(false) => {
+                    let ending = unwritten.map_or(Ending::ByBrowser, |error| match error.kind() {
+                        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ending::ByBrowser,
+                        _ => Ending::Broken(error.to_string()),
+                    });
+                    self.ended = Some(ending.clone());
+                    return Poll::Ready(Err(ending));
+                }
+                Err(ending) => {
+                    self.ended = Some(ending.clone());
+                    return Poll::Ready(Err(ending));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+use super::*;
+use crate::{CallError, Heard, Link};
+use chromiumoxide::cdp::browser_protocol::browser::GetVersionParams;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex, split};
+
+const LIMIT: Duration = Duration::from_secs(10);
+const VERSION: &str =
+    r#""protocolVersion":"1","product":"Chrome/1","revision":"r","userAgent":"u","jsVersion":"j""#;
+
+fn line(buffer: usize) -> (Link, DuplexStream) {
+    let (ours, theirs) = duplex(buffer);
+    let (reader, writer) = split(ours);
+    (Link::over(Pipe::new(reader, writer)), theirs)
+}
+
+async fn message(browser: &mut DuplexStream) -> Value {
+    let mut bytes = Vec::new();
+    loop {
+        match browser.read_u8().await.expect("a byte") {
+            0 => return serde_json::from_slice(&bytes).expect("JSON"),
+            byte => bytes.push(byte),
+        }
+    }
+}
+
+#[tokio::test]
+async fn messages_are_whole_however_they_are_cut() {
+    // A buffer of seven bytes cuts what goes and what comes into pieces.
+    let (link, mut browser) = line(7);
+    let mut events = link.events(None);
+    let call = tokio::spawn(async move { link.call(None, GetVersionParams {}, LIMIT).await });
+    let asked = message(&mut browser).await;
+    assert_eq!((asked["method"].as_str(), asked["id"].as_u64()), (Some("Browser.getVersion"), Some(0)));
+    let answer =
+        format!("{{\"method\":\"A.b\",\"params\":{{}}}}\0nonsense\0{{\"id\":0,\"result\":{{{VERSION}}}}}\0");
+    browser.write_all(answer.as_bytes()).await.expect("written");
+    assert_eq!(call.await.expect("its end").expect("an answer").product, "Chrome/1");
+    let Heard::Event(event) = events.next().await else { panic!("an event") };
+    assert_eq!(event.method, "A.b");
+}
+
+#[tokio::test]
+async fn many_messages_in_one_piece_all_arrive() {
+    let (link, mut browser) = line(1 << 20);
+    let mut events = link.events(None);
+    let many: String = (0..300).map(|n| format!("{{\"method\":\"A.b\",\"params\":{n}}}\0")).collect();
+    browser.write_all(many.as_bytes()).await.expect("written");
+    for n in 0..300 {
+        let Heard::Event(event) = events.next().await else { panic!("an event") };
+        assert_eq!(event.params, n);
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_the_pipe_fails_what_waits() {
+    let (link, mut browser) = line(1 << 16);
+    let ended = link.ended();
+    let call = {
+        let link = link.clone();
+        tokio::spawn(async move { link.call(None, GetVersionParams {}, LIMIT).await })
+    };
+    message(&mut browser).await;
+    drop(browser);
+    assert_eq!(call.await.expect("its end").map(drop), Err(CallError::Closed(Ending::ByBrowser)));
+    assert_eq!(ended.await, Ending::ByBrowser);
+    let later = link.call(None, GetVersionParams {}, LIMIT).await;
+    assert_eq!(later.map(drop), Err(CallError::Closed(Ending::ByBrowser)));
+    assert!(matches!(link.events(None).next().await, Heard::Over));
+}

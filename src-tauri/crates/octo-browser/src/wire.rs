@@ -1,0 +1,195 @@
+//! What of the protocol is read more leniently than chromiumoxide's types do, or that they do not know yet. Their
+//! lists of words are those of one version: a newer browser's word in a field nobody needs would make an event that
+//! safety rests on unreadable.
+
+use chromiumoxide::{
+    Command, Method,
+    cdp::browser_protocol::{
+        network::LoaderId,
+        page::FrameId,
+        target::{GetTargetsParams, SessionId, TargetId},
+    },
+    types::MethodId,
+};
+use serde::{Deserialize, Serialize};
+
+/// A typed command whose answer is read as `R`.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Leniently<C, R> {
+    command: C,
+    #[serde(skip)]
+    answer: std::marker::PhantomData<fn() -> R>,
+}
+
+impl<C, R> Leniently<C, R> {
+    pub(crate) fn new(command: C) -> Self {
+        Self { command, answer: std::marker::PhantomData }
+    }
+}
+
+impl<C: Method, R> Method for Leniently<C, R> {
+    fn identifier(&self) -> MethodId {
+        self.command.identifier()
+    }
+}
+
+impl<C: Command, R: serde::de::DeserializeOwned + std::fmt::Debug> Command for Leniently<C, R> {
+    type Response = R;
+}
+
+/// The list of targets, with what browsers since 2026 say about a tab's place.
+pub(crate) type ListTargets = Leniently<GetTargetsParams, Targets>;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Targets {
+    pub(crate) target_infos: Vec<Target>,
+}
+
+/// A target, as much of it as is used.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Target {
+    pub(crate) target_id: TargetId,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) title: String,
+    #[serde(default)]
+    pub(crate) url: String,
+    pub(crate) opener_id: Option<TargetId>,
+    pub(crate) parent_frame_id: Option<FrameId>,
+    pub(crate) subtype: Option<String>,
+    pub(crate) embedder_data: Option<TabPlace>,
+}
+
+/// What the browser says about a tab's place in its window.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct TabPlace {
+    pub(crate) tab_active: Option<bool>,
+    pub(crate) tab_pinned: Option<bool>,
+    pub(crate) tab_strip_index: Option<i64>,
+}
+
+/// `Target.targetCreated`, `Target.targetInfoChanged`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TargetNews {
+    pub(crate) target_info: Target,
+}
+
+/// `Target.attachedToTarget`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Attached {
+    pub(crate) session_id: SessionId,
+    pub(crate) target_info: Target,
+}
+
+/// `Target.detachedFromTarget`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Detached {
+    pub(crate) session_id: SessionId,
+}
+
+/// `Page.getFrameTree`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FrameTreeAnswer {
+    pub(crate) frame_tree: FrameTree,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FrameTree {
+    pub(crate) frame: WireFrame,
+    #[serde(default)]
+    pub(crate) child_frames: Vec<FrameTree>,
+}
+
+/// A frame, as much of it as is used.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WireFrame {
+    pub(crate) id: FrameId,
+    pub(crate) parent_id: Option<FrameId>,
+    pub(crate) loader_id: LoaderId,
+    #[serde(default)]
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) url: String,
+    #[serde(default)]
+    pub(crate) url_fragment: String,
+    #[serde(default)]
+    pub(crate) security_origin: String,
+    /// The address that could not be reached, where this is an error page.
+    pub(crate) unreachable_url: Option<String>,
+}
+
+/// `Page.frameNavigated`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct FrameNavigated {
+    pub(crate) frame: WireFrame,
+    #[serde(rename = "type", default)]
+    pub(crate) kind: String,
+}
+
+/// `Page.navigatedWithinDocument`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NavigatedWithin {
+    pub(crate) frame_id: FrameId,
+    pub(crate) url: String,
+}
+
+/// `Page.javascriptDialogOpening`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DialogOpening {
+    #[serde(default)]
+    pub(crate) url: String,
+    #[serde(default)]
+    pub(crate) message: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) default_prompt: Option<String>,
+}
+
+/// `Page.getNavigationHistory`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HistoryAnswer {
+    pub(crate) current_index: usize,
+    pub(crate) entries: Vec<HistoryEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct HistoryEntry {
+    pub(crate) id: i64,
+}
+
+/// `Page.getLayoutMetrics`, in CSS pixels and in those of the screen.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LayoutMetrics {
+    pub(crate) css_layout_viewport: LayoutSize,
+    pub(crate) css_visual_viewport: VisualSize,
+    pub(crate) visual_viewport: Option<VisualSize>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct LayoutSize {
+    pub(crate) client_width: f64,
+    pub(crate) client_height: f64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct VisualSize {
+    pub(crate) client_width: f64,
+}

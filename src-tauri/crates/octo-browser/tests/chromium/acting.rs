@@ -1,0 +1,433 @@
+//! What is done to a page.
+
+use crate::kit::{Chromium, Desk, Frame, PATIENCE, Site, Start, chromium, others, said, tab, until};
+use octo_browser::{
+    Act, ActError, Answer, Audience, Came, Done, DownloadEvent, Downloads, Loading, LocateError, Page,
+    PictureFormat, Recognition, Scroll, Unfit, View, Wait, Way,
+    snapshot::{Change, Filter, Query, WHOLE},
+};
+use std::time::{Duration, Instant};
+
+const PAGES: &[(&str, &str)] = &[
+    (
+        "/form",
+        "<title>Form</title><h1>Form</h1><form action=/sent onsubmit='event.preventDefault(); said.textContent = \"sent \" + new URLSearchParams(new FormData(this)) + \" \" + event.isTrusted'>
+        <input name=name aria-label=Name oninput='log(event)' onkeydown='log(event)' onchange='log(event)'>
+        <input name=mail type=email aria-label=Mail value=old@example.org>
+        <textarea name=text aria-label=Text>old</textarea>
+        <div id=rich contenteditable role=textbox aria-label=Rich>old <b>words</b></div>
+        <input name=day type=date aria-label=Day><input name=hour type=time aria-label=Hour>
+        <input name=size type=range aria-label=Size min=0 max=10><input name=paint type=color aria-label=Paint>
+        <label><input name=tick type=checkbox> Tick</label>
+        <label><input name=one type=radio value=a> Alpha</label><label><input name=one type=radio value=b> Beta</label>
+        <select name=list aria-label=List><option value=1>One</option><option value=2>Two</option><option value=3 disabled>Three</option></select>
+        <select name=many aria-label=Many multiple><option>Red</option><option>Green</option><option>Blue</option></select>
+        <input name=shut aria-label=Shut readonly value=shut>
+        <button>Send</button></form><p id=said></p><p id=keys></p>
+        <script>const log = (event) => { keys.textContent += event.type + (event.key ? ':' + event.key : '') + (event.isTrusted ? ' ' : '! '); };</script>",
+    ),
+    (
+        "/cover",
+        "<title>Cover</title><style>header{position:fixed;top:0;left:0;right:0;height:120px;background:#ddd}#lid{position:absolute;left:0;top:200px;width:300px;height:100px;background:#eee}</style>
+        <header>Head</header><div style='height:200px'></div><button style='margin:20px' onclick='said.textContent=\"pressed\"'>Below</button>
+        <div id=lid aria-label='Cookie wall' role=dialog><button onclick='lid.remove()'>Accept</button></div>
+        <div style='height:3000px'></div><button onclick='said.textContent=\"far\"'>Far</button><button style='pointer-events:none'>Dead</button><p id=said></p><div style='height:3000px'></div>",
+    ),
+    (
+        "/shadow",
+        "<title>Shadow</title><div id=host></div><p id=said></p><script>
+        const root = host.attachShadow({ mode: 'closed' });
+        root.innerHTML = '<button>Hidden deep</button><input aria-label=Deep>';
+        root.querySelector('button').onclick = (event) => { said.textContent = 'deep ' + event.isTrusted; };
+        root.querySelector('input').oninput = (event) => { said.textContent = event.target.value; };
+        </script>",
+    ),
+    (
+        "/frames",
+        "<title>Frames</title><div style='height:900px'>above</div><iframe src='http://localhost:PORT/inner' style='width:400px;height:200px;border:7px solid'></iframe><div id=lid></div><div style='height:900px'></div>",
+    ),
+    (
+        "/inner",
+        "<title>Inner</title><div style='height:400px'>inside</div><input aria-label=Within oninput='said.textContent=this.value'><button onclick='said.textContent=\"in \" + event.isTrusted'>Inside</button><p id=said></p>",
+    ),
+    (
+        "/drag",
+        "<title>Drag</title><style>div{width:120px;height:60px;margin:20px;background:#cde;display:inline-block}</style>
+        <div id=a draggable=true role=button aria-label='Parcel' ondragstart='event.dataTransfer.setData(\"text/plain\", \"parcel\")'>Parcel</div>
+        <div id=b role=button aria-label='Box' ondragover='event.preventDefault()' ondrop='event.preventDefault(); said.textContent = \"dropped \" + event.dataTransfer.getData(\"text/plain\")'>Box</div>
+        <div id=c role=button aria-label='Slider' style='position:relative'>Slider</div><p id=said></p><script>
+        c.onpointerdown = (down) => { const x = down.clientX; document.onpointermove = (move) => { c.style.left = (move.clientX - x) + 'px'; }; document.onpointerup = () => { document.onpointermove = null; said.textContent = 'moved ' + (parseInt(c.style.left) < -50); }; };
+        </script>",
+    ),
+    (
+        "/files",
+        "<title>Files</title><input type=file aria-label='One file' onchange='said.textContent = [...this.files].map((f) => f.name + f.size).join()'>
+        <input type=file multiple id=pick style='display:none' onchange='said.textContent = \"through \" + this.files.length'><button onclick='pick.click()'>Choose</button><p id=said></p>
+        <a download=report.txt href='data:text/plain,hello'>Get it</a>",
+    ),
+    (
+        "/go",
+        "<title>Go</title><a href=/there>Go there</a> <a href='#part'>Part</a> <a href=/there target=_blank>New tab</a>
+        <button onclick='said.textContent = confirm(\"Sure?\")'>Ask</button><p id=said></p><button onclick='setTimeout(() => { said.textContent = \"late\" }, 300)'>Later</button><p id=part>part</p>",
+    ),
+    ("/there", "<title>There</title><h1>There</h1><a href=/go>Back</a>"),
+    (
+        "/stale",
+        "<title>Stale</title><h2>Fruit</h2><div id=list><button>Apple</button><button>Pear</button></div><button onclick='list.innerHTML = list.innerHTML; '>Redraw</button><button onclick='list.innerHTML = \"<button>Pear</button><button>Pear</button>\"'>Twice</button><p id=said></p><script>document.onclick = (event) => { said.textContent = event.target.textContent }</script>",
+    ),
+    ("/other", "<title>Other</title>the person's own"),
+];
+
+/// A page to act on, by numbers, beside a tab of the person's.
+struct Scene {
+    site: Site,
+    desk: Desk,
+    _chromium: Chromium,
+    connected: octo_browser::Connected,
+    page: Page,
+    view: View,
+    start: octo_browser::Tab,
+    before: Vec<(String, String, String)>,
+}
+
+impl Scene {
+    async fn start(path: &str, title: &str) -> Self {
+        let site = Site::start(PAGES).await;
+        let desk = Desk::start(Frame::None).await;
+        let urls = [site.url(path), site.url("/other")];
+        let arguments = ["--site-per-process", urls[0].as_str(), urls[1].as_str()];
+        let chromium = Chromium::start(&desk, Start::Flag, &arguments).await;
+        let connected = Chromium::browser(&desk).connect().await.expect("connected");
+        tab(&connected.tabs, "Other").await;
+        let start = tab(&connected.tabs, title).await;
+        let before = others(&connected.tabs, &start).await;
+        let page = Page::attach(&connected.link, &start.target).await.expect("attached");
+        page.begin_acting().await.expect("acting");
+        let mut scene =
+            Self { site, desk, _chromium: chromium, connected, page, view: View::default(), start, before };
+        scene.view.look(&scene.page).await.expect("a look");
+        scene
+    }
+
+    /// The number of the first target of this role whose line holds the name.
+    async fn number(&mut self, role: &str, name: &str) -> u32 {
+        self.view.look(&self.page).await.expect("a look");
+        self.known_number(role, name)
+    }
+
+    fn known_number(&self, role: &str, name: &str) -> u32 {
+        let query = Query { text: name.to_owned(), role: role.to_owned() };
+        let found = self.view.last().expect("a look").find(&query, WHOLE).text;
+        let marked = format!("{role} \"{name}\"");
+        let after = found.split_once(marked.as_str()).unwrap_or_else(|| panic!("{marked}: {found}")).1;
+        let after = after.split_once('[').expect("a number").1;
+        after.split_once(']').expect("its end").0.parse().expect("a number")
+    }
+
+    async fn place(&mut self, role: &str, name: &str) -> octo_browser::snapshot::Place {
+        let number = self.number(role, name).await;
+        self.view.locate(&self.page, number).await.expect("located").place
+    }
+
+    async fn click(&mut self, role: &str, name: &str) -> Result<Done, ActError> {
+        let place = self.place(role, name).await;
+        self.page.perform(&Act::Click(place), Audience::Person).await
+    }
+
+    async fn act(&mut self, act: Act) -> Result<Done, ActError> {
+        self.page.perform(&act, Audience::Person).await
+    }
+
+    async fn said(&self) -> String {
+        said(&self.page, "said.textContent").await.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The person's other tabs are as they were.
+    async fn ends(self) {
+        assert_eq!(others(&self.connected.tabs, &self.start).await, self.before);
+        drop(self.page);
+        let _ = &self.desk;
+    }
+}
+
+#[tokio::test]
+async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/form", "Form").await;
+    let name = scene.place("textbox", "Name").await;
+    let done = scene.act(Act::Type(name.clone(), "Ada".to_owned())).await.expect("typed");
+    assert_eq!((done.way, done.came), (Way::Input, Came::Stayed));
+    let diff = scene.view.changes(&scene.page, 500).await.expect("a look");
+    assert!(diff.change == Change::Lines && diff.text.contains("Ada"), "{}", diff.text);
+    scene.act(Act::Type(name.clone(), " é中".to_owned())).await.expect("typed");
+    let keys = said(&scene.page, "keys.textContent").await;
+    assert_eq!(
+        keys, "keydown:A input keydown:d input keydown:a input input ",
+        "keys where there are some, never Enter"
+    );
+    assert_eq!(said(&scene.page, "document.querySelector('[name=name]').value").await, "Ada é中");
+    let fills: &[(&str, &str, &str, Way)] = &[
+        ("textbox", "Mail", "new@example.org", Way::Input),
+        ("textbox", "Text", "two\nlines", Way::Input),
+        ("textbox", "Rich", "plain", Way::Input),
+        ("date", "Day", "2026-11-22", Way::Set),
+        ("time", "Hour", "09:30", Way::Set),
+        ("slider", "Size", "7", Way::Set),
+        ("color", "Paint", "#ff0000", Way::Set),
+        ("checkbox", "Tick", "true", Way::Input),
+        ("checkbox", "Tick", "on", Way::Nothing),
+        ("radio", "Beta", "true", Way::Input),
+        ("combobox", "List", "two", Way::Set),
+    ];
+    for (role, name, text, way) in fills {
+        let place = scene.place(role, name).await;
+        let done = scene.act(Act::Fill(place, (*text).to_owned())).await;
+        assert_eq!(done.as_ref().map(|done| done.way), Ok(*way), "{name}: {done:?}");
+    }
+    let many = scene.place("option", "Red").await;
+    scene.act(Act::Select(many, vec!["Red".to_owned(), "blue".to_owned()])).await.expect("chosen");
+    for (role, name, text, unfit) in [
+        ("date", "Day", "22.11.2026", Unfit::NotAccepted),
+        ("slider", "Size", "70", Unfit::NotAccepted),
+        ("color", "Paint", "red", Unfit::NotAccepted),
+        ("textbox", "Shut", "x", Unfit::Closed),
+        ("button", "Send", "x", Unfit::NoText),
+    ] {
+        let place = scene.place(role, name).await;
+        assert_eq!(scene.act(Act::Fill(place, text.to_owned())).await, Err(unfit.into()), "{name}");
+    }
+    let list = scene.place("combobox", "List").await;
+    for (wanted, unfit) in [
+        (vec!["Three".to_owned()], Unfit::NoSuchOption(["One", "Two", "Three"].map(str::to_owned).to_vec())),
+        (vec!["One".to_owned(), "Two".to_owned()], Unfit::OneOption),
+    ] {
+        assert_eq!(scene.act(Act::Select(list.clone(), wanted)).await, Err(unfit.into()));
+    }
+    assert_eq!(said(&scene.page, "rich.textContent").await, "plain");
+    assert_eq!(
+        scene.act(Act::Press(Some(name.clone()), "Mod+A".to_owned())).await.map(|done| done.way),
+        Ok(Way::Input)
+    );
+    scene.act(Act::Press(Some(name.clone()), "Delete".to_owned())).await.expect("deleted");
+    scene.act(Act::Fill(name, "Grace".to_owned())).await.expect("filled");
+    scene.click("button", "Send").await.expect("sent");
+    assert_eq!(
+        scene.said().await,
+        "sent name=Grace&mail=new%40example.org&text=two%0Alines&day=2026-11-22&hour=09%3A30&size=7&paint=%23ff0000&tick=on&one=b&list=2&many=Red&many=Blue&shut=shut true"
+    );
+    assert_eq!(scene.act(Act::Press(None, "Hyper+X".to_owned())).await, Err(Unfit::UnknownKey.into()));
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn a_covered_element_is_not_pressed_and_its_cover_is_named() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/cover", "Cover").await;
+    let covered = scene.click("button", "Below").await;
+    let Err(ActError::Covered(cover)) = covered else { panic!("{covered:?}") };
+    assert_eq!(cover.words, "div#lid \"Cookie wall\"");
+    assert_eq!(scene.said().await, "");
+    scene.click("button", "Accept").await.expect("accepted");
+    scene.click("button", "Below").await.expect("free now");
+    assert_eq!(scene.said().await, "pressed");
+    // It is scrolled to, and from under the header that stays.
+    scene.click("button", "Far").await.expect("scrolled to");
+    assert_eq!(scene.said().await, "far");
+    scene.act(Act::Scroll(Scroll::By(None, 0.0, 2_000.0))).await.expect("scrolled");
+    scene.click("button", "Far").await.expect("from below");
+    scene.act(Act::Scroll(Scroll::ToText("head".to_owned()))).await.expect("there");
+    let missing = scene.act(Act::Scroll(Scroll::ToText("nowhere".to_owned()))).await;
+    assert_eq!(missing, Err(Unfit::NoSuchText.into()));
+    let dead = scene.page.place_at(5.0, 5.0).await.expect("a place");
+    let words = scene.page.ask(&dead, "function() { return this.localName }", Vec::new()).await;
+    assert_eq!(words, Ok("header".into()));
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/shadow", "Shadow").await;
+    scene.click("button", "Hidden deep").await.expect("pressed");
+    assert_eq!(scene.said().await, "deep true");
+    let deep = scene.place("textbox", "Deep").await;
+    scene.act(Act::Fill(deep, "well".to_owned())).await.expect("filled");
+    assert_eq!(scene.said().await, "well");
+
+    scene.page.navigate(&scene.site.url("/frames")).await.expect("there");
+    until("the frame", async || {
+        let frames = scene.page.frames().await.expect("frames");
+        frames
+            .iter()
+            .any(|frame| frame.session != *scene.page.session() && frame.url.ends_with("/inner"))
+            .then_some(())
+    })
+    .await;
+    let inside = scene.place("button", "Inside").await;
+    assert_ne!(inside.session, *scene.page.session().inner());
+    scene.act(Act::Click(inside.clone())).await.expect("pressed");
+    let said = async |scene: &Scene| {
+        scene
+            .page
+            .ask(&inside, "function() { return document.querySelector('#said').textContent }", Vec::new())
+            .await
+    };
+    assert_eq!(said(&scene).await, Ok("in true".into()));
+    let within = scene.place("textbox", "Within").await;
+    scene.act(Act::Fill(within, "across".to_owned())).await.expect("filled");
+    assert_eq!(said(&scene).await, Ok("across".into()));
+    // What covers the frame covers what is in it.
+    let lid = "lid.style.cssText = 'position:fixed;inset:0;background:#fff'; lid.id = 'lid'; true";
+    assert_eq!(crate::kit::said(&scene.page, lid).await, true);
+    let covered = scene.act(Act::Click(inside.clone())).await;
+    assert!(matches!(&covered, Err(ActError::Covered(cover)) if cover.words == "div#lid"), "{covered:?}");
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn things_are_dragged_by_the_mouse_and_by_the_browsers_own_drag_and_drop() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/drag", "Drag").await;
+    let (parcel, onto) = (scene.place("button", "Parcel").await, scene.place("button", "Box").await);
+    scene.act(Act::Drag(parcel.clone(), onto.clone())).await.expect("dragged");
+    assert_eq!(scene.said().await, "dropped parcel");
+    let slider = scene.place("button", "Slider").await;
+    scene.act(Act::Drag(slider, parcel)).await.expect("dragged");
+    assert_eq!(scene.said().await, "moved true");
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn files_go_up_and_come_down() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/files", "Files").await;
+    let files: Vec<_> = ["a.txt", "b.txt"].map(|name| scene.desk.home().join(name)).to_vec();
+    for file in &files {
+        std::fs::write(file, "hello").expect("written");
+    }
+    let field = scene.place("button", "One file").await;
+    scene.act(Act::Upload(field.clone(), files[..1].to_vec())).await.expect("given");
+    assert_eq!(scene.said().await, "a.txt5");
+    assert_eq!(scene.act(Act::Upload(field, files.clone())).await, Err(Unfit::OneFile.into()));
+    let choose = scene.place("button", "Choose").await;
+    scene.act(Act::Upload(choose, files)).await.expect("given");
+    assert_eq!(scene.said().await, "through 2");
+    let link = scene.place("link", "Get it").await;
+    assert_eq!(scene.act(Act::Upload(link, Vec::new())).await, Err(Unfit::NoFiles.into()));
+
+    let mut downloads = Downloads::watch(&scene.connected.link).await.expect("watching");
+    let done = scene.click("link", "Get it").await.expect("pressed");
+    assert_eq!(done.came, Came::Stayed, "a download is no navigation");
+    let began = tokio::time::timeout(PATIENCE, downloads.next()).await.expect("told").expect("connected");
+    let DownloadEvent::Began { name, frame, guid, .. } = began else { panic!("{began:?}") };
+    assert_eq!((name.as_str(), &frame), ("report.txt", scene.page.main_frame()));
+    let done = tokio::time::timeout(PATIENCE, downloads.next()).await.expect("told").expect("connected");
+    assert!(matches!(&done, DownloadEvent::Done { guid: it, bytes: 5, .. } if *it == guid), "{done:?}");
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/go", "Go").await;
+    assert_eq!(scene.click("link", "Part").await.expect("pressed").came, Came::Moved);
+    let done = scene.click("button", "Ask").await.expect("pressed");
+    assert!(matches!(&done.came, Came::Dialog(dialog) if dialog.message == "Sure?"), "{done:?}");
+    let held = scene.act(Act::Press(None, "Tab".to_owned())).await;
+    assert!(matches!(held, Err(ActError::Page(octo_browser::PageError::Dialog(_)))), "{held:?}");
+    let settling = scene.page.settling();
+    scene.page.answer(Answer::Accept).await.expect("answered");
+    assert_eq!(settling.after().await, Ok(Came::Stayed));
+    assert_eq!(scene.said().await, "true");
+    scene.click("button", "Later").await.expect("pressed");
+    scene.act(Act::Wait(Wait::Text("late".to_owned()))).await.expect("came");
+    let began = Instant::now();
+    scene.act(Act::Wait(Wait::Gone("never there".to_owned()))).await.expect("gone");
+    scene.act(Act::Wait(Wait::Time(Duration::from_millis(50)))).await.expect("waited");
+    assert!(began.elapsed() < Duration::from_secs(5));
+
+    let mut opened = scene.connected.tabs.watch().await.expect("watching");
+    assert_eq!(scene.click("link", "New tab").await.expect("pressed").came, Came::Stayed);
+    let popup = opened.next().await.expect("told");
+    assert_eq!(popup.opener.as_ref(), Some(scene.page.target()));
+    scene.before.push((popup.target.inner().clone(), "There".to_owned(), scene.site.url("/there")));
+    scene.before.sort();
+
+    let before = scene.page.document();
+    assert_eq!(scene.click("link", "Go there").await.expect("pressed").came, Came::Navigated(Loading::Done));
+    assert_ne!(scene.page.document(), before);
+    let diff = scene.view.changes(&scene.page, 500).await.expect("a look");
+    assert!(diff.change == Change::Page && diff.text.contains("# There"), "{}", diff.text);
+    let mut after = others(&scene.connected.tabs, &scene.start).await;
+    after.sort();
+    assert_eq!(after, scene.before);
+}
+
+#[tokio::test]
+async fn a_number_whose_element_went_is_found_again_only_where_one_is_like_it() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/stale", "Stale").await;
+    let (apple, pear) = (scene.number("button", "Apple").await, scene.known_number("button", "Pear"));
+    let old = scene.view.locate(&scene.page, apple).await.expect("there").place;
+    let redraw = scene.known_number("button", "Redraw");
+    let place = scene.view.locate(&scene.page, redraw).await.expect("there").place;
+    scene.act(Act::Click(place)).await.expect("pressed");
+    assert_eq!(scene.act(Act::Click(old)).await, Err(ActError::Gone), "the old element is no more");
+    let again = scene.view.locate(&scene.page, apple).await.expect("again");
+    assert_eq!((again.how, again.known.name.as_str()), (Recognition::Alike, "Apple"));
+    assert_ne!(again.number, apple);
+    scene.act(Act::Click(again.place)).await.expect("pressed");
+    assert_eq!(scene.said().await, "Apple");
+    scene.click("button", "Twice").await.expect("pressed");
+    let several = scene.view.locate(&scene.page, pear).await;
+    assert!(matches!(&several, Err(LocateError::Stale { number, .. }) if *number == pear), "{several:?}");
+    assert_eq!(scene.view.locate(&scene.page, 9_999).await, Err(LocateError::NeverGiven(9_999)));
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/go", "Go").await;
+    let count = "document.querySelectorAll('[aria-hidden=true]').length";
+    let looked = scene.view.look(&scene.page).await.expect("a look").render(WHOLE, Filter::default()).text;
+    scene.page.bring_to_front().await.expect("in front");
+    let plain = scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
+    let place = scene.place("button", "Later").await;
+    scene.act(Act::Hover(place.clone())).await.expect("hovered");
+    until("the pointer", async || (said(&scene.page, count).await == 1).then_some(())).await;
+    assert_eq!(
+        said(&scene.page, "document.querySelector('[aria-hidden=true]').shadowRoot").await,
+        serde_json::Value::Null
+    );
+    let drawn = scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
+    assert_ne!(drawn.bytes, plain.bytes);
+    let text = scene.view.look(&scene.page).await.expect("a look").render(WHOLE, Filter::default()).text;
+    assert_eq!(text, looked, "no snapshot holds it");
+    scene.page.clear_overlay().await.expect("cleared");
+    assert_eq!(said(&scene.page, count).await, 0);
+    let spot = scene.page.spot(&place).await.expect("a spot");
+    scene.page.number(&[(7, spot)]).await.expect("drawn");
+    let numbered =
+        scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
+    assert_ne!(numbered.bytes, plain.bytes);
+    scene.page.clear_overlay().await.expect("cleared");
+    scene.page.clear_overlay().await.expect("nothing to clear");
+    scene.ends().await;
+}

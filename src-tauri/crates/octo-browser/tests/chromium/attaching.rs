@@ -1,0 +1,250 @@
+//! Finding a browser and connecting to it.
+
+use crate::kit::{ARGUMENTS, Chromium, Desk, Frame, PATIENCE, Recording, Site, Start, chromium, tab, until};
+use octo_browser::{
+    Browser, CallError, ConnectError, Ending, Freshness, Launch, Mode, Page, PageError, State, Wanted,
+    cdp::js_protocol::runtime::EvaluateParams,
+};
+use std::fs;
+
+#[tokio::test]
+async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching_one() {
+    if chromium().is_none() {
+        return;
+    }
+    let site = Site::start(&[("/", "<title>First</title>one"), ("/two", "<title>Second</title>two")]).await;
+    let desk = Desk::start(Frame::None).await;
+    let _chromium = Chromium::start(&desk, Start::Flag, &[&site.url("/"), &site.url("/two")]).await;
+    let recording = Recording::default();
+    let browser = Chromium::watched(&desk, recording.wrap());
+    let connected = browser.connect().await.expect("connected");
+    assert_eq!(connected.fresh, Freshness::New);
+    let state = browser.state().borrow().clone();
+    assert!(
+        matches!(&state, State::Connected { mode: Mode::Flag, version, .. } if version.starts_with("Chrome/")),
+        "{state:?}"
+    );
+    let tabs = until("both pages", async || {
+        let tabs = connected.tabs.list().await.expect("tabs");
+        let mut titles: Vec<&str> = tabs.iter().map(|tab| tab.title.as_str()).collect();
+        titles.sort_unstable();
+        (titles == ["First", "Second"]).then_some(tabs)
+    })
+    .await;
+    assert_eq!(tabs.iter().filter(|tab| tab.place.is_some_and(|place| place.shown)).count(), 1, "{tabs:?}");
+    assert!(recording.sent().iter().all(|(session, _, _)| session.is_none()), "no command to any tab");
+    assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
+}
+
+/// Waits for the browser's question, and presses these keys until it is answered.
+async fn answer(desk: &Desk, browser: &Browser, once: &str, again: &str) {
+    until("the question", async || desk.is_darkened().then_some(())).await;
+    if !once.is_empty() {
+        desk.hands(&["key", once]);
+    }
+    // A browser takes no answer in its question's first moments.
+    until("its answer", async || {
+        if !matches!(*browser.state().borrow(), State::WaitingForAllow { .. }) {
+            return Some(());
+        }
+        desk.hands(&["key", again, "sleep", "0.3"]);
+        None
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_gone() {
+    if chromium().is_none() {
+        return;
+    }
+    let site = Site::start(&[("/", "<title>First</title>one")]).await;
+    let desk = Desk::start(Frame::Managed).await;
+    let chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
+    until("its page", async || desk.is_white().then_some(())).await;
+    let browser = Chromium::browser(&desk);
+    let found = browser.look().await;
+    assert!(matches!(found[0].probe, octo_browser::Probe::Approval { .. }), "{found:?}");
+    assert_eq!(*browser.state().borrow(), State::Off, "looking connects to nothing");
+    assert!(!desk.is_darkened(), "and asks nothing");
+
+    let (one, two) = (browser.clone(), browser.clone());
+    let (one, two) =
+        (tokio::spawn(async move { one.connect().await }), tokio::spawn(async move { two.connect().await }));
+    answer(&desk, &browser, "Tab", "Return").await;
+    let (one, two) =
+        (one.await.expect("its end").expect("allowed"), two.await.expect("its end").expect("allowed"));
+    assert!(matches!(*browser.state().borrow(), State::Connected { mode: Mode::Approval, .. }));
+    until("the page without a question over it", async || (!desk.is_darkened()).then_some(())).await;
+    assert_eq!(two.tabs.list().await.expect("tabs").len(), 1);
+    assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
+
+    chromium.kill();
+    assert_eq!(one.link.ended().await, Ending::ByBrowser);
+    until("the loss", async || matches!(*browser.state().borrow(), State::Lost { .. }).then_some(())).await;
+    let _again = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
+    until("its page", async || desk.is_white().then_some(())).await;
+    assert!(matches!(*browser.state().borrow(), State::Lost { .. }), "nothing is tried by itself");
+    let asking = {
+        let browser = browser.clone();
+        tokio::spawn(async move { browser.connect().await })
+    };
+    answer(&desk, &browser, "Tab", "Return").await;
+    assert_eq!(asking.await.expect("its end").expect("allowed").fresh, Freshness::New);
+}
+
+#[tokio::test]
+async fn a_person_may_decline_or_not_answer_at_all() {
+    if chromium().is_none() {
+        return;
+    }
+    let site = Site::start(&[("/", "<title>First</title>one")]).await;
+    let desk = Desk::start(Frame::Managed).await;
+    let _chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
+    until("its page", async || desk.is_white().then_some(())).await;
+    let browser = Chromium::browser(&desk);
+    let asking = {
+        let browser = browser.clone();
+        tokio::spawn(async move { browser.connect().await })
+    };
+    answer(&desk, &browser, "", "Escape").await;
+    assert_eq!(asking.await.expect("its end").map(drop), Err(ConnectError::Declined));
+    assert_eq!(*browser.state().borrow(), State::Off);
+    until("the end of the question", async || (!desk.is_darkened()).then_some(())).await;
+
+    // A caller that goes away takes no question back, and the next one waits for the same.
+    let gone = {
+        let browser = browser.clone();
+        tokio::spawn(async move { browser.connect().await })
+    };
+    until("the question", async || desk.is_darkened().then_some(())).await;
+    gone.abort();
+    let State::WaitingForAllow { since, .. } = browser.state().borrow().clone() else { panic!("it waits") };
+    let asking = {
+        let browser = browser.clone();
+        tokio::spawn(async move { browser.connect().await })
+    };
+    tokio::task::yield_now().await;
+    assert!(
+        matches!(*browser.state().borrow(), State::WaitingForAllow { since: still, .. } if still == since)
+    );
+    browser.cancel();
+    assert_eq!(asking.await.expect("its end").map(drop), Err(ConnectError::Cancelled));
+    assert_eq!(*browser.state().borrow(), State::Off);
+}
+
+#[tokio::test]
+async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
+    if chromium().is_none() {
+        return;
+    }
+    let site = Site::start(&[("/", "<title>First</title>one")]).await;
+    let desk = Desk::start(Frame::None).await;
+    let chromium = Chromium::start(&desk, Start::Flag, &[&site.url("/")]).await;
+    let browser = Chromium::browser(&desk);
+    let connected = browser.connect().await.expect("connected");
+    let page =
+        Page::attach(&connected.link, &tab(&connected.tabs, "First").await.target).await.expect("attached");
+    let never = EvaluateParams { await_promise: Some(true), ..EvaluateParams::new("new Promise(() => {})") };
+    let waiting = tokio::spawn(async move { page.call(never, PATIENCE).await.map(drop) });
+    connected.tabs.list().await.expect("the call before it was sent");
+    chromium.kill();
+    let end = tokio::time::timeout(std::time::Duration::from_secs(5), waiting)
+        .await
+        .expect("at once")
+        .expect("its end");
+    assert!(
+        matches!(end, Err(PageError::Detached | PageError::Call(CallError::Closed(Ending::ByBrowser)))),
+        "{end:?}"
+    );
+    assert!(matches!(connected.tabs.list().await, Err(CallError::Closed(Ending::ByBrowser))));
+
+    let file = desk.profile().join("DevToolsActivePort");
+    let old = fs::read_to_string(&file).expect("it is still there");
+    assert_eq!(browser.connect().await.map(drop), Err(ConnectError::NoBrowser));
+    assert_eq!(fs::read_to_string(&file).expect("and is never removed"), old);
+
+    let _again = Chromium::start(&desk, Start::Flag, &[&site.url("/")]).await;
+    let connected = browser.connect().await.expect("connected again");
+    assert_eq!(connected.fresh, Freshness::New);
+    tab(&connected.tabs, "First").await;
+}
+
+#[tokio::test]
+async fn a_port_that_is_another_programs_is_not_dialled() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let profile = desk.path().join("profile");
+    fs::create_dir(&profile).expect("a profile");
+    let site = Site::start(&[(
+        "/json/version",
+        r#"{"Browser":"Chrome/1","webSocketDebuggerUrl":"ws://evil.example/x"}"#,
+    )])
+    .await;
+    let port = site.url("").rsplit_once(':').expect("a port").1.to_owned();
+    fs::write(profile.join("DevToolsActivePort"), format!("{port}\n/devtools/browser/a")).expect("written");
+    let mut environment = octo_browser::Environment::of_process();
+    environment.home = desk.path().to_owned();
+    let browser = Browser::new(environment, Wanted::Folder(profile.clone()));
+    let taken = ConnectError::PortTaken { port: port.parse().expect("a number") };
+    assert_eq!(browser.connect().await.map(drop), Err(taken.clone()));
+    drop(site);
+    let silent = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = silent.local_addr().expect("its address").port();
+    fs::write(profile.join("DevToolsActivePort"), format!("{port}\n/devtools/browser/a")).expect("written");
+    assert_eq!(browser.connect().await.map(drop), Err(ConnectError::PortTaken { port }));
+    drop(silent);
+    assert_eq!(browser.connect().await.map(drop), Err(ConnectError::NoBrowser));
+    assert_eq!(*browser.state().borrow(), State::Off);
+}
+
+#[tokio::test]
+async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
+    let Some(program) = chromium() else { return };
+    let site = Site::start(&[("/", "<title>First</title>one")]).await;
+    let desk = Desk::start(Frame::None).await;
+    // Octo starts the program with its own environment: the display is this script's to say.
+    let script = desk.home().join("browser");
+    let display = desk
+        .command("env")
+        .get_envs()
+        .find(|(name, _)| *name == "DISPLAY")
+        .expect("a display")
+        .1
+        .expect("its name")
+        .to_owned();
+    let (display, program, home) = (
+        display.to_string_lossy().into_owned(),
+        program.display().to_string(),
+        desk.home().display().to_string(),
+    );
+    fs::write(&script, format!("#!/bin/sh\nHOME='{home}' DISPLAY='{display}' exec '{program}' \"$@\"\n"))
+        .expect("written");
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("runnable");
+    let launch = Launch {
+        program: script,
+        profile: desk.profile(),
+        arguments: ARGUMENTS.iter().map(Into::into).collect(),
+    };
+    let browser = Browser::new(Chromium::environment(&desk), Wanted::OwnProfile(launch));
+    let connected = browser.connect().await.expect("started");
+    assert!(matches!(*browser.state().borrow(), State::Connected { mode: Mode::OwnProfile, .. }));
+    let opened = connected.tabs.open(&site.url("/")).await.expect("opened");
+    let page = Page::attach(&connected.link, &opened.target).await.expect("attached");
+    until("the page", async || (crate::kit::said(&page, "document.title").await == "First").then_some(()))
+        .await;
+    assert!(!desk.profile().join("DevToolsActivePort").exists(), "no port was opened");
+    let profile = desk.profile().display().to_string();
+    assert!(!running(&profile).is_empty());
+    drop((page, connected, browser));
+    until("the end of the browser", async || running(&profile).is_empty().then_some(())).await;
+}
+
+/// The processes that were started with this in their arguments.
+fn running(argument: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").expect("processes").flatten();
+    let lines = processes.filter_map(|it| fs::read(it.path().join("cmdline")).ok());
+    lines
+        .map(|line| String::from_utf8_lossy(&line).into_owned())
+        .filter(|line| line.contains(argument))
+        .collect()
+}

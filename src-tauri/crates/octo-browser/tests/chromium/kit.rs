@@ -1,0 +1,67 @@
+//! A display, a browser with a profile of its own, and sites to visit.
+
+mod browser;
+mod display;
+mod recording;
+mod site;
+
+pub(crate) use browser::{ARGUMENTS, Chromium, Start};
+pub(crate) use display::{Desk, Frame};
+pub(crate) use recording::Recording;
+pub(crate) use site::Site;
+
+use std::{path::PathBuf, time::Duration};
+
+/// How long anything may take on a busy machine before a test gives up.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often a condition without a signal of its own is looked at.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// The installed Chromium. `None` where there is none and nobody promised one.
+pub(crate) fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").expect("a PATH");
+    let found = std::env::split_paths(&path).map(|folder| folder.join("chromium")).find(|it| it.is_file());
+    if found.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "Chromium is missing; cargo xtask test installs it");
+        eprintln!("skipped: Chromium is not installed; cargo xtask test installs it");
+    }
+    found
+}
+
+/// Waits until something is there.
+pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let looking = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(GLANCE).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("{what} never came"))
+}
+
+/// A page of the browser's with this title.
+pub(crate) async fn tab(tabs: &octo_browser::Tabs, title: &str) -> octo_browser::Tab {
+    until(title, async || tabs.list().await.expect("tabs").into_iter().find(|tab| tab.title == title)).await
+}
+
+/// What is to be the same before and after: every other tab's name, title and address.
+pub(crate) async fn others(
+    tabs: &octo_browser::Tabs,
+    but: &octo_browser::Tab,
+) -> Vec<(String, String, String)> {
+    let tabs = tabs.list().await.expect("tabs");
+    let others = tabs.into_iter().filter(|tab| tab.target != but.target);
+    others.map(|tab| (tab.target.inner().clone(), tab.title, tab.url)).collect()
+}
+
+/// What a page's script says.
+pub(crate) async fn said(page: &octo_browser::Page, script: &str) -> serde_json::Value {
+    let command = octo_browser::cdp::js_protocol::runtime::EvaluateParams {
+        return_by_value: Some(true),
+        ..octo_browser::cdp::js_protocol::runtime::EvaluateParams::new(script)
+    };
+    page.call(command, PATIENCE).await.expect("an answer").result.value.unwrap_or_default()
+}

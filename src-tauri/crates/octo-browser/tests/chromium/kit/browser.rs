@@ -1,0 +1,111 @@
+//! The real browser.
+
+use super::{Desk, until};
+use octo_browser::{Browser, Environment, System, Wanted, Wrap};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+/// What every start has: no question at the first start, no keyring, and no sandbox, which root cannot have.
+pub(crate) const ARGUMENTS: &[&str] = &[
+    "--no-sandbox",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--password-store=basic",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--window-size=1100,800",
+];
+
+/// How the browser can be reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// It was started with a debugging port.
+    Flag,
+    /// Its person switched debugging on.
+    Approval,
+}
+
+/// A running browser. It is killed with this.
+pub(crate) struct Chromium {
+    process: Child,
+    profile: PathBuf,
+}
+
+impl Chromium {
+    pub(crate) async fn start(desk: &Desk, start: Start, arguments: &[&str]) -> Self {
+        let program = super::chromium().expect("asked before");
+        let profile = desk.profile();
+        let old = fs::read_to_string(profile.join("DevToolsActivePort")).ok();
+        prepare(&profile, start);
+        let mut command: Command = desk.command(program);
+        command.args(ARGUMENTS).arg(format!("--user-data-dir={}", profile.display())).args(arguments);
+        if start == Start::Flag {
+            command.arg("--remote-debugging-port=0");
+        }
+        let process = command.stderr(Stdio::null()).spawn().expect("Chromium");
+        let browser = Self { process, profile };
+        until("its port", async || {
+            let now = fs::read_to_string(browser.profile.join("DevToolsActivePort")).ok()?;
+            (now.lines().count() == 2 && Some(now) != old).then_some(())
+        })
+        .await;
+        browser
+    }
+
+    /// An environment in which nothing of this machine's is found.
+    pub(crate) fn environment(desk: &Desk) -> Environment {
+        Environment {
+            system: System::Linux,
+            home: desk.home().to_owned(),
+            chrome_config_home: None,
+            xdg_config_home: None,
+            local_app_data: None,
+            program_files: Vec::new(),
+            windows_homes: Vec::new(),
+            path: Vec::new(),
+        }
+    }
+
+    /// The connection to it, not made yet.
+    pub(crate) fn browser(desk: &Desk) -> Browser {
+        Browser::new(Self::environment(desk), Wanted::Folder(desk.profile()))
+    }
+
+    pub(crate) fn watched(desk: &Desk, wrap: Wrap) -> Browser {
+        Browser::watched(Self::environment(desk), Wanted::Folder(desk.profile()), wrap)
+    }
+
+    /// As a power cut would.
+    pub(crate) fn kill(mut self) {
+        self.process.kill().expect("killed");
+        self.process.wait().expect("its end");
+        // What it locked its profile with, and nobody is behind any more.
+        for name in ["SingletonLock", "SingletonSocket", "SingletonCookie"] {
+            let _ = fs::remove_file(self.profile.join(name));
+        }
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Writes what the browser itself writes when its person ticks the box on its page, and lets its own pages for
+/// testing open (one of them puts tabs to sleep).
+fn prepare(profile: &Path, start: Start) {
+    fs::create_dir_all(profile).expect("a profile");
+    let path = profile.join("Local State");
+    let old = fs::read_to_string(&path).ok();
+    let mut state: serde_json::Value =
+        old.map_or_else(Default::default, |text| serde_json::from_str(&text).expect("JSON"));
+    state["devtools"]["remote_debugging"]["user-enabled"] = (start == Start::Approval).into();
+    state["internal_only_uis_enabled"] = true.into();
+    fs::write(path, state.to_string()).expect("written");
+}

@@ -1,0 +1,125 @@
+//! A private display, and hands on it.
+
+use super::until;
+use std::{
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+use tempfile::TempDir;
+use x11rb::{
+    connection::Connection as _,
+    protocol::xproto::{ConnectionExt as _, ImageFormat},
+};
+
+/// A point of the page, below where the browser puts its questions.
+const MIDDLE: (i16, i16) = (560, 700);
+
+/// Whether windows have frames, and can be minimised.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// There is no window manager.
+    None,
+    /// There is one.
+    Managed,
+}
+
+/// A display of its own, with a home of its own. Its programs end with it.
+pub(crate) struct Desk {
+    programs: Vec<Child>,
+    name: String,
+    folder: TempDir,
+}
+
+impl Desk {
+    pub(crate) async fn start(frame: Frame) -> Self {
+        let folder = tempfile::Builder::new().prefix("octo-browser-").tempdir().expect("a folder");
+        let mut screen = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp", "-noreset"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb; cargo xtask test installs it");
+        let mut number = String::new();
+        BufReader::new(screen.stdout.take().expect("its output")).read_line(&mut number).expect("a display");
+        let mut desk = Self { programs: vec![screen], name: format!(":{}", number.trim()), folder };
+        if frame == Frame::Managed {
+            let manager = desk.command("openbox").spawn().expect("openbox; cargo xtask test installs it");
+            desk.programs.insert(0, manager);
+            until("the window manager", async || {
+                // Only a window manager knows it.
+                (!desk.hands(&["get_num_desktops"]).is_empty()).then_some(())
+            })
+            .await;
+        }
+        desk
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn profile(&self) -> PathBuf {
+        self.folder.path().join("profile")
+    }
+
+    /// A program on the display, in no other environment.
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").expect("a PATH"))
+            .env("HOME", self.folder.path())
+            .env("LANG", "C.UTF-8")
+            .env("DISPLAY", &self.name)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    }
+
+    /// Whether a question of the browser's stands over the white pages that the tests show: it darkens them.
+    pub(crate) fn is_darkened(&self) -> bool {
+        (0x30..0xc0).contains(&self.shade())
+    }
+
+    /// Whether the page is there and nothing over it.
+    pub(crate) fn is_white(&self) -> bool {
+        self.shade() >= 0xf0
+    }
+
+    /// How bright the page is.
+    fn shade(&self) -> u8 {
+        let (connection, screen) = x11rb::connect(Some(&self.name)).expect("the display");
+        let root = connection.setup().roots[screen].root;
+        let pixel = connection
+            .get_image(ImageFormat::Z_PIXMAP, root, MIDDLE.0, MIDDLE.1, 1, 1, u32::MAX)
+            .expect("asked")
+            .reply()
+            .expect("a picture");
+        pixel.data[0]
+    }
+
+    /// What `xdotool` says.
+    pub(crate) fn hands(&self, arguments: &[&str]) -> String {
+        let output = self
+            .command("xdotool")
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .output()
+            .expect("xdotool; cargo xtask test installs it");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        for program in &mut self.programs {
+            // It may have ended already, which is as good.
+            let _ = program.kill();
+            let _ = program.wait();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The tasks that are attempted, each with its rules.
+//!
+//! Not attempted, and why:
+//!
+//! * What is asked is not in any text, but painted: bisect-angle, circle-center, click-color, click-pie,
+//!   click-pie-nodelay, click-shades, click-shape, count-shape, count-sides, draw-circle, draw-line, find-midpoint,
+//!   hot-cold, right-angle, use-colorwheel, use-colorwheel-2, visual-addition, drag-cube, number-checkboxes. A model
+//!   takes a picture for these.
+//! * They ask for a hand that moves freely or holds on: chase-circle, drag-circle, drag-shapes, drag-shapes-2,
+//!   drag-single-shape, hover-shape, moving-items, resize-textarea, simon-says, drag-items, drag-items-grid,
+//!   drag-sort-numbers, daily-calendar, highlight-text, highlight-text-2, text-editor, use-slider-2.
+//! * They ask for knowledge or luck and not for a browser: click-checkboxes-soft (synonyms), email-inbox-nl-turk and
+//!   email-inbox-forward-nl-turk where a person's own sentence is not told in fields, tic-tac-toe (its opponent may
+//!   hold a draw), terminal (a shell), book-flight, book-flight-nodelay, find-greatest, form-sequence-3,
+//!   choose-date-nodelay (as choose-date).
+
+mod dates;
+mod fields;
+mod mail;
+mod menus;
+mod pages;
+mod plain;
+mod tables;
+
+use super::player::{Played, Player};
+use futures::future::LocalBoxFuture;
+
+/// Solves a task, or says where it was at its wits' end.
+pub(super) type Oracle = for<'p> fn(&'p mut Player) -> LocalBoxFuture<'p, Played>;
+
+/// All tables.
+pub(super) fn all() -> impl Iterator<Item = &'static (&'static str, Oracle)> {
+    [plain::TASKS, fields::TASKS, menus::TASKS, tables::TASKS, mail::TASKS, pages::TASKS, dates::TASKS]
+        .into_iter()
+        .flatten()
+}
+
+/// A table of tasks and what is done for them.
+macro_rules! oracles {
+    ($($($task:literal),+ => |$player:ident| $body:block)*) => {
+        pub(super) const TASKS: &[(&str, crate::miniwob::oracles::Oracle)] = &[$($(($task, {
+            fn play($player: &mut crate::miniwob::player::Player) -> futures::future::LocalBoxFuture<'_, crate::miniwob::player::Played> {
+                Box::pin(async move $body)
+            }
+            play as crate::miniwob::oracles::Oracle
+        }),)+)*];
+    };
+}
+use oracles;
+
+/// What stands between quotation marks in a sentence.
+fn quoted(sentence: &str) -> Vec<String> {
+    sentence.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// What stands between two texts.
+fn between<'s>(text: &'s str, start: &str, end: &str) -> Result<&'s str, String> {
+    let after = text.split_once(start).ok_or_else(|| format!("no {start:?} in {text:?}"))?.1;
+    if end.is_empty() {
+        return Ok(after.trim());
+    }
+    Ok(after.split_once(end).ok_or_else(|| format!("no {end:?} in {after:?}"))?.0.trim())
+}
+
+/// `2nd` as 2.
+fn ordinal(sentence: &str) -> Result<usize, String> {
+    sentence
+        .split_whitespace()
+        .filter_map(|word| {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+            ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)?.parse().ok())
+        })
+        .next()
+        .ok_or_else(|| format!("no place in {sentence:?}"))
+}

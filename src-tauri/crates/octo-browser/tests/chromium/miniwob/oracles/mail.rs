@@ -1,0 +1,78 @@
+//! Mails.
+
+use super::{between, oracles};
+use crate::miniwob::player::{Played, Player};
+
+/// What is to be done with a mail.
+enum Wish {
+    Delete,
+    Star,
+    Reply(String),
+    Forward(String),
+}
+
+fn wish(goal: &str) -> Result<(String, Wish), String> {
+    let by = between(goal, "email by ", " and")?.to_owned();
+    let wish = if goal.contains("trash icon") {
+        Wish::Delete
+    } else if goal.contains("star icon") {
+        Wish::Star
+    } else if goal.contains("reply to them") {
+        Wish::Reply(super::quoted(goal).remove(0))
+    } else {
+        Wish::Forward(between(goal, "email to ", "")?.trim_end_matches('.').to_owned())
+    };
+    Ok((by, wish))
+}
+
+async fn carry_out(it: &mut Player, by: &str, wish: Wish) -> Played {
+    let all = it.targets().await;
+    let mail = all
+        .iter()
+        .find(|target| target.role == "click" && target.name.split(' ').next() == Some(by))
+        .ok_or_else(|| format!("no mail by {by}"))?;
+    let beside = |hint: &str| {
+        let found = all.iter().find(|target| target.line >= mail.line && target.name.contains(hint));
+        found.map(|target| target.number).ok_or_else(|| format!("no {hint} beside it"))
+    };
+    match wish {
+        Wish::Delete => it.click(beside("trash")?).await,
+        Wish::Star => it.click(beside("star")?).await,
+        Wish::Reply(text) => {
+            it.click(mail.number).await?;
+            it.click_hint("reply").await?;
+            let field = it.nth("textbox", 0).await?;
+            it.fill(field, &text).await?;
+            it.click_hint("send").await
+        }
+        Wish::Forward(to) => {
+            it.click(mail.number).await?;
+            it.click_hint("forward").await?;
+            let field = it.nth("textbox", 0).await?;
+            it.fill(field, &to).await?;
+            it.click_hint("send").await
+        }
+    }
+}
+
+oracles! {
+    "email-inbox", "email-inbox-delete", "email-inbox-important", "email-inbox-reply", "email-inbox-forward",
+    "email-inbox-noscroll", "email-inbox-star-reply" => |it| {
+        let (by, wish) = wish(&it.goal)?;
+        carry_out(it, &by, wish).await
+    }
+    "email-inbox-forward-nl", "email-inbox-forward-nl-turk" => |it| {
+        let (by, to) = (it.field("by")?, it.field("to")?);
+        carry_out(it, &by, Wish::Forward(to)).await
+    }
+    "email-inbox-nl-turk" => |it| {
+        let by = it.field("by")?;
+        let wish = match it.field("task")?.as_str() {
+            "delete" => Wish::Delete,
+            "reply" => Wish::Reply(it.field("message")?),
+            "forward" => Wish::Forward(it.field("to")?),
+            _ => Wish::Star,
+        };
+        carry_out(it, &by, wish).await
+    }
+}

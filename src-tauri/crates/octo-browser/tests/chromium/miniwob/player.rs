@@ -1,0 +1,281 @@
+//! Who plays: reads the text of the page, and acts on what has a number in it.
+
+use crate::kit::said;
+use octo_browser::{
+    Act, Audience, Page, Scroll, View, Wait,
+    snapshot::{Filter, Piece, WHOLE},
+};
+use std::time::Duration;
+
+/// Something with a number, as the text says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub number: u32,
+    pub role: String,
+    /// Its name, or the hint in place of one.
+    pub name: String,
+    /// What the text says after the number, up to the next target: states and values.
+    pub after: String,
+    /// What stands before it in its line, since the last target.
+    pub before: String,
+    /// The line's place in the text.
+    pub line: usize,
+}
+
+/// A player at a task.
+pub(super) struct Player {
+    page: Page,
+    view: View,
+    /// The task's sentence.
+    pub goal: String,
+    /// What the sentence is about, where the task tells that apart from its words.
+    fields: serde_json::Value,
+    pub acts: u32,
+}
+
+pub(super) type Played = Result<(), String>;
+
+impl Player {
+    pub(super) async fn begin(page: &Page, url: &str, seed: u32) -> Self {
+        page.navigate(url).await.expect("there");
+        // A busy machine is not to fail a task for its clock.
+        let start = format!(
+            "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('{seed}'); core.startEpisodeReal(); core.getUtterance()"
+        );
+        let told = said(page, &start).await;
+        let fields = said(page, "core.getUtterance().fields || null").await;
+        let goal = told.as_str().map_or_else(|| told["utterance"].as_str().unwrap_or_default(), |goal| goal);
+        let goal = goal.split_whitespace().collect::<Vec<_>>().join(" ");
+        page.quiet().await.expect("quiet");
+        Self { page: page.clone(), view: View::default(), goal, fields, acts: 0 }
+    }
+
+    /// What the task was worth, 1 where it was solved.
+    pub(super) async fn reward(&self) -> f64 {
+        let won = said(&self.page, "WOB_DONE_GLOBAL ? WOB_RAW_REWARD_GLOBAL : 0").await;
+        won.as_f64().unwrap_or_default()
+    }
+
+    /// The page as text.
+    pub(super) async fn text(&mut self) -> String {
+        match self.view.look(&self.page).await {
+            Ok(snapshot) => snapshot.render(WHOLE, Filter::default()).text,
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// The page's lines without what stands below the task.
+    pub(super) async fn lines(&mut self) -> Vec<String> {
+        let text = self.text().await;
+        let is_score = |line: &&str| {
+            ["Last reward:", "Last 10 average:", "Time left:", "Episodes done:"]
+                .iter()
+                .any(|it| line.contains(it))
+        };
+        text.lines().skip(1).filter(|line| !is_score(line)).map(|line| line.trim().to_owned()).collect()
+    }
+
+    pub(super) async fn targets(&mut self) -> Vec<Target> {
+        let lines = self.lines().await;
+        lines.iter().enumerate().flat_map(|(place, line)| targets(line, place)).collect()
+    }
+
+    /// The targets of one role.
+    pub(super) async fn all(&mut self, role: &str) -> Vec<Target> {
+        self.targets().await.into_iter().filter(|target| target.role == role).collect()
+    }
+
+    /// The one of a role with exactly this name.
+    pub(super) async fn named(&mut self, role: &str, name: &str) -> Result<Target, String> {
+        let all = self.targets().await;
+        let of_role = || all.iter().filter(|target| role.is_empty() || target.role == role);
+        of_role()
+            .find(|target| target.name == name)
+            .or_else(|| of_role().find(|target| target.name.eq_ignore_ascii_case(name)))
+            .cloned()
+            .ok_or_else(|| format!("there is no {role} {name:?} in {all:?}"))
+    }
+
+    pub(super) async fn nth(&mut self, role: &str, place: usize) -> Result<u32, String> {
+        let all = self.all(role).await;
+        all.get(place).map(|target| target.number).ok_or_else(|| format!("there is no {role} number {place}"))
+    }
+
+    pub(super) async fn click(&mut self, number: u32) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Click(place)).await
+    }
+
+    pub(super) async fn click_named(&mut self, role: &str, name: &str) -> Played {
+        let target = self.named(role, name).await?;
+        self.click(target.number).await
+    }
+
+    pub(super) async fn fill(&mut self, number: u32, text: &str) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Fill(place, text.to_owned())).await
+    }
+
+    pub(super) async fn type_text(&mut self, number: u32, text: &str) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Type(place, text.to_owned())).await
+    }
+
+    pub(super) async fn press(&mut self, number: Option<u32>, key: &str) -> Played {
+        let place = match number {
+            Some(number) => Some(self.place(number).await?),
+            None => None,
+        };
+        self.act(Act::Press(place, key.to_owned())).await
+    }
+
+    pub(super) async fn select(&mut self, number: u32, values: &[&str]) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Select(place, values.iter().map(|value| (*value).to_owned()).collect())).await
+    }
+
+    pub(super) async fn drag(&mut self, from: u32, to: u32) -> Played {
+        let (from, to) = (self.place(from).await?, self.place(to).await?);
+        self.act(Act::Drag(from, to)).await
+    }
+
+    pub(super) async fn scroll(&mut self, number: u32, down: f64) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Scroll(Scroll::By(Some(place), 0.0, down))).await
+    }
+
+    pub(super) async fn hover(&mut self, number: u32) -> Played {
+        let place = self.place(number).await?;
+        self.act(Act::Hover(place)).await
+    }
+
+    pub(super) async fn wait(&mut self, milliseconds: u64) -> Played {
+        self.act(Act::Wait(Wait::Time(Duration::from_millis(milliseconds)))).await
+    }
+
+    /// All of a role with exactly this name.
+    pub(super) async fn all_named(&mut self, role: &str, name: &str) -> Vec<Target> {
+        self.all(role).await.into_iter().filter(|target| target.name == name).collect()
+    }
+
+    /// Presses the first thing that is called so, whatever it is.
+    pub(super) async fn click_hint(&mut self, hint: &str) -> Played {
+        let all = self.targets().await;
+        let found = all.iter().find(|target| target.name.to_lowercase().contains(hint));
+        let number = found.map(|target| target.number).ok_or_else(|| format!("no {hint} in {all:?}"))?;
+        self.click(number).await
+    }
+
+    /// What the task tells of its sentence.
+    pub(super) fn field(&self, name: &str) -> Result<String, String> {
+        self.fields[name].as_str().map(str::to_owned).ok_or_else(|| format!("no {name} in {}", self.fields))
+    }
+
+    /// What stands beside a label in a table.
+    pub(super) async fn cell(&mut self, label: &str) -> Result<String, String> {
+        let lines = self.lines().await;
+        let row = lines.iter().find_map(|line| line.strip_prefix(&format!("{label} | ")));
+        row.map(str::to_owned).ok_or_else(|| format!("no {label} in {lines:?}"))
+    }
+
+    /// All of an element's text.
+    pub(super) async fn read(&mut self, number: u32) -> Result<String, String> {
+        let snapshot = self.view.look(&self.page).await.map_err(|error| error.to_string())?;
+        let read = snapshot.read(&Piece::Ref(number), 0, WHOLE).ok_or("it is gone")?;
+        Ok(read.text)
+    }
+
+    /// Brings the one slider to a value, which the page writes beside it.
+    pub(super) async fn slide(&mut self, wanted: i64) -> Played {
+        let all = self.targets().await;
+        let slider =
+            all.iter().rev().find(|target| target.name.contains("slider")).ok_or("no slider")?.number;
+        self.click(slider).await?;
+        for _ in 0..60 {
+            let lines = self.lines().await;
+            let words = lines.iter().skip(1).flat_map(|line| line.split_whitespace());
+            let now = words.filter_map(|word| word.parse::<i64>().ok()).next().ok_or("no value")?;
+            match now.cmp(&wanted) {
+                std::cmp::Ordering::Equal => return Ok(()),
+                std::cmp::Ordering::Less => self.press(None, "ArrowRight").await?,
+                std::cmp::Ordering::Greater => self.press(None, "ArrowLeft").await?,
+            }
+        }
+        Err("the slider does not come there".to_owned())
+    }
+
+    async fn place(&mut self, number: u32) -> Result<octo_browser::snapshot::Place, String> {
+        Ok(self.view.locate(&self.page, number).await.map_err(|error| error.to_string())?.place)
+    }
+
+    async fn act(&mut self, act: Act) -> Played {
+        self.acts += 1;
+        let done = self.page.perform(&act, Audience::Nobody).await;
+        done.map(drop).map_err(|error| format!("{act:?}: {error:?}"))
+    }
+}
+
+/// What stands before a name or a hint.
+const ROLES: &[&str] = &[
+    "button",
+    "link",
+    "click",
+    "img",
+    "textbox",
+    "checkbox",
+    "radio",
+    "tab",
+    "menuitem",
+    "option",
+    "combobox",
+    "spinbutton",
+    "slider",
+    "canvas",
+    "date",
+    "time",
+];
+
+/// The targets of a line: `role "name" [number] states`.
+fn targets(line: &str, place: usize) -> Vec<Target> {
+    let mut found: Vec<Target> = Vec::new();
+    let mut rest = line;
+    while let Some((head, tail)) = rest.split_once('[') {
+        let Some((digits, tail)) = tail.split_once(']') else { break };
+        rest = tail;
+        let Ok(number) = digits.parse() else { continue };
+        let head = head.trim();
+        let (before, role, name) = match head.strip_suffix('"') {
+            // A name holds no such mark itself.
+            Some(named) => {
+                let (before, name) = named.rsplit_once('"').unwrap_or(("", named));
+                let before = before.trim_end();
+                let (before, role) = before.rsplit_once(' ').unwrap_or(("", before));
+                (before, role, name)
+            }
+            None => {
+                let mut words = head.rsplitn(3, ' ');
+                let (last, role) = (words.next().unwrap_or_default(), words.next());
+                match role.filter(|role| ROLES.contains(role)) {
+                    Some(role) => (words.next().unwrap_or_default(), role, last),
+                    None => (head.rsplit_once(' ').map_or("", |(before, _)| before), last, ""),
+                }
+            }
+        };
+        let before = before.trim_start_matches('|').trim();
+        if let Some(last) = found.last_mut() {
+            last.after = before.to_owned();
+        }
+        found.push(Target {
+            number,
+            role: role.to_owned(),
+            name: name.to_owned(),
+            after: String::new(),
+            before: before.to_owned(),
+            line: place,
+        });
+    }
+    if let Some(last) = found.last_mut() {
+        last.after = rest.trim().to_owned();
+    }
+    found
+}

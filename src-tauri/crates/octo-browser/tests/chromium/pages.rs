@@ -1,0 +1,451 @@
+//! The tab in use.
+
+use crate::kit::{
+    Chromium, Desk, Frame, PATIENCE, Recording, Site, Start, chromium, others, said, tab, until,
+};
+use octo_browser::{
+    Answer, Area, Arrival, CallError, DialogKind, Document, History, Liveness, NavigateError, Page,
+    PageError, PageEvent, PictureFormat,
+    cdp::{
+        browser_protocol::{
+            browser::{Bounds, GetWindowForTargetParams, SetWindowBoundsParams, WindowState},
+            target::CreateTargetParams,
+        },
+        js_protocol::runtime::EvaluateParams,
+    },
+};
+use std::time::{Duration, Instant};
+
+const PAGES: &[(&str, &str)] = &[
+    ("/", "<title>Start</title><h1>Start</h1><a id=a href='/next'>next</a>"),
+    ("/next", "<title>Next</title><h1>Next</h1><p id=end>the end"),
+    (
+        "/frames",
+        "<title>Frames</title><iframe src='http://localhost:PORT/inner'></iframe><iframe src='/near'></iframe>",
+    ),
+    ("/inner", "<title>Inner</title><iframe src='http://127.0.0.1:PORT/deep'></iframe>"),
+    ("/deep", "deep"),
+    ("/near", "near"),
+    (
+        "/leave",
+        "<title>Leave</title><script>onbeforeunload = event => { event.preventDefault(); return 'x' }</script><button id=b>b</button>",
+    ),
+    ("/loop", "<title>Loop</title><script>onload = () => setTimeout(() => { for (;;); }, 300)</script>"),
+    ("/alert", "<title>Alert</title><script>onload = () => setTimeout(() => alert('Before'), 300)</script>"),
+    ("/other", "<title>Other</title>the person's own"),
+];
+
+struct Scene {
+    site: Site,
+    desk: Desk,
+    _chromium: Chromium,
+    recording: Recording,
+    connected: octo_browser::Connected,
+}
+
+impl Scene {
+    async fn start(frame: Frame, paths: &[&str], arguments: &[&str]) -> Self {
+        let site = Site::start(PAGES).await;
+        let desk = Desk::start(frame).await;
+        let urls: Vec<String> = paths.iter().map(|path| site.url(path)).collect();
+        let all: Vec<&str> = arguments.iter().copied().chain(urls.iter().map(String::as_str)).collect();
+        let chromium = Chromium::start(&desk, Start::Flag, &all).await;
+        let recording = Recording::default();
+        let connected = Chromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
+        Self { site, desk, _chromium: chromium, recording, connected }
+    }
+
+    async fn page(&self, title: &str) -> Page {
+        let tab = tab(&self.connected.tabs, title).await;
+        Page::attach(&self.connected.link, &tab.target).await.expect("attached")
+    }
+}
+
+#[tokio::test]
+async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start(Frame::None, &["/", "/other"], &[]).await;
+    let start = tab(&scene.connected.tabs, "Start").await;
+    tab(&scene.connected.tabs, "Other").await;
+    let before = others(&scene.connected.tabs, &start).await;
+    let page = scene.page("Start").await;
+    assert_eq!(page.origin(), scene.site.origin());
+    let mut events = page.events();
+    let old = page.document();
+
+    assert_eq!(page.navigate(&scene.site.url("/next")).await, Ok(Arrival::Loaded));
+    let Ok(PageEvent::Committed(committed)) = events.recv().await else { panic!("the commit is told first") };
+    assert_eq!((committed.url, committed.origin), (scene.site.url("/next"), scene.site.origin()));
+    assert!(matches!(committed.document, Document::New(_)) && page.document() != old);
+
+    let began = Instant::now();
+    assert_eq!(page.navigate(&scene.site.url("/next#end")).await, Ok(Arrival::SameDocument));
+    assert!(began.elapsed() < Duration::from_secs(3), "nothing is waited for that does not come");
+    assert_eq!(page.committed().url, scene.site.url("/next#end"));
+
+    assert_eq!(page.travel(History::Back).await, Ok(Arrival::SameDocument));
+    page.travel(History::Back).await.expect("back");
+    assert_eq!(said(&page, "document.title").await, "Start");
+    page.travel(History::Forward).await.expect("forward");
+    assert_eq!(page.travel(History::Forward).await, Ok(Arrival::SameDocument));
+    assert_eq!(page.travel(History::Forward).await, Err(NavigateError::NoSuchPage(History::Forward)));
+
+    // `.invalid` never exists.
+    let failed = page.navigate("http://nowhere.invalid/").await;
+    assert!(matches!(&failed, Err(NavigateError::Failed { name }) if name.starts_with("ERR_")), "{failed:?}");
+    until("the error page", async || (page.origin() == "null").then_some(())).await;
+    assert_eq!(
+        page.navigate("http://127.0.0.1:1/").await,
+        Err(NavigateError::Failed { name: "ERR_UNSAFE_PORT".to_owned() })
+    );
+    assert_eq!(page.navigate(&scene.site.url("/")).await, Ok(Arrival::Loaded));
+
+    // A closed tab is told at once, and fails what is asked of it.
+    let mut events = page.events();
+    let never = EvaluateParams { await_promise: Some(true), ..EvaluateParams::new("new Promise(() => {})") };
+    let asked = {
+        let page = page.clone();
+        tokio::spawn(async move { page.call(never, PATIENCE).await })
+    };
+    assert_eq!(
+        scene.connected.tabs.close(&start, octo_browser::Closing::OnlyOurs).await,
+        Err(octo_browser::TabError::NotOurs(start.number)),
+    );
+    assert_eq!(others(&scene.connected.tabs, &start).await, before);
+    scene.connected.tabs.close(&start, octo_browser::Closing::EvenThePersons).await.expect("closed");
+    assert_eq!(asked.await.expect("its end"), Err(PageError::Detached));
+    while !matches!(events.recv().await.expect("told"), PageEvent::Detached) {}
+
+    let names = scene.recording.names();
+    for never in [
+        "Runtime.enable",
+        "Security.setIgnoreCertificateErrors",
+        "Fetch.enable",
+        "Page.setBypassCSP",
+        "Target.closeTarget ",
+    ] {
+        assert!(!names.iter().any(|name| name == never), "{never}");
+    }
+}
+
+#[tokio::test]
+async fn a_dialog_ends_the_wait_and_is_answered() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start(Frame::None, &["/leave"], &[]).await;
+    let page = scene.page("Leave").await;
+    let began = Instant::now();
+    let asked = page.call(EvaluateParams::new("window.said = prompt('Who?', 'me')"), PATIENCE).await;
+    let Err(PageError::Dialog(dialog)) = asked else { panic!("{asked:?}") };
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert_eq!(
+        (dialog.kind, dialog.message.as_str(), dialog.default.as_str()),
+        (DialogKind::Prompt, "Who?", "me")
+    );
+    assert_eq!(page.liveness().await, Ok(Liveness::DialogOpen));
+    let again = page.call(EvaluateParams::new("1"), PATIENCE).await;
+    assert!(matches!(again, Err(PageError::Dialog(_))), "at once: {again:?}");
+    page.answer(Answer::AcceptWith("you".to_owned())).await.expect("answered");
+    until("the end of the dialog", async || page.dialog().is_none().then_some(())).await;
+    assert_eq!(said(&page, "said").await, "you");
+    assert_eq!(page.answer(Answer::Dismiss).await, Err(PageError::NoDialog));
+
+    // A page asks before it goes only when its person touched it.
+    let mouse = |kind| octo_browser::cdp::browser_protocol::input::DispatchMouseEventParams {
+        button: Some(octo_browser::cdp::browser_protocol::input::MouseButton::Left),
+        click_count: Some(1),
+        ..octo_browser::cdp::browser_protocol::input::DispatchMouseEventParams::new(kind, 20.0, 20.0)
+    };
+    use octo_browser::cdp::browser_protocol::input::DispatchMouseEventType::{MousePressed, MouseReleased};
+    page.call(mouse(MousePressed), PATIENCE).await.expect("pressed");
+    page.call(mouse(MouseReleased), PATIENCE).await.expect("released");
+    let stay = page.navigate(&scene.site.url("/next")).await;
+    assert!(
+        matches!(&stay, Err(NavigateError::Page(PageError::Dialog(dialog))) if dialog.kind == DialogKind::BeforeUnload),
+        "{stay:?}"
+    );
+    page.answer(Answer::Dismiss).await.expect("stayed");
+    until("the end of the dialog", async || page.dialog().is_none().then_some(())).await;
+    assert_eq!(said(&page, "document.title").await, "Leave");
+    let mut events = page.events();
+    assert!(page.navigate(&scene.site.url("/next")).await.is_err());
+    page.answer(Answer::Accept).await.expect("left");
+    page.arrive(&mut events).await.expect_err("the question itself is the first news");
+    page.arrive(&mut events).await.expect("arrived");
+    assert_eq!(said(&page, "document.title").await, "Next");
+}
+
+#[tokio::test]
+async fn frames_of_other_sites_have_their_session_and_all_are_listed() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start(Frame::None, &["/frames"], &["--site-per-process"]).await;
+    let page = scene.page("Frames").await;
+    let frames = until("four frames", async || {
+        let frames = page.frames().await.expect("frames");
+        (frames.len() == 4 && frames.iter().all(|frame| frame.url.starts_with("http"))).then_some(frames)
+    })
+    .await;
+    let path = |url: &str| url.rsplit_once('/').expect("a path").1.to_owned();
+    let inner = frames.iter().find(|frame| path(&frame.url) == "inner").expect("inner");
+    let deep = frames.iter().find(|frame| path(&frame.url) == "deep").expect("deep");
+    let near = frames.iter().find(|frame| path(&frame.url) == "near").expect("near");
+    assert_eq!(frames[0].id, *page.main_frame());
+    assert_eq!((&near.session, near.parent.as_ref()), (page.session(), Some(page.main_frame())));
+    assert_ne!(inner.session, *page.session());
+    assert_eq!(inner.parent.as_ref(), Some(page.main_frame()));
+    assert_eq!(deep.parent.as_ref(), Some(&inner.id));
+    assert!(inner.origin.starts_with("http://localhost:"), "{inner:?}");
+    let place =
+        page.call_in(&inner.session, EvaluateParams::new("location.pathname"), PATIENCE).await.expect("said");
+    assert_eq!(place.result.value, Some("/inner".into()));
+}
+
+#[tokio::test]
+async fn a_tab_that_does_not_answer_is_left_alone_and_the_reason_is_told() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start(Frame::None, &["/alert", "/other"], &[]).await;
+    // In front its alert stays open, and was open before anyone attached.
+    let held = tab(&scene.connected.tabs, "Alert").await;
+    // While the browser still starts, its other pages compute and make it look like a script without end.
+    until("the alert", async || match Page::attach(&scene.connected.link, &held.target).await {
+        Err(PageError::Silent(Liveness::DialogOpen)) => Some(()),
+        Ok(_) | Err(PageError::Silent(Liveness::Hung)) => None,
+        Err(other) => panic!("{other:?}"),
+    })
+    .await;
+
+    let other = tab(&scene.connected.tabs, "Other").await;
+    let page = Page::attach(&scene.connected.link, &other.target).await.expect("the other tab is free");
+    drop(page);
+
+    let hung = scene
+        .connected
+        .link
+        .call(
+            None,
+            CreateTargetParams { background: Some(true), ..CreateTargetParams::new(scene.site.url("/loop")) },
+            PATIENCE,
+        )
+        .await
+        .expect("opened")
+        .target_id;
+    // On a busy machine a page that only begins is silent too, and computes nothing.
+    until("the loop", async || match Page::attach(&scene.connected.link, &hung).await {
+        Err(PageError::Silent(Liveness::Hung)) => Some(()),
+        Ok(_) | Err(PageError::Silent(Liveness::DialogOpen)) => None,
+        Err(other) => panic!("{other:?}"),
+    })
+    .await;
+    let titles: Vec<String> =
+        scene.connected.tabs.list().await.expect("tabs").into_iter().map(|tab| tab.title).collect();
+    assert!(["Alert", "Other", "Loop"].iter().all(|title| titles.iter().any(|it| it == title)), "{titles:?}");
+}
+
+#[tokio::test]
+async fn a_crash_is_told_and_a_reload_brings_the_page_back() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start(Frame::None, &["/"], &[]).await;
+    let page = scene.page("Start").await;
+    let mut events = page.events();
+    scene
+        .connected
+        .link
+        .call(
+            Some(page.session()),
+            octo_browser::cdp::browser_protocol::page::CrashParams {},
+            Duration::from_millis(200),
+        )
+        .await
+        .ok();
+    while !matches!(events.recv().await.expect("told"), PageEvent::Crashed) {}
+    assert_eq!(page.call(EvaluateParams::new("1"), PATIENCE).await.map(drop), Err(PageError::Crashed));
+    assert_eq!(page.liveness().await, Ok(Liveness::Discarded));
+    page.reload().await.expect("revived");
+    assert_eq!(said(&page, "document.title").await, "Start");
+}
+
+#[tokio::test]
+async fn a_picture_is_taken_of_a_tab_in_the_background_and_of_an_element() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start(Frame::None, &["/", "/other"], &[]).await;
+    let page = scene.page("Other").await;
+    let whole = page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture");
+    let whole = image::load_from_memory(&whole.bytes).expect("a PNG");
+    assert!(whole.width() > 800 && whole.height() > 400, "{}x{}", whole.width(), whole.height());
+    page.navigate(&scene.site.url("/")).await.expect("there");
+    let heading = page
+        .call(
+            octo_browser::cdp::browser_protocol::dom::GetDocumentParams {
+                depth: Some(-1),
+                ..Default::default()
+            },
+            PATIENCE,
+        )
+        .await
+        .expect("nodes")
+        .root;
+    let mut left = vec![heading];
+    let mut found = None;
+    while let Some(node) = left.pop() {
+        if node.node_name == "A" {
+            found = Some(node.backend_node_id);
+        }
+        left.extend(node.children.unwrap_or_default());
+    }
+    let link = page
+        .picture(Area::Element(found.expect("a link")), PictureFormat::Jpeg(80))
+        .await
+        .expect("its picture");
+    let link = image::load_from_memory(&link.bytes).expect("a JPEG");
+    assert!(link.width() < 100 && link.height() < 60, "{}x{}", link.width(), link.height());
+}
+
+#[tokio::test]
+async fn a_hundred_tabs_cost_one_command_and_only_the_one_in_use_is_spoken_to() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start(Frame::None, &["/"], &[]).await;
+    let other = scene.site.url("/other");
+    for _ in 1..100 {
+        let open = CreateTargetParams { background: Some(true), ..CreateTargetParams::new(other.clone()) };
+        scene.connected.link.call(None, open, PATIENCE).await.expect("opened");
+    }
+    let tabs = until("all tabs", async || {
+        let tabs = scene.connected.tabs.list().await.expect("tabs");
+        (tabs.len() == 100 && tabs.iter().all(|tab| !tab.title.is_empty())).then_some(tabs)
+    })
+    .await;
+    let sent = scene.recording.sent().len();
+    let began = Instant::now();
+    assert_eq!(scene.connected.tabs.list().await.expect("tabs").len(), 100);
+    eprintln!("100 tabs listed in {:?}", began.elapsed());
+    assert_eq!(scene.recording.sent().len() - sent, 1, "one command");
+    let start = tabs.iter().find(|tab| tab.title == "Start").expect("the first");
+    let before = others(&scene.connected.tabs, start).await;
+    let began = Instant::now();
+    let page = Page::attach(&scene.connected.link, &start.target).await.expect("attached");
+    eprintln!("attached in {:?}", began.elapsed());
+    let session = page.session().clone();
+    page.navigate(&scene.site.url("/next")).await.expect("there");
+    page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture");
+    drop(page);
+    let spoken: Vec<_> =
+        scene.recording.sent().into_iter().filter_map(|(session, name, _)| Some((session?, name))).collect();
+    assert!(
+        !spoken.is_empty() && spoken.iter().all(|(to, _)| *to == session),
+        "0 commands to other tabs: {spoken:?}"
+    );
+    let attached = scene.recording.names().iter().filter(|name| *name == "Target.attachToTarget").count();
+    assert_eq!(attached, 1);
+    assert_eq!(others(&scene.connected.tabs, start).await, before);
+}
+
+#[tokio::test]
+async fn two_sessions_share_the_line_and_a_popup_is_reported_with_its_opener() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start(Frame::None, &["/", "/next"], &[]).await;
+    let (one, two) = (scene.page("Start").await, scene.page("Next").await);
+    let mut opened = scene.connected.tabs.watch().await.expect("watching");
+    let (a, b) = tokio::join!(said(&one, "document.title"), said(&two, "document.title"));
+    assert_eq!((a, b), ("Start".into(), "Next".into()));
+    let open = EvaluateParams { user_gesture: Some(true), ..EvaluateParams::new("void open('/other')") };
+    one.call(open, PATIENCE).await.expect("opened");
+    let popup = opened.next().await.expect("told");
+    assert_eq!(popup.opener.as_ref(), Some(one.target()));
+    drop(one);
+    assert_eq!(said(&two, "document.title").await, "Next", "the other goes on");
+    assert_eq!(tab(&scene.connected.tabs, "Other").await.number, popup.number);
+    let ours = scene.connected.tabs.open(&scene.site.url("/near")).await.expect("opened");
+    assert_eq!(ours.owner, octo_browser::Owner::Octo);
+    scene.connected.tabs.close(&ours, octo_browser::Closing::OnlyOurs).await.expect("closed");
+    until("its end", async || {
+        matches!(scene.connected.tabs.find(ours.number).await, Err(octo_browser::TabError::Gone(_)))
+            .then_some(())
+    })
+    .await;
+    let _ = &scene.desk;
+}
+
+#[tokio::test]
+async fn a_minimised_window_comes_back_for_a_picture() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start(Frame::Managed, &["/"], &[]).await;
+    let page = scene.page("Start").await;
+    let window = || async {
+        let asked = GetWindowForTargetParams { target_id: Some(page.target().clone()) };
+        page.link().call(None, asked, PATIENCE).await.expect("a window")
+    };
+    until("its page", async || scene.desk.is_white().then_some(())).await;
+    let minimised = Bounds { window_state: Some(WindowState::Minimized), ..Default::default() };
+    let minimise = SetWindowBoundsParams::new(window().await.window_id, minimised);
+    page.link().call(None, minimise, PATIENCE).await.expect("minimised");
+    until("the window's absence", async || (!scene.desk.is_white()).then_some(())).await;
+    assert_eq!(window().await.bounds.window_state, Some(WindowState::Minimized));
+    let picture = page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture");
+    assert!(image::load_from_memory(&picture.bytes).expect("a PNG").width() > 800);
+    until("the window", async || scene.desk.is_white().then_some(())).await;
+}
+
+#[tokio::test]
+async fn an_untrusted_certificate_is_still_warned_of() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start(Frame::None, &["/"], &[]).await;
+    let secure = Site::behind_tls("<title>Reached</title>").await;
+    let page = scene.page("Start").await;
+    let refused = page.navigate(&secure.secure_url()).await;
+    assert_eq!(refused, Err(NavigateError::Failed { name: "ERR_CERT_AUTHORITY_INVALID".to_owned() }));
+    until("the warning", async || (page.origin() == "null").then_some(())).await;
+    assert_ne!(said(&page, "document.title").await, "Reached");
+}
+
+#[tokio::test]
+async fn a_tab_the_browser_put_to_sleep_stays_asleep_until_it_is_brought_to_the_front() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start(Frame::None, &["/", "/other"], &[]).await;
+    tab(&scene.connected.tabs, "Other").await;
+    let sleeping = scene.connected.tabs.open("chrome://discards/").await.expect("opened");
+    let panel = Page::attach(&scene.connected.link, &sleeping.target).await.expect("attached");
+    // The browser's own page for it, by its own button.
+    let press = "(() => { let done = false; const walk = root => root.querySelectorAll('*').forEach(it => { \
+                 if (it.shadowRoot) walk(it.shadowRoot); \
+                 if (it.tagName == 'TR' && it.textContent.includes('/other')) { \
+                 const button = [...it.querySelectorAll('*')].find(it => !it.children.length && /Urgent Discard/.test(it.textContent)); \
+                 if (button) { button.click(); done = true; } } }); walk(document); return done; })()";
+    until("its button", async || (said(&panel, press).await == true).then_some(())).await;
+    // What sleeps has another name in the protocol than what was awake.
+    let other = until("the sleep", async || {
+        let other = tab(&scene.connected.tabs, "Other").await;
+        match Page::attach(&scene.connected.link, &other.target).await {
+            Err(PageError::Silent(Liveness::Discarded)) => Some(other),
+            Ok(_) | Err(PageError::Call(CallError::Gone { .. })) => None,
+            Err(error) => panic!("{error:?}"),
+        }
+    })
+    .await;
+    let again = Page::attach(&scene.connected.link, &other.target).await.map(drop);
+    assert_eq!(again, Err(PageError::Silent(Liveness::Discarded)), "asking woke it up");
+    scene.connected.tabs.activate(&other).await.expect("in front");
+    let page =
+        until("its return", async || Page::attach(&scene.connected.link, &other.target).await.ok()).await;
+    until("its document", async || (said(&page, "document.title").await == "Other").then_some(())).await;
+}

@@ -1,0 +1,104 @@
+//! Whatever is put around and into a word that asks, it still asks.
+
+use super::{asked, button};
+use octo_browser::safety::Action;
+use proptest::prelude::*;
+
+const WORDS: &[&str] = &[
+    "send",
+    "delete",
+    "pay now",
+    "buy",
+    "confirm",
+    "place order",
+    "publish",
+    "unsubscribe",
+    "close account",
+    "transfer",
+    "Löschen",
+    "jetzt kaufen",
+    "Supprimer",
+    "Enviar",
+    "Удалить",
+    "Купить",
+    "Usuń",
+    "Onayla",
+    "删除",
+    "立即购买",
+    "送信",
+    "購入",
+    "삭제",
+    "보내기",
+    "ลบ",
+    "حذف",
+    "हटाएं",
+    "Xác nhận",
+    "Thanh toán",
+    "Hapus",
+];
+
+fn cases() -> u32 {
+    // A tenth of the full number unless it is a soak.
+    if std::env::var_os("OCTO_SOAK").is_some() { 20_000 } else { 2_000 }
+}
+
+/// One way to dress a word up.
+fn dressed(word: &str, way: u8, at: usize) -> String {
+    let mut letters: Vec<char> = word.chars().collect();
+    let at = at % (letters.len() + 1);
+    let hidden =
+        ['\u{200b}', '\u{ad}', '\u{2060}', '\u{feff}', '\u{e0041}', '\u{fe0f}', '\u{34f}', '\u{200e}'];
+    match way % 9 {
+        0 => {
+            letters.insert(at, hidden[at % hidden.len()]);
+            letters.into_iter().collect()
+        }
+        1 => word.to_uppercase(),
+        2 => format!("\u{1f5d1}\u{fe0f} {word}"),
+        3 => format!("{word} (3) \u{2192}"),
+        4 => format!("  \u{a0}\u{3000}{word}\n"),
+        5 => word
+            .chars()
+            .map(|letter| match letter {
+                '!'..='~' => char::from_u32(u32::from(letter) + 0xfee0).unwrap_or(letter),
+                other => other,
+            })
+            .collect(),
+        6 => format!("\u{202a}{word}\u{202c}"),
+        7 => format!("Please continue: {word}."),
+        // Letters of another script that look the same.
+        _ => word
+            .chars()
+            .map(|letter| match letter {
+                'a' => '\u{430}',
+                'e' => '\u{435}',
+                'o' => '\u{43e}',
+                'c' => '\u{441}',
+                'p' => '\u{440}',
+                other => other,
+            })
+            .collect(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_261_122), ..ProptestConfig::default() })]
+
+    #[test]
+    fn decorations_never_make_a_word_harmless(
+        word in proptest::sample::select(WORDS.to_vec()),
+        ways in proptest::collection::vec((any::<u8>(), any::<usize>()), 0..4),
+        language in proptest::sample::select(vec![None, Some("en"), Some("zh-Hant"), Some("xx")]),
+    ) {
+        let name = ways.iter().fold(word.to_owned(), |name, (way, at)| dressed(&name, *way, *at));
+        prop_assert!(!asked(language, &button(&name), Action::Click).is_empty(), "{name:?} of {word}");
+    }
+
+    #[test]
+    fn no_name_and_no_text_stops_the_judgement(name in any::<String>(), text in any::<String>()) {
+        let _ = asked(None, &button(&name), Action::Click);
+        let _ = asked(None, &super::text_line(&name), Action::Type { text: &text, keys: octo_browser::safety::Keys::Pressed });
+        let _ = asked(None, &button(&name), Action::Navigate { url: &text });
+        let _ = octo_browser::safety::Address::of(&text);
+    }
+}

@@ -1,0 +1,172 @@
+//! Where a task may be, step by step.
+
+use super::site;
+use octo_browser::safety::{
+    Address, Forbidden, Grants, Kept, Lifetime, NoEntry, PlaceKind, Scope, SiteQuestion, Step, TabNumber,
+    Verdict,
+};
+use proptest::prelude::*;
+
+const TAB: TabNumber = TabNumber(1);
+const OTHER: TabNumber = TabNumber(2);
+
+fn question(grants: &Grants, tab: TabNumber, step: Step, address: &str) -> SiteQuestion {
+    match grants.check(tab, step, &Address::of(address)) {
+        Verdict::Ask(question) => question,
+        other => panic!("{address} should ask: {other:?}"),
+    }
+}
+
+fn allowed(grants: &Grants, tab: TabNumber, step: Step, address: &str) -> bool {
+    matches!(grants.check(tab, step, &Address::of(address)), Verdict::Allowed(_))
+}
+
+#[test]
+fn a_site_is_asked_for_once_and_no_other_comes_with_it() {
+    let mut grants = Grants::default();
+    let asked = question(&grants, TAB, Step::Navigate, "https://shop.example/a?b");
+    assert_eq!((asked.kind(), asked.longest()), (PlaceKind::Web, Lifetime::Always));
+    assert_eq!(asked.scope(), &Scope::Site(site("https://shop.example")));
+    assert_eq!(grants.allow(TAB, asked, Lifetime::Task), Kept::Task);
+    for step in [Step::Navigate, Step::Commit, Step::Read, Step::Act] {
+        assert!(allowed(&grants, OTHER, step, "https://shop.example/other"), "{step:?}");
+        for other in [
+            "http://shop.example",
+            "https://shop.example:8443",
+            "https://www.shop.example",
+            "https://shop.example.evil.example",
+            "https://xn--shp-ula.example",
+        ] {
+            assert!(!allowed(&grants, TAB, step, other), "{step:?} {other}");
+        }
+    }
+}
+
+#[test]
+fn a_redirect_is_judged_for_itself_and_ends_what_was_allowed_once() {
+    let mut grants = Grants::default();
+    let asked = question(&grants, TAB, Step::Navigate, "https://a.example");
+    assert_eq!(grants.allow(TAB, asked, Lifetime::Once), Kept::Once);
+    assert!(allowed(&grants, TAB, Step::Navigate, "https://a.example"));
+    assert!(!allowed(&grants, OTHER, Step::Navigate, "https://a.example"), "in that tab only");
+    assert!(matches!(grants.committed(TAB, &Address::of("https://a.example/in")), Verdict::Allowed(_)));
+    assert!(allowed(&grants, TAB, Step::Act, "https://a.example/in"));
+    assert!(matches!(grants.committed(TAB, &Address::of("https://evil.example")), Verdict::Ask(_)));
+    assert!(!allowed(&grants, TAB, Step::Read, "https://evil.example"));
+    assert!(!allowed(&grants, TAB, Step::Act, "https://a.example"), "coming back asks again");
+}
+
+#[test]
+fn a_pass_is_for_one_step_in_one_place() {
+    let grants = Grants::new([site("https://a.example")]);
+    let address = Address::of("https://a.example/x");
+    let Verdict::Allowed(pass) = grants.check(TAB, Step::Read, &address) else { panic!("granted") };
+    assert!(pass.is_for(TAB, Step::Read, &address));
+    assert!(!pass.is_for(TAB, Step::Act, &address) && !pass.is_for(OTHER, Step::Read, &address));
+    assert!(!pass.is_for(TAB, Step::Read, &Address::of("https://b.example")));
+}
+
+#[test]
+fn nothing_is_granted_for_longer_than_its_kind_allows() {
+    for (address, kind, longest) in [
+        ("https://a.example", PlaceKind::Web, Lifetime::Always),
+        ("http://localhost:3000", PlaceKind::Near, Lifetime::Task),
+        ("http://192.168.1.1", PlaceKind::Near, Lifetime::Task),
+        ("http://localhost:2375", PlaceKind::Administration, Lifetime::Once),
+        ("http://169.254.169.254", PlaceKind::Metadata, Lifetime::Once),
+        ("chrome://settings", PlaceKind::Browser, Lifetime::Once),
+        ("chrome://password-manager", PlaceKind::Passwords, Lifetime::Once),
+        ("https://vault.bitwarden.com", PlaceKind::Passwords, Lifetime::Once),
+        ("chrome-extension://abcdefghijklmnopabcdefghijklmnop/x", PlaceKind::Extension, Lifetime::Once),
+        ("file:///etc/passwd", PlaceKind::File, Lifetime::Once),
+        ("view-source:https://a.example", PlaceKind::Browser, Lifetime::Once),
+    ] {
+        let mut grants = Grants::default();
+        let asked = question(&grants, TAB, Step::Act, address);
+        assert_eq!((asked.kind(), asked.longest()), (kind, longest), "{address}");
+        let kept = grants.allow(TAB, asked, Lifetime::Always);
+        assert_eq!(matches!(kept, Kept::Always(_)), longest == Lifetime::Always, "{address}");
+        assert!(allowed(&grants, TAB, Step::Act, address), "{address}");
+        assert_eq!(allowed(&grants, OTHER, Step::Act, address), longest > Lifetime::Once, "{address}");
+        grants.closed(TAB);
+        assert_eq!(allowed(&grants, TAB, Step::Act, address), longest > Lifetime::Once, "{address}");
+    }
+    let stored = Grants::new([site("http://localhost:3000"), site("https://a.example")]);
+    assert_eq!(stored.held().count(), 1, "a near site is never allowed for ever");
+}
+
+#[test]
+fn some_places_are_refused_whatever_the_person_said() {
+    let mut grants = Grants::default();
+    grants.refuse_port(9222);
+    for (address, why) in [
+        ("javascript:alert(1)", NoEntry::Forbidden(Forbidden::Script)),
+        ("data:text/html,x", NoEntry::Forbidden(Forbidden::NoOrigin)),
+        ("devtools://devtools", NoEntry::Forbidden(Forbidden::BrowserControl)),
+        ("chrome://inspect", NoEntry::Forbidden(Forbidden::BrowserControl)),
+        ("mailto:a@b.example", NoEntry::Forbidden(Forbidden::OtherProgram)),
+        ("https://u:p@a.example", NoEntry::Forbidden(Forbidden::Credentials)),
+        ("a.example", NoEntry::Forbidden(Forbidden::Unreadable)),
+        ("http://127.0.0.1:9222/json", NoEntry::DebuggingPort),
+        ("http://[::1]:9222/json", NoEntry::DebuggingPort),
+        ("http://localhost:9222/json", NoEntry::DebuggingPort),
+        ("chrome-error://chromewebdata/", NoEntry::ErrorPage),
+    ] {
+        assert_eq!(grants.check(TAB, Step::Act, &Address::of(address)), Verdict::Refused(why), "{address}");
+    }
+    assert!(
+        allowed(&grants, TAB, Step::Read, "chrome-error://chromewebdata/"),
+        "that there is an error is told"
+    );
+    assert!(allowed(&grants, TAB, Step::Navigate, "about:blank"));
+}
+
+#[test]
+fn a_move_to_the_encrypted_site_is_covered_and_back_is_not() {
+    let mut grants = Grants::default();
+    let asked = question(&grants, TAB, Step::Navigate, "http://a.example");
+    let _ = grants.allow(TAB, asked, Lifetime::Once);
+    assert!(matches!(grants.committed(TAB, &Address::of("https://a.example")), Verdict::Allowed(_)));
+    assert!(allowed(&grants, TAB, Step::Act, "https://a.example"));
+    assert!(!allowed(&grants, TAB, Step::Act, "https://b.example"));
+    let encrypted = Grants::new([site("https://a.example")]);
+    assert!(!allowed(&encrypted, TAB, Step::Act, "http://a.example"));
+}
+
+#[test]
+fn what_is_taken_back_asks_again() {
+    let mut grants = Grants::new([site("https://a.example")]);
+    grants.revoke(&Scope::Site(site("https://a.example")));
+    assert!(!allowed(&grants, TAB, Step::Act, "https://a.example"));
+}
+
+proptest! {
+    /// Whatever is asked, granted and walked through: only what was granted is allowed.
+    #[test]
+    fn only_what_was_granted_is_allowed(
+        steps in proptest::collection::vec((0_usize..4, 0_u8..4, 0_usize..5), 0..40),
+    ) {
+        const PLACES: [&str; 5] =
+            ["https://a.example", "https://b.example", "http://localhost:3000", "file:///x", "chrome://settings"];
+        let mut grants = Grants::default();
+        let mut granted = std::collections::BTreeSet::new();
+        for (kind, lifetime, place) in steps {
+            let address = Address::of(PLACES[place]);
+            match kind {
+                0 => if let Verdict::Ask(question) = grants.check(TAB, Step::Act, &address) {
+                    let lifetime = [Lifetime::Once, Lifetime::Task, Lifetime::Always][usize::from(lifetime % 3)];
+                    let _ = grants.allow(TAB, question, lifetime);
+                    granted.insert(place);
+                },
+                1 => { let _ = grants.committed(TAB, &address); }
+                2 => grants.closed(TAB),
+                _ => {}
+            }
+            for (at, place) in PLACES.iter().enumerate() {
+                if allowed(&grants, TAB, Step::Act, place) || allowed(&grants, OTHER, Step::Act, place) {
+                    prop_assert!(granted.contains(&at), "{place}");
+                }
+            }
+        }
+    }
+}

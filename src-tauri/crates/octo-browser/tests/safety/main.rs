@@ -1,0 +1,77 @@
+//! The safety rules through their public seams: tables of what must ask and what must not, and invariants.
+#![expect(clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod blocks;
+mod decorations;
+mod grants;
+mod leaks;
+mod names;
+mod secrets;
+mod sinks;
+
+use octo_browser::safety::{
+    Act, Action, Address, Editing, Element, Field, InForm, Judgement, Memory, Origin, Sink, Site, Target,
+    judge,
+};
+
+/// A site by its address.
+fn site(address: &str) -> Site {
+    address.parse().expect("a site")
+}
+
+/// A button that a script listens to.
+fn button(name: &str) -> Element {
+    Element {
+        role: "button".into(),
+        name: name.into(),
+        tag: "button".into(),
+        field: Field { kind: "button".into(), ..Field::default() },
+        form: InForm::None,
+        ..Element::default()
+    }
+}
+
+/// A link that leads to a page.
+fn link(name: &str, href: &str) -> Element {
+    Element {
+        role: "link".into(),
+        name: name.into(),
+        tag: "a".into(),
+        href: Some(href.into()),
+        form: InForm::None,
+        ..Element::default()
+    }
+}
+
+/// A line of text outside of any form.
+fn text_line(name: &str) -> Element {
+    Element {
+        role: "textbox".into(),
+        name: name.into(),
+        tag: "input".into(),
+        field: Field { kind: "text".into(), name: name.into(), ..Field::default() },
+        editing: Editing::Line,
+        form: InForm::None,
+        ..Element::default()
+    }
+}
+
+/// What is asked about an action on a plain page of `https://a.example`.
+fn asked(language: Option<&str>, element: &Element, action: Action<'_>) -> Vec<Sink> {
+    asked_with(&Memory::default(), language, element, action)
+}
+
+fn asked_with(memory: &Memory, language: Option<&str>, element: &Element, action: Action<'_>) -> Vec<Sink> {
+    let act = Act {
+        page: &Address::of("https://a.example/x"),
+        frame: &Origin::read("https://a.example"),
+        language,
+        loose_fields: None,
+        target: Target::Element(element),
+        action,
+    };
+    match judge(&act, memory) {
+        Judgement::Harmless => Vec::new(),
+        Judgement::Ask(question) => question.sinks().to_vec(),
+    }
+}

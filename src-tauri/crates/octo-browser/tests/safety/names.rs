@@ -1,0 +1,124 @@
+//! Names of buttons: which ask, in every language, and which must not. One row a name.
+
+use super::{asked, button, link};
+use octo_browser::safety::{Action, Deed, Sink};
+
+/// Names that ask, by language and what they do.
+const ASK: &str = include_str!("ask.txt");
+/// Names that ask although somebody tried to hide it.
+const HOSTILE: &str = include_str!("hostile.txt");
+/// Names that do nothing of the kind.
+const PLAIN: &str = include_str!("plain.txt");
+
+fn deed_of(name: &str) -> Deed {
+    match name {
+        "buy" => Deed::Buy,
+        "send" => Deed::Send,
+        "publish" => Deed::Publish,
+        "delete" => Deed::Delete,
+        "transfer" => Deed::Transfer,
+        "confirm" => Deed::Confirm,
+        "subscribe" => Deed::Subscribe,
+        "unsubscribe" => Deed::Unsubscribe,
+        "close" => Deed::CloseAccount,
+        "install" => Deed::Install,
+        other => panic!("no deed: {other}"),
+    }
+}
+
+fn rows(table: &str) -> impl Iterator<Item = &str> {
+    table.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+}
+
+#[test]
+fn names_that_cannot_be_taken_back_ask_in_every_language() {
+    let (mut languages, mut count, mut wrong) = (Vec::new(), 0, Vec::new());
+    for row in rows(ASK) {
+        let [language, deed, names] =
+            row.splitn(3, '\t').collect::<Vec<_>>().try_into().expect("three columns");
+        if !languages.contains(&language) {
+            languages.push(language);
+        }
+        for name in names.split(" | ") {
+            count += 1;
+            let sinks = asked(Some(language), &button(name), Action::Click);
+            if !matches!(&sinks[..], [Sink::Says(_)]) {
+                wrong.push(format!("{language} {deed} {name}: {sinks:?}"));
+            }
+            // The page may say any language, or none: it still asks.
+            for other in [None, Some("xx-Unknown"), Some("")] {
+                let sinks = asked(other, &button(name), Action::Click);
+                if sinks.is_empty() {
+                    wrong.push(format!("{language} {name} in a page of {other:?}"));
+                }
+            }
+            let exact =
+                asked(Some(language), &button(name), Action::Click).contains(&Sink::Says(deed_of(deed)));
+            if !exact && language == "en" {
+                wrong.push(format!("en {deed} {name}: another deed {sinks:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(languages.len(), 20, "{languages:?}");
+    assert!(count >= 300, "{count} rows");
+}
+
+#[test]
+fn names_that_are_dressed_up_ask() {
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for row in rows(HOSTILE) {
+        count += 1;
+        let name: String = serde_json::from_str(&format!("\"{row}\"")).expect("a JSON string");
+        if asked(Some("en"), &button(&name), Action::Click).is_empty() {
+            wrong.push(row);
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count >= 50, "{count} rows");
+}
+
+#[test]
+fn few_plain_names_ask() {
+    let (mut count, mut alarms) = (0, Vec::new());
+    for row in rows(PLAIN) {
+        let (language, names) = row.split_once('\t').expect("two columns");
+        for name in names.split(" | ") {
+            count += 1;
+            if !asked(Some(language), &button(name), Action::Click).is_empty() {
+                alarms.push(format!("{language} {name}"));
+            }
+        }
+    }
+    assert!(count >= 250, "{count} rows");
+    // At most one in a hundred.
+    assert!(alarms.len() * 100 <= count, "{} of {count}:\n{}", alarms.len(), alarms.join("\n"));
+}
+
+#[test]
+fn links_to_pages_are_read_and_not_obeyed() {
+    let alarm = |name: &str, href: &str| !asked(Some("en"), &link(name, href), Action::Click).is_empty();
+    for (name, href) in [
+        ("How to delete your old account before the service closes next month", "https://a.example/news/1"),
+        (
+            "Ten reasons why people buy more than they need, and what to do",
+            "https://a.example/how-to-delete-it",
+        ),
+        ("Home", "https://a.example/"),
+        ("Next page", "https://a.example/?page=2"),
+    ] {
+        assert!(!alarm(name, href), "{name}");
+    }
+    for (name, href) in [
+        ("Buy now", "https://a.example/cart"),
+        ("Here", "https://a.example/items/5/delete"),
+        ("Here", "https://a.example/x?action=unsubscribe&u=1"),
+        ("One two three four five six seven eight nine buy now", "#"),
+        ("One two three four five six seven eight nine buy now", "https://a.example/x#"),
+        ("One two three four five six seven eight nine buy now", "javascript:go()"),
+        ("Write to us", "mailto:a@b.example"),
+    ] {
+        assert!(alarm(name, href), "{name} {href}");
+    }
+}

@@ -1,0 +1,245 @@
+//! Actions and what they set off, apart from names.
+
+use super::{asked, button, link, site, text_line};
+use octo_browser::safety::{
+    Act, Action, Address, Deed, Dialog, Editing, Element, Field, Form, InForm, Judgement, Keys, Memory,
+    Origin, Sensitive, Sink, Target, judge,
+};
+
+fn field(kind: &str, autocomplete: &str, name: &str) -> Field {
+    Field { kind: kind.into(), autocomplete: autocomplete.into(), name: name.into(), ..Field::default() }
+}
+
+fn form(fields: Vec<Field>, action: &str, submits: &[&str]) -> InForm {
+    let submits = submits.iter().map(|name| (*name).to_owned()).collect();
+    InForm::Form(Form { fields, method: "post".into(), action: action.into(), submits })
+}
+
+fn submit(form: InForm) -> Element {
+    Element { name: "Go".into(), tag: "button".into(), form, ..Element::default() }
+}
+
+#[test]
+fn fields_that_matter_are_known() {
+    use Sensitive::{Code, Identity, Password, Payment};
+    for (field, expected) in [
+        (field("password", "", ""), Some(Password)),
+        (field(" PASSWORD ", "off", ""), Some(Password)),
+        (field("text", "current-password", ""), Some(Password)),
+        (field("text", "", "Passwort"), Some(Password)),
+        (field("text", "", "密码"), Some(Password)),
+        (field("text", "section-x billing cc-number", ""), Some(Payment)),
+        (field("tel", "CC-CSC", ""), Some(Payment)),
+        (field("text", "", "Card number"), Some(Payment)),
+        (field("text", "", "CVV"), Some(Payment)),
+        (field("text", "", "IBAN"), Some(Payment)),
+        (field("text", "", "カード番号"), Some(Payment)),
+        (field("text", "", "Номер карты"), Some(Payment)),
+        (field("text", "one-time-code", ""), Some(Code)),
+        (field("text", "", "验证码"), Some(Code)),
+        (field("text", "", "Social security number"), Some(Identity)),
+        (field("text", "", "Urbanity"), None),
+        (field("checkbox", "", "Show password"), None),
+        (field("search", "", "Search"), None),
+        (field("email", "email", "E-mail"), None),
+        (field("text", "name", "Name"), None),
+    ] {
+        assert_eq!(field.sensitive(), expected, "{field:?}");
+    }
+}
+
+#[test]
+fn sending_a_form_that_matters_asks() {
+    let login = || vec![field("text", "username", "Name"), field("password", "", "")];
+    let here = "https://a.example/login";
+    for (element, expected) in [
+        (submit(form(login(), here, &[])), vec![Sink::Submits(Sensitive::Password)]),
+        (submit(form(login(), "", &[])), vec![Sink::Submits(Sensitive::Password)]),
+        (
+            submit(form(vec![field("text", "cc-number", "")], here, &[])),
+            vec![Sink::Submits(Sensitive::Payment)],
+        ),
+        (
+            submit(form(login(), "https://evil.example/x", &[])),
+            vec![
+                Sink::Submits(Sensitive::Password),
+                Sink::SubmitsElsewhere(Some(site("https://evil.example"))),
+            ],
+        ),
+        (
+            submit(form(vec![], "http://a.example/x", &[])),
+            vec![Sink::SubmitsElsewhere(Some(site("http://a.example")))],
+        ),
+        (submit(form(vec![], "mailto:x@evil.example", &[])), vec![Sink::SubmitsElsewhere(None)]),
+        (submit(form(vec![field("text", "", "Name")], here, &[])), vec![]),
+        // A script's button in the form may send it too; one that only shows the password does not.
+        (
+            Element { form: form(login(), here, &[]), ..button("Go") },
+            vec![Sink::Submits(Sensitive::Password)],
+        ),
+        (Element { form: form(login(), here, &[]), ..button("Show password") }, vec![]),
+        (
+            Element { form: form(login(), here, &[]), ..button("Show password and go") },
+            vec![Sink::Submits(Sensitive::Password)],
+        ),
+        // What is called harmless but sends, sends.
+        (
+            Element { name: "Cancel".into(), ..submit(form(login(), here, &[])) },
+            vec![Sink::Submits(Sensitive::Password)],
+        ),
+        // The role says it is a field; the tag says it is not.
+        (
+            Element { role: "textbox".into(), tag: "div".into(), ..button("Delete") },
+            vec![Sink::Says(Deed::Delete)],
+        ),
+        (Element { role: "heading".into(), tag: "h1".into(), ..button("Pay") }, vec![Sink::Says(Deed::Buy)]),
+    ] {
+        assert_eq!(asked(None, &element, Action::Click), expected, "{element:?}");
+    }
+}
+
+#[test]
+fn enter_is_the_forms_button() {
+    let in_form = |form| Element { form, ..text_line("Name") };
+    let here = "https://a.example/x";
+    let enter = Action::Press { key: "Enter" };
+    for (element, expected) in [
+        (in_form(form(vec![field("password", "", "")], here, &[])), vec![Sink::Submits(Sensitive::Password)]),
+        (in_form(form(vec![], here, &["Place order"])), vec![Sink::Says(Deed::Buy)]),
+        (
+            in_form(form(vec![], "https://b.example", &["Search"])),
+            vec![Sink::SubmitsElsewhere(Some(site("https://b.example")))],
+        ),
+        (in_form(form(vec![], here, &["Search"])), vec![]),
+        (in_form(InForm::Unknown), vec![Sink::Enter]),
+        (text_line("Message"), vec![Sink::Enter]),
+        (Element { field: field("search", "", "Search"), ..text_line("Search") }, vec![]),
+        (Element { tag: "div".into(), editing: Editing::Lines, ..text_line("Message") }, vec![Sink::Enter]),
+        (button("Send"), vec![Sink::Says(Deed::Send)]),
+        (button("Next"), vec![]),
+    ] {
+        for action in [enter, Action::Press { key: "NumpadEnter" }, Action::Press { key: "Control+Enter" }] {
+            assert_eq!(asked(None, &element, action), expected, "{element:?}");
+        }
+        if element.editing != Editing::None {
+            let typed = Action::Type { text: "hello\n", keys: Keys::Pressed };
+            assert_eq!(asked(None, &element, typed), expected, "a typed line break is Enter: {element:?}");
+            assert_eq!(
+                asked(None, &element, Action::Type { text: "hello", keys: Keys::Pressed }),
+                [],
+                "{element:?}"
+            );
+        }
+    }
+    let lines = Element { tag: "textarea".into(), editing: Editing::Lines, ..text_line("Text") };
+    assert_eq!(asked(None, &lines, Action::Press { key: "Shift+Enter" }), []);
+}
+
+#[test]
+fn keys_are_what_they_do() {
+    for (element, key, asks) in [
+        (button("Delete"), "Space", true),
+        (button("Next"), "Tab", false),
+        (button("Next"), "ArrowDown", false),
+        (button("Next"), "Delete", true),
+        (button("Next"), "#", true),
+        (button("Next"), "Control+s", true),
+        (text_line("Name"), "Delete", false),
+        (text_line("Name"), "Control+a", false),
+        (text_line("Name"), "Control+v", true),
+        (text_line("Name"), "x", false),
+    ] {
+        assert_eq!(
+            !asked(None, &element, Action::Press { key }).is_empty(),
+            asks,
+            "{key} in {}",
+            element.tag
+        );
+    }
+}
+
+#[test]
+fn every_other_action_has_its_rule() {
+    let files = ["/home/a/cv.pdf".to_owned()];
+    let confirm = |message| Action::AcceptDialog { kind: Dialog::Confirm, message, text: "" };
+    let offered =
+        Element { download: Some("a\u{202e}fdp.exe".into()), ..link("Report", "https://a.example/r") };
+    let tick =
+        Element { tag: "input".into(), field: field("checkbox", "", ""), ..button("I agree to the terms") };
+    for (element, action, expected) in [
+        (button("x"), Action::Upload { files: &files }, vec![Sink::Uploads(files.to_vec())]),
+        (button("x"), Action::Download { name: "a.pdf" }, vec![Sink::Downloads("a.pdf".into())]),
+        (offered, Action::Click, vec![Sink::Downloads("afdp.exe".into())]),
+        (button("x"), Action::Permission { name: "geolocation" }, vec![Sink::Permits("geolocation".into())]),
+        (button("x"), Action::Evaluate, vec![Sink::Evaluates]),
+        (button("x"), confirm("Sure?"), vec![Sink::Accepts(Dialog::Confirm)]),
+        (button("x"), confirm("Delete all?"), vec![Sink::Accepts(Dialog::Confirm), Sink::Says(Deed::Delete)]),
+        (button("x"), Action::AcceptDialog { kind: Dialog::Alert, message: "Delete", text: "" }, vec![]),
+        (button("Delete"), Action::Hover, vec![]),
+        (button("Delete"), Action::Scroll, vec![]),
+        (
+            button("Card"),
+            Action::Drag { onto: Target::Element(&button("Trash: delete")) },
+            vec![Sink::Says(Deed::Delete)],
+        ),
+        (button("Card"), Action::Drag { onto: Target::Element(&button("Done")) }, vec![]),
+        (button("Card"), Action::Drag { onto: Target::Unknown }, vec![Sink::Unknown]),
+        (tick, Action::Click, vec![]),
+        (text_line("Send message to"), Action::Click, vec![]),
+        (
+            Element { field: field("password", "", ""), ..text_line("") },
+            Action::Type { text: "x", keys: Keys::Inserted },
+            vec![Sink::Writes(Sensitive::Password)],
+        ),
+        (button("x"), Action::Type { text: "e", keys: Keys::Pressed }, vec![Sink::Shortcut]),
+        (link("Mail", "mailto:a@b.example"), Action::Click, vec![Sink::OpensProgram]),
+    ] {
+        assert_eq!(asked(None, &element, action), expected, "{element:?}");
+    }
+    let icon = Element { texts: vec!["#compose.btn-send".into()], ..button("") };
+    assert_eq!(
+        asked(None, &icon, Action::Click),
+        [Sink::Says(Deed::Send)],
+        "a nameless button is told by its hint"
+    );
+}
+
+#[test]
+fn what_is_not_known_asks() {
+    let act = |action, loose_fields| Act {
+        page: &Address::Blank,
+        frame: &Origin::Opaque,
+        language: None,
+        loose_fields,
+        target: Target::Unknown,
+        action,
+    };
+    for action in
+        [Action::Click, Action::Press { key: "Enter" }, Action::Type { text: "x", keys: Keys::Inserted }]
+    {
+        assert!(matches!(judge(&act(action, None), &Memory::default()), Judgement::Ask(_)), "{action:?}");
+    }
+    let element = button("Continue");
+    let pay = Act { target: Target::Element(&element), ..act(Action::Click, Some(Sensitive::Payment)) };
+    let Judgement::Ask(question) = judge(&pay, &Memory::default()) else {
+        panic!("a page that asks for a card")
+    };
+    assert_eq!((question.name(), question.role(), question.place()), ("Continue", "button", None));
+    assert_eq!(question.sinks(), [Sink::Submits(Sensitive::Payment)]);
+}
+
+#[test]
+fn the_question_shows_the_real_name_and_the_frames_site() {
+    let element = button("Se\u{200b}nd\n\u{202e}now");
+    let act = Act {
+        page: &Address::of("https://a.example"),
+        frame: &Origin::read("https://frame.example"),
+        language: Some("en"),
+        loose_fields: None,
+        target: Target::Element(&element),
+        action: Action::Click,
+    };
+    let Judgement::Ask(question) = judge(&act, &Memory::default()) else { panic!("it sends") };
+    assert_eq!(question.name(), "Send now");
+    assert_eq!(question.place(), Some(&site("https://frame.example")));
+}

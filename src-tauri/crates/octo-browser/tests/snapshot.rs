@@ -1,0 +1,315 @@
+//! Snapshots of captures recorded from a real browser (the pages lie beside them), and of trees no browser sends.
+#![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use octo_browser::snapshot::{
+    Area, Captured, CapturedFrame, CapturedSession, Change, Content, DocumentId, Filter, LayoutReply, Owner,
+    Piece, Query, RefError, Refs, Snapshot, TreeReply, Viewport, WHOLE, estimate_tokens,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const PAGES: [&str; 9] =
+    ["shop", "table", "table-scrolled", "docs", "form", "form-shown", "admin", "admin-menu", "hostile"];
+
+fn captured(name: &str) -> Captured {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshot/captures/{name}.json.gz"));
+    let mut text = String::new();
+    let file = std::fs::File::open(path).expect("the recording");
+    GzDecoder::new(file).read_to_string(&mut text).expect("gzip");
+    capture_of(&serde_json::from_str(&text).expect("JSON"))
+}
+
+fn capture_of(value: &Value) -> Captured {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let number = |value: &Value| value.as_f64().unwrap_or_default();
+    Captured {
+        title: text(&value["title"]),
+        viewport: Viewport {
+            width: number(&value["viewport"]["width"]),
+            height: number(&value["viewport"]["height"]),
+        },
+        sessions: list(&value["sessions"])
+            .into_iter()
+            .map(|session| CapturedSession {
+                session: text(&session["session"]),
+                scale: number(&session["scale"]),
+                layout: serde_json::from_value::<LayoutReply>(session["layout"].clone()).expect("a layout"),
+            })
+            .collect(),
+        frames: list(&value["frames"])
+            .into_iter()
+            .map(|frame| CapturedFrame {
+                document: DocumentId(text(&frame["document"])),
+                frame: text(&frame["frame"]),
+                session: frame["session"]
+                    .as_u64()
+                    .and_then(|place| usize::try_from(place).ok())
+                    .unwrap_or_default(),
+                url: text(&frame["url"]),
+                origin: text(&frame["origin"]),
+                tree: serde_json::from_value::<TreeReply>(frame["tree"].clone()).expect("a tree"),
+                owner: frame["owner"].as_object().map(|owner| Owner {
+                    frame: text(&owner["frame"]),
+                    node: owner["node"].as_i64().unwrap_or_default(),
+                }),
+            })
+            .collect(),
+    }
+}
+
+fn snapshot(name: &str) -> (Snapshot, Refs) {
+    let mut refs = Refs::default();
+    (Snapshot::new(&captured(name), &mut refs), refs)
+}
+
+fn whole(name: &str) -> String {
+    snapshot(name).0.render(WHOLE, Filter::default()).text
+}
+
+/// The numbers in brackets a text holds.
+fn refs_in(text: &str) -> Vec<u32> {
+    text.split('[').skip(1).filter_map(|rest| rest.split_once(']')?.0.parse().ok()).collect()
+}
+
+/// The ref of the first target on the page with this label.
+fn number_of(text: &str, label: &str) -> u32 {
+    let rest = text.split_once(label).expect(label).1;
+    *refs_in(rest).first().expect("a ref")
+}
+
+#[test]
+fn pages_read_as_they_look() {
+    for page in ["shop", "form", "admin", "hostile"] {
+        insta::with_settings!({ snapshot_path => "snapshot/texts", prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(page, whole(page));
+        });
+    }
+}
+
+#[test]
+fn every_ref_that_is_printed_leads_to_a_node_and_stays_when_captured_again() {
+    for page in PAGES {
+        let mut refs = Refs::default();
+        let first = Snapshot::new(&captured(page), &mut refs).render(WHOLE, Filter::default());
+        let second = Snapshot::new(&captured(page), &mut refs);
+        assert_eq!(first, second.render(WHOLE, Filter::default()), "{page}");
+        for budget in [250, 1_000, 4_000, WHOLE] {
+            for number in refs_in(&second.render(budget, Filter::default()).text) {
+                assert!(refs.lookup(number).is_ok_and(|place| place.node > 0), "{page}: {number}");
+            }
+        }
+        assert_eq!(
+            second.diff(&Snapshot::new(&captured(page), &mut refs), 500).change,
+            Change::Nothing,
+            "{page}"
+        );
+    }
+}
+
+#[test]
+fn the_budget_is_kept_and_what_is_left_out_is_counted() {
+    for page in PAGES {
+        let (snapshot, _) = snapshot(page);
+        let all = snapshot.render(WHOLE, Filter::default());
+        assert!(all.left_out.is_empty());
+        for budget in [250, 400, 1_000, 4_000] {
+            for content in [Content::All, Content::Targets] {
+                for area in [Area::Page, Area::Viewport] {
+                    let part = snapshot.render(budget, Filter { content, area });
+                    assert!(part.tokens <= budget, "{page}: {} of {budget}", part.tokens);
+                    assert_eq!(part.tokens, estimate_tokens(&part.text));
+                    if (content, area) == (Content::All, Area::Page) {
+                        let shown = part.text.lines().count() - part.left_out.len();
+                        let missing: usize = part.left_out.iter().map(|left| left.lines).sum();
+                        assert_eq!(shown + missing, all.text.lines().count(), "{page} at {budget}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_secret_is_in_no_text_even_once_the_page_shows_it() {
+    let secrets = ["correct horse", "4111", "737", "482913", "battery staple"];
+    let mut refs = Refs::default();
+    let before = Snapshot::new(&captured("form"), &mut refs);
+    let shown = Snapshot::new(&captured("form-shown"), &mut refs);
+    for snapshot in [&before, &shown] {
+        let texts = [
+            snapshot.render(WHOLE, Filter::default()).text,
+            snapshot.diff(&before, 2_000).text,
+            snapshot.read(&Piece::Whole, 0, WHOLE).expect("the page").text,
+            snapshot.find(&Query { role: "textbox".to_owned(), ..Query::default() }, 2_000).text,
+        ];
+        for (secret, text) in secrets.iter().flat_map(|secret| texts.iter().map(move |text| (secret, text))) {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+        assert!(texts[0].contains("Ada Lovelace"));
+    }
+}
+
+#[test]
+fn what_a_person_cannot_see_is_left_out_or_marked() {
+    let (snapshot, _) = snapshot("hostile");
+    let texts = [whole("hostile"), snapshot.read(&Piece::Whole, 0, WHOLE).expect("the page").text];
+    for text in texts {
+        assert!(!text.contains("HIDDEN"), "{text}");
+        for seen in ["Visible soup text.", "Visible gradient.", "Visible on picture.", "Visible scroll two."]
+        {
+            assert!(text.contains(seen), "{seen} in {text}");
+        }
+        assert!(text.chars().all(|char| !matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{e0000}'..='\u{e007f}')));
+    }
+    assert!(whole("hostile").contains("(in the colour of its background) MARKED-white"));
+    assert_eq!(snapshot.hidden_texts(), 13);
+}
+
+#[test]
+fn a_long_table_is_folded_and_its_rows_are_found_and_read() {
+    let (snapshot, refs) = snapshot("table");
+    let text = snapshot.render(4_000, Filter::default());
+    assert!(text.tokens < 1_100, "{}", text.tokens);
+    let left = text.left_out.first().expect("rows are left out");
+    assert!(refs.lookup(left.read.expect("a ref to read by")).is_ok());
+    let found = snapshot.find(&Query { text: "customer 277".to_owned(), ..Query::default() }, 500);
+    assert_eq!((found.matches, found.shown), (1, 1));
+    assert!(found.text.starts_with("# Customers\n277 | Customer 277 | "), "{}", found.text);
+    let buttons = snapshot.find(&Query { text: "delete".to_owned(), role: "button".to_owned() }, 500);
+    assert_eq!(buttons.matches, 300);
+    let mut from = 0;
+    let mut read = String::new();
+    while let Some(page) = snapshot.read(&Piece::Ref(left.read.expect("a ref")), from, 700) {
+        assert!(estimate_tokens(&page.text) <= 700);
+        read.push_str(&page.text);
+        match page.next {
+            Some(next) => from = next,
+            None => break,
+        }
+    }
+    assert_eq!(read.lines().filter(|line| line.contains("Customer ")).count(), 300);
+}
+
+#[test]
+fn a_change_is_a_few_lines_and_refs_survive_it() {
+    let mut refs = Refs::default();
+    let before = Snapshot::new(&captured("admin"), &mut refs);
+    let orders = number_of(&before.render(WHOLE, Filter::default()).text, "\"Orders\"");
+    let after = Snapshot::new(&captured("admin-menu"), &mut refs);
+    let diff = after.diff(&before, 500);
+    assert_eq!(diff.change, Change::Lines);
+    assert!(diff.text.contains("+ link \"General\""), "{}", diff.text);
+    assert!(diff.text.lines().count() <= 3, "{}", diff.text);
+    assert_eq!(number_of(&after.render(WHOLE, Filter::default()).text, "\"Orders\""), orders);
+    let back = before.diff(&after, 500);
+    assert!(back.text.contains("- link \"General\""), "{}", back.text);
+}
+
+#[test]
+fn a_ref_that_leads_nowhere_says_why_and_is_found_again_only_if_unique() {
+    let mut refs = Refs::default();
+    let first = Snapshot::new(&captured("shop"), &mut refs);
+    let text = first.render(WHOLE, Filter::default()).text;
+    let (go, more) = (number_of(&text, "button \"Go\""), number_of(&text, "link \"More\""));
+    assert_eq!(refs.lookup(99_999), Err(RefError::NeverGiven { number: 99_999 }));
+    let mut reloaded = captured("shop");
+    for frame in &mut reloaded.frames {
+        frame.document.0.push_str("-again");
+    }
+    let second = Snapshot::new(&reloaded, &mut refs);
+    assert!(matches!(refs.lookup(go), Err(RefError::DocumentGone { known: Some(_), .. })));
+    let again = refs.again(go, &second).expect("one button of this name");
+    assert!(again > go && refs.lookup(again).is_ok());
+    assert!(refs.again(more, &second).is_err(), "two links are named so");
+    for frame in &mut reloaded.frames {
+        frame.document.0.push('x');
+        frame.origin = "https://elsewhere.example".to_owned();
+    }
+    let third = Snapshot::new(&reloaded, &mut refs);
+    assert!(refs.again(go, &third).is_err(), "another site's button is another button");
+}
+
+#[test]
+fn a_manual_reads_as_markdown() {
+    let (snapshot, _) = snapshot("docs");
+    let part = snapshot.read(&Piece::Under("Part 3.2".to_owned()), 0, WHOLE).expect("the heading").text;
+    insta::with_settings!({ snapshot_path => "snapshot/texts", prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!("docs-part", part);
+    });
+    assert!(snapshot.read(&Piece::Under("No such heading".to_owned()), 0, WHOLE).is_none());
+}
+
+fn built(nodes: &[Value], backends: &[i64], parents: &[i64]) -> Captured {
+    let count = backends.len();
+    let clickable: Vec<usize> = (0..count).step_by(3).collect();
+    capture_of(&json!({
+        "title": "t", "viewport": { "width": 800, "height": 600 },
+        "sessions": [{ "session": "s", "scale": 1, "layout": { "strings": ["DIV", "block", "é"], "documents": [{
+            "nodes": { "parentIndex": parents, "nodeType": vec![1; count], "nodeName": vec![0; count],
+                "backendNodeId": backends, "isClickable": { "index": clickable } },
+            "layout": { "nodeIndex": (0..count).collect::<Vec<_>>(), "styles": vec![[1]; count],
+                "bounds": vec![[0, 0, 10, 10]; count] } }] } }],
+        "frames": [
+            { "document": "d", "frame": "f", "session": 0, "url": "https://a.example/", "origin": "https://a.example",
+              "tree": { "nodes": nodes } },
+            { "document": "e", "frame": "g", "session": 7, "url": "", "origin": "", "tree": { "nodes": [] },
+              "owner": { "frame": "g", "node": 1 } }]
+    }))
+}
+
+#[test]
+fn a_hundred_thousand_levels_are_walked_and_not_recursed() {
+    let count = 100_000;
+    let nodes: Vec<Value> = (0..count)
+        .map(|place| {
+            json!({ "nodeId": place.to_string(), "role": { "value": "generic" }, "name": { "value": "" },
+            "backendDOMNodeId": place + 1, "childIds": [(place + 1).to_string()] })
+        })
+        .collect();
+    let backends: Vec<i64> = (1..=count).collect();
+    let parents: Vec<i64> = (-1..count - 1).collect();
+    let mut refs = Refs::default();
+    let snapshot = Snapshot::new(&built(&nodes, &backends, &parents), &mut refs);
+    assert!(snapshot.render(4_000, Filter::default()).tokens <= 4_000);
+    assert!(snapshot.read(&Piece::Whole, 0, 1_000).is_some());
+}
+
+proptest! {
+    #[test]
+    fn no_tree_a_page_could_send_breaks_a_snapshot(
+        given in prop::collection::vec((0_u32..14, prop::collection::vec(0_u32..16, 0..5), 0_i64..9, 0_usize..8, "[a-cé日|\\[\\]\u{200b}\u{202e} ]{0,40}"), 1..14),
+        parents in prop::collection::vec(-3_i64..14, 0..14),
+        budget in 0_usize..600,
+    ) {
+        const ROLES: [&str; 8] = ["generic", "button", "row", "cell", "heading", "StaticText", "list", "textbox"];
+        let nodes: Vec<Value> = given
+            .iter()
+            .map(|(id, children, backend, role, name)| json!({ "nodeId": id.to_string(), "backendDOMNodeId": backend,
+                "role": { "value": ROLES[*role] }, "name": { "value": name }, "value": { "value": "secret-value" },
+                "childIds": children.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+            .collect();
+        let backends: Vec<i64> = (0..parents.len()).map(|place| i64::try_from(place).unwrap_or_default() % 7).collect();
+        let mut refs = Refs::default();
+        let captured = built(&nodes, &backends, &parents);
+        let one = Snapshot::new(&captured, &mut refs);
+        let two = Snapshot::new(&captured, &mut refs);
+        prop_assert_eq!(two.diff(&one, 300).change, Change::Nothing);
+        let text = two.render(budget, Filter::default());
+        prop_assert!(text.tokens <= budget.max(250));
+        let unseen = text.text.contains(['\u{200b}', '\u{202e}']);
+        prop_assert!(!unseen);
+        let mut from = 0;
+        while let Some(page) = two.read(&Piece::Whole, from, 20) {
+            match page.next {
+                Some(next) => { prop_assert!(next > from); from = next }
+                None => break,
+            }
+        }
+        two.find(&Query { text: "a".to_owned(), ..Query::default() }, 100);
+    }
+}

@@ -1,0 +1,260 @@
+//! The agent in the person's browser: one attachment for the app, a [`Seat`] in it for each session.
+//!
+//! [`HomeBrowser`] attaches when a tool call or the person needs it, never by itself, and tells how that stands.
+//! [`Seat`] is what a session's tool reaches: it weighs what a call would do at the live page (`weigh`), carries out
+//! what was allowed and nothing else (`carry`), and shows the person what happens (`live`).
+
+mod carry;
+mod doctor;
+mod facts;
+mod hands;
+mod live;
+mod reading;
+mod seat;
+mod state;
+mod weigh;
+
+use seat::Place;
+pub(crate) use seat::Seat;
+
+use octo_browser::{Browser, Connected, Environment, Found, Launch, Probe, Wanted, candidates, executables};
+use octo_protocol::{ApiError, BrowserChoice, BrowserState, LivePage, SessionId};
+use octo_workspace::Blobs;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
+use tokio::sync::broadcast;
+
+/// News a slow watcher may fall behind: pictures come twice a second.
+const NEWS: usize = 256;
+
+/// What is told of the browser, and not stored.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum News {
+    /// How the attachment stands.
+    State(BrowserState),
+    /// What a session does in a page; none once it left it.
+    Page(SessionId, Option<Box<LivePage>>),
+}
+
+/// The app's one attachment to a browser. Clones are one.
+#[derive(Clone)]
+pub(crate) struct HomeBrowser(Arc<Inner>);
+
+struct Inner {
+    environment: Environment,
+    browser: Browser,
+    /// Where the profile of Octo's own browser is.
+    profile: PathBuf,
+    blobs: Blobs,
+    standing: Mutex<Standing>,
+    seats: Mutex<HashMap<SessionId, Weak<Place>>>,
+    news: broadcast::Sender<News>,
+}
+
+/// What is kept beside the attachment.
+struct Standing {
+    choice: BrowserChoice,
+    /// As it was told last.
+    told: BrowserState,
+    /// Why the last attempt came to nothing.
+    failure: Option<ApiError>,
+    /// Ports at which browsers are controlled: no page leads there.
+    ports: Vec<u16>,
+}
+
+impl HomeBrowser {
+    /// Attached to nothing yet.
+    pub fn new(home: &Path, blobs: Blobs, choice: BrowserChoice) -> Self {
+        let environment = Environment::of_process();
+        let browser = Browser::new(environment.clone(), Wanted::Any);
+        let standing = Standing { choice, told: BrowserState::Apart, failure: None, ports: Vec::new() };
+        let inner = Inner {
+            environment,
+            browser,
+            profile: home.join("browser"),
+            blobs,
+            standing: Mutex::new(standing),
+            seats: Mutex::default(),
+            news: broadcast::channel(NEWS).0,
+        };
+        let home = Self(Arc::new(inner));
+        let (weak, mut states) = (Arc::downgrade(&home.0), home.0.browser.state());
+        tokio::spawn(async move {
+            while states.changed().await.is_ok() {
+                let Some(inner) = weak.upgrade() else { return };
+                Self(inner).tell();
+            }
+        });
+        home
+    }
+
+    /// A session's place in it; the same for as long as somebody holds it.
+    pub fn seat(&self, session: SessionId, outputs: PathBuf) -> Seat {
+        let mut seats = lock(&self.0.seats);
+        if let Some(seat) = seats.get(&session).and_then(Weak::upgrade) {
+            return Seat(seat);
+        }
+        seats.retain(|_, seat| seat.strong_count() > 0);
+        let seat = Seat::new(self.clone(), session, outputs);
+        seats.insert(session, Arc::downgrade(&seat.0));
+        seat
+    }
+
+    /// The place of a session that has one.
+    pub fn seated(&self, session: SessionId) -> Option<Seat> {
+        lock(&self.0.seats).get(&session).and_then(Weak::upgrade).map(Seat)
+    }
+
+    /// How the attachment stands.
+    pub fn state(&self) -> BrowserState {
+        lock(&self.0.standing).told.clone()
+    }
+
+    /// What is told from now on.
+    pub fn watch(&self) -> broadcast::Receiver<News> {
+        self.0.news.subscribe()
+    }
+
+    /// Takes a choice into use. A connection to another browser ends.
+    pub fn choose(&self, choice: &BrowserChoice) {
+        {
+            let mut standing = lock(&self.0.standing);
+            if standing.choice == *choice {
+                return;
+            }
+            standing.choice = choice.clone();
+            standing.failure = None;
+        }
+        self.let_go();
+        self.0.browser.disconnect();
+        self.tell();
+    }
+
+    /// The attachment, made now if there is none. While the browser asks the person this waits for as long as they
+    /// take, with everyone else who needs it.
+    ///
+    /// # Errors
+    ///
+    /// Why not. Nothing is tried again by itself.
+    pub async fn connect(&self) -> Result<Connected, ApiError> {
+        let wanted = match self.wanted() {
+            Ok(wanted) => wanted,
+            Err(error) => return Err(self.failed(error)),
+        };
+        self.0.browser.want(wanted);
+        let connected = match self.0.browser.connect().await {
+            Ok(connected) => connected,
+            Err(error) => return Err(self.failed(state::not_connected(&error))),
+        };
+        lock(&self.0.standing).failure = None;
+        if connected.fresh == octo_browser::Freshness::New {
+            let ports = self.0.browser.look().await.into_iter().map(|found| found.port).collect();
+            lock(&self.0.standing).ports = ports;
+        }
+        Ok(connected)
+    }
+
+    /// The attachment, if there is one now.
+    pub fn connected(&self) -> Option<Connected> {
+        self.0.browser.connected()
+    }
+
+    /// Ends the attachment, or gives up waiting for it. Tabs stay as they are.
+    pub fn detach(&self) {
+        lock(&self.0.standing).failure = None;
+        self.let_go();
+        self.0.browser.disconnect();
+        self.tell();
+    }
+
+    fn let_go(&self) {
+        let seats: Vec<Seat> = lock(&self.0.seats).values().filter_map(Weak::upgrade).map(Seat).collect();
+        for seat in seats {
+            seat.let_go();
+        }
+    }
+
+    /// Where browsers can be attached to now, asked without the person hearing of it.
+    async fn found(&self) -> Vec<Found> {
+        octo_browser::find(&self.0.environment, self.named_folder().as_deref()).await
+    }
+
+    fn named_folder(&self) -> Option<PathBuf> {
+        match &lock(&self.0.standing).choice {
+            BrowserChoice::Folder { path } => Some(PathBuf::from(path)),
+            BrowserChoice::Automatic
+            | BrowserChoice::Installed { .. }
+            | BrowserChoice::Own
+            | BrowserChoice::Off => None,
+        }
+    }
+
+    fn wanted(&self) -> Result<Wanted, ApiError> {
+        let choice = lock(&self.0.standing).choice.clone();
+        match choice {
+            BrowserChoice::Automatic => Ok(Wanted::Any),
+            BrowserChoice::Folder { path } => Ok(Wanted::Folder(PathBuf::from(path))),
+            BrowserChoice::Off => Err(ApiError::new("browser.off")),
+            BrowserChoice::Installed { id } => {
+                let known = candidates(&self.0.environment, None);
+                let mut of_it = known.into_iter().filter(|one| state::id_of(one.product) == id);
+                let first =
+                    of_it.next().ok_or_else(|| ApiError::new("browser.unknown").arg("browser", &id))?;
+                // The one of its folders it was used with.
+                let chosen = std::iter::once(first.clone()).chain(of_it).find(|one| one.folder.is_dir());
+                Ok(Wanted::Folder(chosen.unwrap_or(first).folder))
+            }
+            BrowserChoice::Own => {
+                let programs = executables(&self.0.environment);
+                let (_, program) =
+                    programs.into_iter().next().ok_or_else(|| ApiError::new("browser.none_installed"))?;
+                let profile = octo_workspace::private_folder(&self.0.profile)
+                    .map_err(|error| ApiError::new("browser.not_started").detail(error))?;
+                Ok(Wanted::OwnProfile(Launch { program, profile, arguments: Vec::new() }))
+            }
+        }
+    }
+
+    fn failed(&self, error: ApiError) -> ApiError {
+        lock(&self.0.standing).failure = Some(error.clone());
+        self.tell();
+        error
+    }
+
+    /// Tells how it stands, if that is not what was told last.
+    fn tell(&self) {
+        let now = self.0.browser.state().borrow().clone();
+        let mut standing = lock(&self.0.standing);
+        let state = state::told(now, standing.failure.as_ref());
+        if standing.told != state {
+            standing.told = state.clone();
+            // Nobody watching is no fault.
+            let _nobody = self.0.news.send(News::State(state));
+        }
+    }
+
+    fn tell_page(&self, session: SessionId, page: Option<LivePage>) {
+        let _nobody = self.0.news.send(News::Page(session, page.map(Box::new)));
+    }
+
+    fn blobs(&self) -> Blobs {
+        self.0.blobs.clone()
+    }
+
+    fn ports(&self) -> Vec<u16> {
+        lock(&self.0.standing).ports.clone()
+    }
+}
+
+/// Whether somebody could come in besides the person, at what was found.
+fn is_open(found: &Found) -> bool {
+    matches!(found.probe, Probe::Flag { .. })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that is done under these locks can panic half-way.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

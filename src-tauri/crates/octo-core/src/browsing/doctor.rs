@@ -1,0 +1,235 @@
+//! The look at all that is needed to work in a browser, a line for each, and what can be done about it.
+
+use super::{HomeBrowser, is_open, state};
+use octo_browser::{Channel, Found, Probe, candidates, executables};
+use octo_protocol::{
+    ApiError, BrowserCheck, BrowserCheckKind, BrowserCheckResult, BrowserChoice, BrowserDoor, BrowserRepair,
+    BrowserState, BrowserWay, FoundBrowser,
+};
+
+/// The first version that asks its person.
+const ASKS_SINCE: u32 = 144;
+
+impl HomeBrowser {
+    /// The browsers of this machine that were used, or that answer, and how each answers. Asks the person nothing.
+    pub async fn find(&self) -> Vec<FoundBrowser> {
+        let found = octo_browser::find(&self.0.environment, None).await;
+        let named = match self.named_folder() {
+            Some(folder) => octo_browser::find(&self.0.environment, Some(&folder)).await,
+            None => Vec::new(),
+        };
+        let door = |found: &Found| match found.probe {
+            Probe::Flag { .. } => BrowserDoor::Open,
+            Probe::Approval { .. } => BrowserDoor::Asks,
+            Probe::Stranger | Probe::Off => BrowserDoor::Closed,
+        };
+        let mut browsers: Vec<FoundBrowser> = Vec::new();
+        let known = candidates(&self.0.environment, None).into_iter().filter(|one| one.folder.is_dir());
+        let answering = named.iter().chain(&found);
+        for candidate in answering.clone().map(|found| found.candidate.clone()).chain(known) {
+            let folder = candidate.folder.display().to_string();
+            if browsers.iter().any(|browser| browser.folder == folder) {
+                continue;
+            }
+            let heard = answering.clone().find(|found| found.candidate.folder == candidate.folder);
+            browsers.push(FoundBrowser {
+                id: state::id_of(candidate.product),
+                name: candidate.product.name().to_owned(),
+                folder,
+                door: heard.map_or(BrowserDoor::Closed, door),
+                allow_address: candidate.product.switch_page().to_owned(),
+            });
+        }
+        browsers
+    }
+
+    /// The checks, in the order they build on each other. Asks the person nothing, attaches to nothing.
+    pub async fn examine(&self) -> Vec<BrowserCheck> {
+        let choice = super::lock(&self.0.standing).choice.clone();
+        let installed = executables(&self.0.environment);
+        let found = if choice == BrowserChoice::Own { Vec::new() } else { self.found().await };
+        let state = self.state();
+        let mut checks = vec![self.installed(installed.first().map(|(product, _)| product.name()), &choice)];
+        if choice != BrowserChoice::Own {
+            checks.push(version(&state, &found));
+            checks.push(listens(&state, &found, &installed));
+        }
+        checks.push(attached(&state));
+        checks.push(self.works().await);
+        checks.push(private(&state, &found));
+        checks
+    }
+
+    fn installed(&self, name: Option<&str>, choice: &BrowserChoice) -> BrowserCheck {
+        let about = BrowserCheckKind::Installed;
+        match (choice, name) {
+            (BrowserChoice::Off, _) => check(about, BrowserCheckResult::Broken, ApiError::new("browser.off")),
+            (_, Some(name)) => {
+                let note = ApiError::new("browser.check.installed").arg("browser", name);
+                check(about, BrowserCheckResult::Fine, note)
+            }
+            // One in a folder the person named need not be where programs usually are.
+            (BrowserChoice::Folder { path }, None) => {
+                let note = ApiError::new("browser.check.folder").arg("folder", path);
+                check(about, BrowserCheckResult::Notice, note)
+            }
+            (_, None) => BrowserCheck {
+                repair: Some(BrowserRepair::ChooseFolder),
+                ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.none_installed"))
+            },
+        }
+    }
+
+    /// Opens, reads and closes an empty page of Octo's own.
+    async fn works(&self) -> BrowserCheck {
+        let about = BrowserCheckKind::Works;
+        let Some(connected) = self.connected() else {
+            return check(about, BrowserCheckResult::Skipped, ApiError::new("browser.check.not_attached"));
+        };
+        let tried = async {
+            let tab = connected.tabs.open("about:blank").await.map_err(|error| error.to_string())?;
+            let page = octo_browser::Page::attach(&connected.link, &tab.target).await;
+            let read = match &page {
+                Ok(page) => page.frames().await.map(|_| ()).map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            drop(page);
+            let closed = connected.tabs.close(&tab, octo_browser::Closing::OnlyOurs).await;
+            read.and(closed.map_err(|error| error.to_string()))
+        };
+        match tried.await {
+            Ok(()) => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.works")),
+            Err(why) => BrowserCheck {
+                repair: Some(BrowserRepair::Attach),
+                ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.unreachable").detail(why))
+            },
+        }
+    }
+}
+
+fn check(about: BrowserCheckKind, result: BrowserCheckResult, note: ApiError) -> BrowserCheck {
+    BrowserCheck { about, result, note, repair: None }
+}
+
+/// The version, where it is known: a browser that asks does not tell it before it was allowed, but only new ones ask.
+fn version(state: &BrowserState, found: &[Found]) -> BrowserCheck {
+    let about = BrowserCheckKind::Version;
+    let told = match state {
+        BrowserState::Attached { version, .. } => Some(version.clone()),
+        _ => found.iter().find_map(|found| match &found.probe {
+            Probe::Flag { version, .. } => Some(version.clone()),
+            Probe::Approval { .. } | Probe::Stranger | Probe::Off => None,
+        }),
+    };
+    let major = told.as_deref().and_then(major_of);
+    let asks = found.iter().any(|found| matches!(found.probe, Probe::Approval { .. }));
+    match (major, told) {
+        (Some(major), Some(told)) if major < ASKS_SINCE => {
+            let note = ApiError::new("browser.check.old").arg("version", told).arg("needed", ASKS_SINCE);
+            check(about, BrowserCheckResult::Notice, note)
+        }
+        (_, Some(told)) => {
+            let note = ApiError::new("browser.check.version").arg("version", told);
+            check(about, BrowserCheckResult::Fine, note)
+        }
+        (_, None) if asks => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.asks")),
+        (_, None) => check(about, BrowserCheckResult::Skipped, ApiError::new("browser.check.no_version")),
+    }
+}
+
+fn major_of(version: &str) -> Option<u32> {
+    version.rsplit('/').next()?.split('.').next()?.parse().ok()
+}
+
+fn listens(
+    state: &BrowserState,
+    found: &[Found],
+    installed: &[(&'static octo_browser::Product, std::path::PathBuf)],
+) -> BrowserCheck {
+    let about = BrowserCheckKind::Listens;
+    if let BrowserState::Attached { browser, .. } = state {
+        let note = ApiError::new("browser.check.listens").arg("browser", browser);
+        return check(about, BrowserCheckResult::Fine, note);
+    }
+    let answers = |found: &&Found| matches!(found.probe, Probe::Flag { .. } | Probe::Approval { .. });
+    if let Some(found) = found.iter().find(answers) {
+        let note = ApiError::new("browser.check.listens").arg("browser", found.candidate.product.name());
+        return check(about, BrowserCheckResult::Fine, note);
+    }
+    if let Some(stranger) = found.iter().find(|found| found.probe == Probe::Stranger) {
+        let note = ApiError::new("browser.port_taken").arg("port", stranger.port);
+        return BrowserCheck {
+            repair: Some(BrowserRepair::UseOwn),
+            ..check(about, BrowserCheckResult::Broken, note)
+        };
+    }
+    let address = installed
+        .iter()
+        .find(|(product, _)| product.channel == Channel::Stable)
+        .or(installed.first())
+        .map(|(product, _)| product.switch_page().to_owned());
+    BrowserCheck {
+        repair: Some(address.map_or(BrowserRepair::UseOwn, |address| BrowserRepair::CopyAddress { address })),
+        ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.none_listens"))
+    }
+}
+
+fn attached(state: &BrowserState) -> BrowserCheck {
+    let about = BrowserCheckKind::Attached;
+    let attach = Some(BrowserRepair::Attach);
+    match state {
+        BrowserState::Attached { browser, .. } => {
+            let note = ApiError::new("browser.check.attached").arg("browser", browser);
+            check(about, BrowserCheckResult::Fine, note)
+        }
+        BrowserState::Apart | BrowserState::Looking => BrowserCheck {
+            repair: attach,
+            ..check(about, BrowserCheckResult::Notice, ApiError::new("browser.check.not_attached"))
+        },
+        BrowserState::WaitingForAllow { browser, .. } => {
+            let note = ApiError::new("browser.check.waiting").arg("browser", browser);
+            check(about, BrowserCheckResult::Notice, note)
+        }
+        BrowserState::Lost { error } => {
+            BrowserCheck { repair: attach, ..check(about, BrowserCheckResult::Broken, error.clone()) }
+        }
+    }
+}
+
+fn private(state: &BrowserState, found: &[Found]) -> BrowserCheck {
+    let about = BrowserCheckKind::Private;
+    let by_switch = matches!(state, BrowserState::Attached { way: BrowserWay::Switch, .. });
+    match found.iter().find(|found| is_open(found)) {
+        Some(open) => BrowserCheck {
+            repair: Some(BrowserRepair::CopyAddress {
+                address: open.candidate.product.switch_page().to_owned(),
+            }),
+            ..check(
+                about,
+                BrowserCheckResult::Notice,
+                ApiError::new("browser.check.switch").arg("port", open.port),
+            )
+        },
+        None if by_switch => {
+            check(about, BrowserCheckResult::Notice, ApiError::new("browser.check.switch").arg("port", "?"))
+        }
+        None => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.private")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_however_a_browser_calls_itself() {
+        for (version, major) in [
+            ("Chrome/156.0.7340.0", Some(156)),
+            ("HeadlessChrome/99.1", Some(99)),
+            ("156.0", Some(156)),
+            ("x", None),
+        ] {
+            assert_eq!(major_of(version), major, "{version}");
+        }
+    }
+}

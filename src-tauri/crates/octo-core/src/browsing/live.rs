@@ -1,0 +1,152 @@
+//! What the person watches: the page as the agent works in it. Pictures are kept in memory only, the newest few.
+
+use super::{Seat, hands::Spot, lock};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use octo_browser::{
+    Page,
+    cdp::browser_protocol::page::{CaptureScreenshotFormat, CaptureScreenshotParams, GetLayoutMetricsParams},
+};
+use octo_protocol::{CallId, LivePage, PageMark};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+use tokio::task::JoinHandle;
+
+/// Between two pictures, at least.
+const BETWEEN: Duration = Duration::from_millis(500);
+/// How long a picture may take. One of a tab that is not painted never comes.
+const TAKING: Duration = Duration::from_secs(2);
+/// How many are kept: the page may still ask for the one before.
+const KEPT: usize = 4;
+/// Their quality, of 100: they are looked at small, and for half a second.
+const QUALITY: i64 = 55;
+
+/// What is shown of a page.
+#[derive(Default)]
+pub(super) struct Shown {
+    /// It; none while none is worked in.
+    pub page: Option<LivePage>,
+    pictures: VecDeque<(u32, Arc<[u8]>)>,
+    /// The number of the last picture. It goes on through pages, so that no number is used twice.
+    last: u32,
+}
+
+/// Pictures are taken while this is held.
+pub(super) struct Watching(JoinHandle<()>);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Seat {
+    /// What is shown now.
+    pub(crate) fn live(&self) -> Option<LivePage> {
+        lock(&self.0.shown).page.clone()
+    }
+
+    /// A picture of the page, as JPEG; none for one that is gone.
+    pub(crate) fn picture(&self, number: u32) -> Option<Arc<[u8]>> {
+        let shown = lock(&self.0.shown);
+        shown.pictures.iter().find(|(known, _)| *known == number).map(|(_, bytes)| Arc::clone(bytes))
+    }
+
+    /// Shows a page, or that there is none any more.
+    pub(super) fn tell(&self, page: Option<LivePage>) {
+        let changed = {
+            let mut shown = lock(&self.0.shown);
+            if page.is_none() {
+                shown.pictures.clear();
+            }
+            std::mem::replace(&mut shown.page, page.clone()) != page
+        };
+        if changed {
+            self.0.browser.tell_page(self.0.session, page);
+        }
+    }
+
+    /// Shows the page a call works in, with pictures for as long as the guard is held.
+    pub(super) fn watch(
+        &self,
+        page: &Page,
+        tab: u32,
+        title: String,
+        call: CallId,
+        mark: Option<PageMark>,
+    ) -> Watching {
+        let picture = lock(&self.0.shown).page.as_ref().and_then(|page| page.picture);
+        let live = LivePage {
+            session: self.0.session,
+            call: Some(call),
+            tab,
+            site: site_of(page),
+            title,
+            picture,
+            mark,
+            hand: *self.0.hand.borrow(),
+        };
+        self.tell(Some(live));
+        let (seat, page) = (self.clone(), page.clone());
+        Watching(tokio::spawn(async move {
+            loop {
+                seat.take(&page).await;
+                tokio::time::sleep(BETWEEN).await;
+            }
+        }))
+    }
+
+    /// Takes a picture and shows it. One that does not come is not waited for.
+    pub(super) async fn take(&self, page: &Page) {
+        let command = CaptureScreenshotParams {
+            format: Some(CaptureScreenshotFormat::Jpeg),
+            quality: Some(QUALITY),
+            optimize_for_speed: Some(true),
+            ..CaptureScreenshotParams::default()
+        };
+        let Ok(taken) = page.call(command, TAKING).await else { return };
+        let text: &str = taken.data.as_ref();
+        let Ok(bytes) = BASE64_STANDARD.decode(text) else { return };
+        let live = {
+            let mut shown = lock(&self.0.shown);
+            shown.last += 1;
+            let number = shown.last;
+            let Some(live) = shown.page.clone() else { return };
+            shown.pictures.push_back((number, bytes.into()));
+            while shown.pictures.len() > KEPT {
+                shown.pictures.pop_front();
+            }
+            LivePage { picture: Some(number), site: site_of(page), ..live }
+        };
+        self.tell(Some(live));
+    }
+
+    /// The call is over: nothing is about to be done any more.
+    pub(super) fn rest(&self) {
+        let page = lock(&self.0.shown).page.clone().map(|page| LivePage { call: None, mark: None, ..page });
+        if page.is_some() {
+            self.tell(page);
+        }
+    }
+}
+
+/// The site a page is on, as the browser says it now.
+pub(super) fn site_of(page: &Page) -> String {
+    let committed = page.committed();
+    let address = octo_browser::safety::Address::of_frame(&committed.url, &committed.origin);
+    address.site().map_or_else(|| committed.url.chars().take(200).collect(), ToString::to_string)
+}
+
+/// A place as a part of the picture.
+pub(super) async fn mark(page: &Page, spot: Spot) -> Option<PageMark> {
+    let view = page.call(GetLayoutMetricsParams {}, TAKING).await.ok()?.css_layout_viewport;
+    let (width, height) = (view.client_width as f64, view.client_height as f64);
+    if width < 1.0 || height < 1.0 {
+        return None;
+    }
+    let part = |value: f64, whole: f64| (value / whole).clamp(0.0, 1.0);
+    Some(PageMark {
+        x: part(spot.left, width),
+        y: part(spot.top, height),
+        width: part(spot.width, width),
+        height: part(spot.height, height),
+    })
+}

@@ -1,0 +1,174 @@
+//! A session's place in the browser: the tab it works in, what it was shown there, and who has the page in hand.
+
+use super::{HomeBrowser, live::Shown, lock, state};
+use futures::future::BoxFuture;
+use octo_browser::{
+    Connected, Page, Tab, TabNumber,
+    safety::{Memory, Redactor},
+    snapshot::{Refs, Snapshot},
+};
+use octo_protocol::{BrowserView, CallId, LivePage, PageHand, SessionId};
+use octo_tools::{BrowserLeave, BrowserWish, Browsing, ToolError, ToolOutput, Weight};
+use octo_workspace::Outputs;
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+use tokio::sync::{MutexGuard, watch};
+use tokio_util::sync::CancellationToken;
+
+/// A session's place in the browser. Clones are one.
+#[derive(Clone)]
+pub(crate) struct Seat(pub(super) Arc<Place>);
+
+pub(super) struct Place {
+    pub browser: HomeBrowser,
+    pub session: SessionId,
+    pub outputs: Outputs,
+    work: tokio::sync::Mutex<Work>,
+    pub shown: Mutex<Shown>,
+    pub hand: watch::Sender<PageHand>,
+    /// Whether the person had the page since the model was last told of it.
+    taken: AtomicBool,
+    /// Cancelled when the page is let go of; another one stands in its place then.
+    leaving: Mutex<CancellationToken>,
+}
+
+/// What is being worked in. One call at a time.
+#[derive(Default)]
+pub(super) struct Work {
+    /// The tab in use.
+    pub tab: Option<TabNumber>,
+    /// It, while it is attached to.
+    pub page: Option<Page>,
+    /// Whether the tab was brought to the front for this task: once, for it takes the focus.
+    pub fronted: bool,
+    /// The numbers of elements, which outlive an attachment.
+    pub refs: HashMap<TabNumber, Refs>,
+    /// What the model was shown last of the tab in use.
+    pub last: Option<Snapshot>,
+    /// What was read where.
+    pub memory: Memory,
+    /// Takes the values of secrets out of what is read.
+    pub redactor: Redactor,
+}
+
+impl Seat {
+    pub(super) fn new(browser: HomeBrowser, session: SessionId, outputs: PathBuf) -> Self {
+        Self(Arc::new(Place {
+            browser,
+            session,
+            outputs: Outputs::new(outputs),
+            work: tokio::sync::Mutex::default(),
+            shown: Mutex::default(),
+            hand: watch::Sender::new(PageHand::Agent),
+            taken: AtomicBool::new(false),
+            leaving: Mutex::default(),
+        }))
+    }
+
+    /// Lets go of the page at once: what runs there ends, and the tab is detached from and left as it is. The tab
+    /// stays the one in use for when it is needed again.
+    pub(crate) fn let_go(&self) {
+        std::mem::take(&mut *lock(&self.0.leaving)).cancel();
+        self.0.hand.send_replace(PageHand::Agent);
+        self.tell(None);
+        let seat = self.clone();
+        tokio::spawn(async move {
+            // What held it was cancelled a moment ago.
+            let mut work = seat.0.work.lock().await;
+            (work.page, work.fronted) = (None, false);
+        });
+    }
+
+    /// The person takes the page, or hands it back.
+    pub(crate) fn hand(&self, hand: PageHand) {
+        if hand == PageHand::Person {
+            self.0.taken.store(true, Ordering::Relaxed);
+        }
+        self.0.hand.send_replace(hand);
+        let page = lock(&self.0.shown).page.clone().map(|page| LivePage { hand, ..page });
+        if page.is_some() {
+            self.tell(page);
+        }
+    }
+
+    /// Waits until the agent has the page; whether the person had it since this was asked last.
+    pub(super) async fn in_hand(&self) -> Hand {
+        let mut hand = self.0.hand.subscribe();
+        // The sender is ours, so the wait ends with the page being handed back alone.
+        let _ours = hand.wait_for(|hand| *hand == PageHand::Agent).await;
+        if self.0.taken.swap(false, Ordering::Relaxed) { Hand::Returned } else { Hand::Kept }
+    }
+
+    pub(super) async fn work(&self) -> MutexGuard<'_, Work> {
+        self.0.work.lock().await
+    }
+
+    /// Ends when the page is let go of.
+    pub(super) fn leaving(&self) -> CancellationToken {
+        lock(&self.0.leaving).clone()
+    }
+
+    pub(super) async fn connect(&self) -> Result<Connected, ToolError> {
+        self.0.browser.connect().await.map_err(|error| state::for_model(&error))
+    }
+}
+
+/// Who had the page while it was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hand {
+    /// The agent all the time.
+    Kept,
+    /// The person for a while.
+    Returned,
+}
+
+impl Work {
+    /// The tab in use becomes this one.
+    pub fn use_tab(&mut self, tab: &Tab) {
+        if self.tab != Some(tab.number) {
+            self.tab = Some(tab.number);
+            (self.page, self.last, self.fronted) = (None, None, false);
+        }
+    }
+
+    /// The page in use, attached to now if it is not.
+    pub async fn attached(&mut self, connected: &Connected, tab: &Tab) -> Result<Page, ToolError> {
+        self.use_tab(tab);
+        if let Some(page) = self.page.as_ref().filter(|page| page.is_attached()) {
+            return Ok(page.clone());
+        }
+        let page =
+            Page::attach(&connected.link, &tab.target).await.map_err(|error| super::carry::fault(&error))?;
+        self.page = Some(page.clone());
+        Ok(page)
+    }
+}
+
+impl Browsing for Seat {
+    fn weigh(&self, wish: &BrowserWish) -> BoxFuture<'static, Result<Weight, ToolError>> {
+        let (seat, wish) = (self.clone(), wish.clone());
+        Box::pin(async move { Ok(seat.look(&wish).await?.weight) })
+    }
+
+    fn show(&self, wish: &BrowserWish) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
+        let (seat, wish) = (self.clone(), wish.clone());
+        Box::pin(async move { seat.view(&wish).await })
+    }
+
+    fn carry_out(
+        &self,
+        wish: BrowserWish,
+        leave: BrowserLeave,
+        call: CallId,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
+        let seat = self.clone();
+        Box::pin(async move { seat.carry(wish, leave, call, cancel).await })
+    }
+}

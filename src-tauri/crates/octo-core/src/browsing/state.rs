@@ -1,0 +1,118 @@
+//! How the attachment stands, in the words of the window, and why there is none, in words for the model.
+
+use octo_browser::{Channel, ConnectError, Family, Mode, Product, State};
+use octo_protocol::{ApiError, BrowserState, BrowserWay, Millis};
+use octo_tools::ToolError;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What the window is told. `failure` is why the last attempt came to nothing.
+pub(super) fn told(state: State, failure: Option<&ApiError>) -> BrowserState {
+    match state {
+        State::Off => {
+            failure.map_or(BrowserState::Apart, |error| BrowserState::Lost { error: error.clone() })
+        }
+        State::Looking => BrowserState::Looking,
+        State::WaitingForAllow { browser, since } => {
+            BrowserState::WaitingForAllow { browser, since: millis(since) }
+        }
+        State::Connected { browser, version, mode } => {
+            let way = match mode {
+                Mode::Flag => BrowserWay::Switch,
+                Mode::Approval => BrowserWay::Approved,
+                Mode::OwnProfile => BrowserWay::Own,
+            };
+            BrowserState::Attached { browser, version, way }
+        }
+        State::Lost { why } => BrowserState::Lost { error: ApiError::new("browser.ended").detail(why) },
+    }
+}
+
+fn millis(at: SystemTime) -> Millis {
+    at.duration_since(UNIX_EPOCH).ok().and_then(|past| Millis::try_from(past.as_millis()).ok()).unwrap_or(0)
+}
+
+/// Why there is no attachment.
+pub(super) fn not_connected(error: &ConnectError) -> ApiError {
+    match error {
+        ConnectError::NoBrowser => ApiError::new("browser.none_listens"),
+        ConnectError::PortTaken { port } => ApiError::new("browser.port_taken").arg("port", port),
+        ConnectError::Declined => ApiError::new("browser.declined"),
+        ConnectError::Cancelled => ApiError::new("browser.given_up"),
+        ConnectError::Unreachable(_) | ConnectError::Silent(_) => {
+            ApiError::new("browser.unreachable").detail(error)
+        }
+        ConnectError::Launch(_) => ApiError::new("browser.not_started").detail(error),
+    }
+}
+
+/// The same for the model: what it can do, and that it must not try on its own for ever.
+pub(super) fn for_model(error: &ApiError) -> ToolError {
+    let words = match error.key.as_str() {
+        "browser.off" => {
+            "The person switched the browser off in the settings. Do without it, or ask them to switch it on."
+        }
+        "browser.none_listens" => {
+            "No browser can be attached to: none runs, or letting programs in is switched off in it. The person can switch it on under Settings, Browser. Ask them; until then use web_fetch."
+        }
+        "browser.declined" => {
+            "The person declined in the browser. Do not try again by yourself: say what you needed it for and ask."
+        }
+        "browser.given_up" => {
+            "The person gave up waiting for the browser. Do not try again by yourself: ask them."
+        }
+        "browser.none_installed" | "browser.unknown" => {
+            "The browser that was chosen is not installed. Ask the person to choose another under Settings, Browser."
+        }
+        _ => {
+            "The browser could not be reached. Ask the person to look under Settings, Browser, where each fault has its repair."
+        }
+    };
+    ToolError::new(words)
+}
+
+/// A browser's name in the settings.
+pub(super) fn id_of(product: &Product) -> String {
+    let family = match product.family {
+        Family::Chrome => "chrome",
+        Family::Edge => "edge",
+        Family::Brave => "brave",
+        Family::Chromium => "chromium",
+    };
+    let channel = match product.channel {
+        Channel::Stable => return family.to_owned(),
+        Channel::Beta => "beta",
+        Channel::Dev => "dev",
+        Channel::Canary => "canary",
+    };
+    format!("{family}-{channel}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octo_protocol::words;
+
+    #[test]
+    fn a_failure_is_told_until_something_new_is_tried() {
+        let declined = not_connected(&ConnectError::Declined);
+        assert_eq!(told(State::Off, None), BrowserState::Apart);
+        assert_eq!(told(State::Off, Some(&declined)), BrowserState::Lost { error: declined.clone() });
+        assert_eq!(told(State::Looking, Some(&declined)), BrowserState::Looking);
+    }
+
+    #[test]
+    fn every_reason_has_words_for_the_person_and_for_the_model() {
+        for error in [
+            ConnectError::NoBrowser,
+            ConnectError::PortTaken { port: 9222 },
+            ConnectError::Declined,
+            ConnectError::Cancelled,
+            ConnectError::Unreachable("x".into()),
+        ] {
+            let error = not_connected(&error);
+            let words = words::explain(octo_protocol::Language::En, &error);
+            assert!(!words.contains(&error.key) && !words.is_empty(), "{words}");
+            assert!(!for_model(&error).text.is_empty());
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Requests about the person's browser.
+
+use super::{Octo, json};
+use octo_protocol::{
+    ApiError, BrowserReport, BrowserRequest, Done, ErrorCode, FoundBrowsers, GrantedSite, GrantedSites,
+    PageHand, Rule, SessionId,
+};
+use serde_json::Value;
+
+impl Octo {
+    pub(super) async fn browser(&self, request: BrowserRequest) -> Result<Value, ApiError> {
+        let browser = &self.shared.browser;
+        match request {
+            BrowserRequest::FindBrowsers(_) => json(FoundBrowsers { browsers: browser.find().await }),
+            BrowserRequest::ChooseBrowser(call) => {
+                self.change_settings(move |_, settings| {
+                    settings.browser = call.choice;
+                    Ok(())
+                })
+                .await?;
+                json(Done {})
+            }
+            BrowserRequest::AttachBrowser(_) => {
+                let browser = browser.clone();
+                // How it goes is told on the browser's topic.
+                tokio::spawn(async move { browser.connect().await.map(drop) });
+                json(Done {})
+            }
+            BrowserRequest::DetachBrowser(_) => {
+                browser.detach();
+                json(Done {})
+            }
+            BrowserRequest::ExamineBrowser(_) => json(BrowserReport { checks: browser.examine().await }),
+            BrowserRequest::TakePage(call) => self.hand(call.session, PageHand::Person),
+            BrowserRequest::GiveBackPage(call) => self.hand(call.session, PageHand::Agent),
+            BrowserRequest::ListSites(_) => {
+                let rules =
+                    self.shared.store.read(|reader| reader.site_rules()).await.map_err(ApiError::from)?;
+                let mut sites: Vec<GrantedSite> =
+                    rules.into_iter().map(|(folder, site)| GrantedSite { site, folder }).collect();
+                sites.sort_by(|one, other| (&one.site, &one.folder).cmp(&(&other.site, &other.folder)));
+                json(GrantedSites { sites })
+            }
+            BrowserRequest::ForgetSite(call) => {
+                let GrantedSite { site, folder } = call.site;
+                let rule = Rule::Site { site };
+                let (scope, dropped) = (folder.clone(), rule.clone());
+                let written = self.shared.store.write(move |tx| tx.remove_rule(&scope, &dropped)).await;
+                written.map_err(ApiError::from)?;
+                // What runs in that folder must not go on with it.
+                let handles: Vec<_> = self.open.lock().await.values().cloned().collect();
+                for handle in handles {
+                    let (folder, rule) = (folder.clone(), rule.clone());
+                    // One that has just ended has forgotten it already.
+                    let _ended =
+                        handle.ask(|reply| crate::session::Ask::ForgetRule(folder, rule, reply)).await;
+                }
+                json(Done {})
+            }
+        }
+    }
+
+    fn hand(&self, session: SessionId, hand: PageHand) -> Result<Value, ApiError> {
+        let seat = self.shared.browser.seated(session).filter(|seat| seat.live().is_some());
+        match seat {
+            Some(seat) => {
+                seat.hand(hand);
+                json(Done {})
+            }
+            // Handing back what was let go of meanwhile is no fault.
+            None if hand == PageHand::Agent => json(Done {}),
+            None => Err(ApiError::new("browser.no_page").code(ErrorCode::Gone)),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! `browser`: the person's own browser, in which they watch.
+
+use crate::{
+    Awaited, BrowserLeave, BrowserWish, DialogAnswer, Effects, PageAct, Scrolled, Tool, ToolContext,
+    ToolError, ToolOutput, WishedDeed,
+};
+use octo_protocol::ToolView;
+use octo_workspace::resolve;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// How far a scroll without a distance goes, in pixels: most of what a window shows.
+const SCREENFUL: f64 = 600.0;
+/// The longest wait for nothing in particular, in milliseconds.
+const LONGEST_WAIT: u64 = 10_000;
+/// A wait that says nothing, in milliseconds.
+const USUAL_WAIT: u64 = 1_000;
+
+pub(crate) struct BrowserTool;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct BrowserInput {
+    action: Action,
+    /// For act; default click.
+    kind: Option<Kind>,
+    /// Element number.
+    #[serde(rename = "ref")]
+    #[schemars(range(min = 1))]
+    target: Option<u32>,
+    /// To type, find, wait for or scroll to; for a prompt; a script.
+    text: Option<String>,
+    url: Option<String>,
+    /// Default: the one in use.
+    #[schemars(range(min = 1))]
+    tab: Option<u32>,
+    /// Where drag ends.
+    #[schemars(range(min = 1))]
+    to_ref: Option<u32>,
+    /// Such as Enter, Control+A.
+    key: Option<String>,
+    /// Pixels: click_at, scroll.
+    x: Option<f64>,
+    y: Option<f64>,
+    /// To select; paths to upload.
+    values: Option<Vec<String>>,
+    /// Part of a long snapshot or read, from 1.
+    #[schemars(range(min = 1))]
+    page: Option<u32>,
+    /// For dialog.
+    accept: Option<bool>,
+    /// For wait.
+    #[schemars(range(min = 0))]
+    ms: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Action {
+    Status,
+    Tabs,
+    Open,
+    Navigate,
+    Back,
+    Focus,
+    Close,
+    Snapshot,
+    Find,
+    Read,
+    Act,
+    Screenshot,
+    Dialog,
+    Download,
+    Evaluate,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    #[default]
+    Click,
+    Dblclick,
+    Type,
+    Fill,
+    Press,
+    Hover,
+    Drag,
+    Select,
+    Scroll,
+    Wait,
+    ClickAt,
+    Upload,
+}
+
+impl Tool for BrowserTool {
+    const NAME: &'static str = "browser";
+    const DESCRIPTION: &'static str = "The person's own visible browser, with their logins; to just read a public page use web_fetch. snapshot gives numbered elements, act uses a number (ref); each reply shows what changed. New sites, and acts that pay, send or delete, are asked of the person.";
+    type Input = BrowserInput;
+
+    fn effects(&self, input: &BrowserInput, cwd: &Path) -> Effects {
+        match input.wish(cwd) {
+            // Bound to fail before anything happens: the run says why.
+            Err(_) => Effects::none(),
+            Ok(wish) => {
+                let reads = match &wish.deed {
+                    WishedDeed::Act(PageAct::Upload(_, files)) => files.clone(),
+                    _ => Vec::new(),
+                };
+                Effects { reads, ..Effects::in_browser(wish) }
+            }
+        }
+    }
+
+    async fn preview(&self, input: &BrowserInput, context: &ToolContext) -> Result<ToolView, ToolError> {
+        let wish = input.wish(&context.cwd)?;
+        context.browser.show(&wish).await.map(ToolView::Browser)
+    }
+
+    async fn run(&self, input: BrowserInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        let wish = input.wish(&context.cwd)?;
+        let leave = context.browser_leave.unwrap_or_else(BrowserLeave::none);
+        context.browser.carry_out(wish, leave, context.call, context.cancel).await
+    }
+}
+
+impl BrowserInput {
+    /// What is asked for, made sense of. The errors say what is missing and how it is got.
+    fn wish(&self, cwd: &Path) -> Result<BrowserWish, ToolError> {
+        let deed = match self.action {
+            Action::Status => WishedDeed::Status,
+            Action::Tabs => WishedDeed::Tabs,
+            Action::Open => WishedDeed::Open { url: self.url()? },
+            Action::Navigate => WishedDeed::Navigate { url: self.url()? },
+            Action::Back => WishedDeed::Back,
+            Action::Focus | Action::Close => {
+                let word = if self.action == Action::Focus { "focus" } else { "close" };
+                if self.tab.is_none() {
+                    return Err(ToolError::new(format!(
+                        "{word} needs tab: its number, from action tabs. Nothing was done."
+                    )));
+                }
+                if self.action == Action::Focus { WishedDeed::Focus } else { WishedDeed::Close }
+            }
+            Action::Snapshot => WishedDeed::Snapshot { part: self.part() },
+            Action::Find => WishedDeed::Find { text: self.words("find", "text: the words to look for")? },
+            Action::Read => WishedDeed::Read { target: self.target, part: self.part() },
+            Action::Screenshot => WishedDeed::Screenshot { target: self.target },
+            Action::Act => WishedDeed::Act(self.act(cwd)?),
+            Action::Dialog => WishedDeed::Dialog(self.answer()?),
+            Action::Download => WishedDeed::Download { target: self.element("download")? },
+            Action::Evaluate => {
+                WishedDeed::Evaluate { script: self.words("evaluate", "text: the script to run")? }
+            }
+        };
+        Ok(BrowserWish { tab: self.tab, deed })
+    }
+
+    fn act(&self, cwd: &Path) -> Result<PageAct, ToolError> {
+        Ok(match self.kind.unwrap_or_default() {
+            Kind::Click if self.target.is_none() && self.x.is_some() => self.click_at()?,
+            Kind::Click => PageAct::Click(self.element("click")?),
+            Kind::Dblclick => PageAct::DoubleClick(self.element("dblclick")?),
+            Kind::Type => PageAct::Type(self.element("type")?, self.words("type", "text: what to type")?),
+            // An empty text empties the field.
+            Kind::Fill => PageAct::Fill(self.element("fill")?, self.text.clone().unwrap_or_default()),
+            Kind::Press => {
+                let key = self.key.as_deref().or(self.text.as_deref()).map(str::trim).unwrap_or_default();
+                if key.is_empty() {
+                    return Err(needs("press", "key: such as Enter, Tab, Control+A"));
+                }
+                PageAct::Press(self.target, key.to_owned())
+            }
+            Kind::Hover => PageAct::Hover(self.element("hover")?),
+            Kind::Drag => {
+                let to = self.to_ref.ok_or_else(|| needs("drag", "to_ref: the element to drop it on"))?;
+                PageAct::Drag(self.element("drag")?, to)
+            }
+            Kind::Select => {
+                let values = match (&self.values, &self.text) {
+                    (Some(values), _) if !values.is_empty() => values.clone(),
+                    (_, Some(text)) if !text.is_empty() => vec![text.clone()],
+                    _ => return Err(needs("select", "values: the names of the options")),
+                };
+                PageAct::Select(self.element("select")?, values)
+            }
+            Kind::Scroll => PageAct::Scroll(self.scrolled()),
+            Kind::Wait => PageAct::Wait(match &self.text {
+                Some(text) if !text.trim().is_empty() => Awaited::Text(text.clone()),
+                _ => Awaited::Time(self.ms.unwrap_or(USUAL_WAIT).min(LONGEST_WAIT)),
+            }),
+            Kind::ClickAt => self.click_at()?,
+            Kind::Upload => PageAct::Upload(self.element("upload")?, self.files(cwd)?),
+        })
+    }
+
+    fn click_at(&self) -> Result<PageAct, ToolError> {
+        match (self.x, self.y) {
+            (Some(x), Some(y)) if x.is_finite() && y.is_finite() && x >= 0.0 && y >= 0.0 => {
+                Ok(PageAct::ClickAt(x, y))
+            }
+            _ => Err(needs("click_at", "x and y: pixels from the top left of a screenshot")),
+        }
+    }
+
+    fn scrolled(&self) -> Scrolled {
+        if let Some(target) = self.target {
+            return Scrolled::To(target);
+        }
+        let word = self.text.as_deref().map(str::trim).unwrap_or_default();
+        let by = |x: f64, y: f64| Scrolled::By(self.x.unwrap_or(x), self.y.unwrap_or(y));
+        match word.to_ascii_lowercase().as_str() {
+            "" if self.x.is_some() && self.y.is_none() => by(0.0, 0.0),
+            "" | "down" => by(0.0, SCREENFUL),
+            "up" => by(0.0, -SCREENFUL),
+            "right" => by(SCREENFUL, 0.0),
+            "left" => by(-SCREENFUL, 0.0),
+            _ => Scrolled::ToText(word.to_owned()),
+        }
+    }
+
+    fn files(&self, cwd: &Path) -> Result<Vec<PathBuf>, ToolError> {
+        let files = self.values.iter().flatten().filter(|path| !path.trim().is_empty());
+        let files = files.map(|path| resolve(path, cwd)).collect::<Result<Vec<_>, _>>()?;
+        if files.is_empty() {
+            return Err(needs("upload", "values: the paths of the files"));
+        }
+        match files.iter().find(|path| !path.is_file()) {
+            Some(missing) => {
+                Err(ToolError::new(format!("{} is no file. Nothing was uploaded.", missing.display())))
+            }
+            None => Ok(files),
+        }
+    }
+
+    fn answer(&self) -> Result<DialogAnswer, ToolError> {
+        match self.accept {
+            Some(true) => Ok(DialogAnswer::Accept(self.text.clone())),
+            Some(false) => Ok(DialogAnswer::Dismiss),
+            None => Err(needs("dialog", "accept: true for OK (with text for a prompt), false for Cancel")),
+        }
+    }
+
+    fn url(&self) -> Result<String, ToolError> {
+        let url = self.url.as_deref().map(str::trim).unwrap_or_default();
+        match url {
+            "" => Err(needs("open or navigate", "url: a whole address, with https://")),
+            // As everyone writes them. What follows decides nothing: the address is weighed as it is opened.
+            url if !url.contains(':') => Ok(format!("https://{url}")),
+            url => Ok(url.to_owned()),
+        }
+    }
+
+    fn element(&self, word: &str) -> Result<u32, ToolError> {
+        self.target.ok_or_else(|| needs(word, "ref: an element's number, from action snapshot"))
+    }
+
+    fn words(&self, word: &str, what: &str) -> Result<String, ToolError> {
+        self.text.clone().filter(|text| !text.is_empty()).ok_or_else(|| needs(word, what))
+    }
+
+    fn part(&self) -> u32 {
+        self.page.unwrap_or(1).max(1)
+    }
+}
+
+fn needs(word: &str, what: &str) -> ToolError {
+    ToolError::new(format!("{word} needs {what}. Nothing was done."))
+}
+
+#[cfg(test)]
+mod tests;

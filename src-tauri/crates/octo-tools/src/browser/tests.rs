@@ -1,0 +1,120 @@
+use super::*;
+use crate::{BrowserEffect, Toolset, testing::Bench};
+use serde_json::{Value, json};
+
+fn wish(arguments: Value) -> Result<BrowserWish, String> {
+    let input: BrowserInput = serde_json::from_value(arguments).unwrap();
+    input.wish(Path::new("/work")).map_err(|error| error.text)
+}
+
+#[test]
+fn every_action_is_read_as_what_it_means() {
+    let act = |act: PageAct| WishedDeed::Act(act);
+    for (arguments, deed) in [
+        (json!({"action": "status"}), WishedDeed::Status),
+        (
+            json!({"action": "open", "url": " shop.example/a "}),
+            WishedDeed::Open { url: "https://shop.example/a".into() },
+        ),
+        (json!({"action": "navigate", "url": "http://a"}), WishedDeed::Navigate { url: "http://a".into() }),
+        (
+            json!({"action": "navigate", "url": "javascript:x"}),
+            WishedDeed::Navigate { url: "javascript:x".into() },
+        ),
+        (json!({"action": "snapshot", "page": 3}), WishedDeed::Snapshot { part: 3 }),
+        (json!({"action": "read", "ref": 4}), WishedDeed::Read { target: Some(4), part: 1 }),
+        (json!({"action": "act", "ref": 3}), act(PageAct::Click(3))),
+        (json!({"action": "act", "x": 3, "y": 4}), act(PageAct::ClickAt(3.0, 4.0))),
+        (json!({"action": "act", "kind": "fill", "ref": 3}), act(PageAct::Fill(3, String::new()))),
+        (
+            json!({"action": "act", "kind": "press", "key": "Enter"}),
+            act(PageAct::Press(None, "Enter".into())),
+        ),
+        (
+            json!({"action": "act", "kind": "select", "ref": 1, "text": "B"}),
+            act(PageAct::Select(1, vec!["B".into()])),
+        ),
+        (json!({"action": "act", "kind": "scroll"}), act(PageAct::Scroll(Scrolled::By(0.0, 600.0)))),
+        (
+            json!({"action": "act", "kind": "scroll", "text": "Up", "y": -80}),
+            act(PageAct::Scroll(Scrolled::By(0.0, -80.0))),
+        ),
+        (
+            json!({"action": "act", "kind": "scroll", "text": "Prices"}),
+            act(PageAct::Scroll(Scrolled::ToText("Prices".into()))),
+        ),
+        (json!({"action": "act", "kind": "wait", "ms": 99_999}), act(PageAct::Wait(Awaited::Time(10_000)))),
+        (
+            json!({"action": "act", "kind": "wait", "text": "Done"}),
+            act(PageAct::Wait(Awaited::Text("Done".into()))),
+        ),
+        (json!({"action": "dialog", "accept": false}), WishedDeed::Dialog(DialogAnswer::Dismiss)),
+        (
+            json!({"action": "dialog", "accept": true, "text": "a"}),
+            WishedDeed::Dialog(DialogAnswer::Accept(Some("a".into()))),
+        ),
+    ] {
+        assert_eq!(wish(arguments.clone()).map(|wish| wish.deed), Ok(deed), "{arguments}");
+    }
+    assert_eq!(wish(json!({"action": "focus", "tab": 2})).unwrap().tab, Some(2));
+}
+
+#[test]
+fn what_is_missing_is_said_with_how_to_get_it() {
+    for (arguments, words) in [
+        (json!({"action": "open"}), "url: a whole address"),
+        (json!({"action": "focus"}), "its number, from action tabs"),
+        (json!({"action": "close"}), "close needs tab"),
+        (json!({"action": "find"}), "text: the words"),
+        (json!({"action": "act"}), "ref: an element's number, from action snapshot"),
+        (json!({"action": "act", "kind": "type", "ref": 1}), "text: what to type"),
+        (json!({"action": "act", "kind": "press"}), "such as Enter"),
+        (json!({"action": "act", "kind": "drag", "ref": 1}), "to_ref"),
+        (json!({"action": "act", "kind": "select", "ref": 1}), "values"),
+        (json!({"action": "act", "kind": "click_at", "x": 1}), "x and y"),
+        (json!({"action": "act", "kind": "upload", "ref": 1}), "values: the paths"),
+        (json!({"action": "act", "kind": "upload", "ref": 1, "values": ["missing.txt"]}), "is no file"),
+        (json!({"action": "dialog"}), "accept: true for OK"),
+        (json!({"action": "download"}), "download needs ref"),
+        (json!({"action": "evaluate"}), "text: the script"),
+    ] {
+        let error = wish(arguments.clone()).unwrap_err();
+        assert!(error.contains(words), "{arguments}: {error}");
+    }
+}
+
+#[test]
+fn what_is_uploaded_counts_as_read_and_every_call_is_weighed() {
+    let bench = Bench::new();
+    let file = bench.put("a.txt", "x");
+    let upload = json!({"action": "act", "kind": "upload", "ref": 1, "values": ["a.txt"]});
+    let effects = bench.effects("browser", upload);
+    assert_eq!(effects.reads, [file]);
+    assert!(matches!(effects.browser, Some(BrowserEffect { weight: None, .. })), "{effects:?}");
+    assert_eq!(bench.effects("browser", json!({"action": "act"})), crate::Effects::none());
+}
+
+#[test]
+fn names_models_know_from_elsewhere_are_taken() {
+    let read = |arguments: &str| {
+        let call = Toolset::standard().prepare("browser", arguments).ok().unwrap();
+        Value::Object(call.arguments)
+    };
+    assert_eq!(read(r#"{"action": "focus", "target_id": "3"}"#), json!({"action": "focus", "tab": 3}),);
+    assert_eq!(
+        read(r#"{"action": "act", "kind": "wait", "selector": "Done"}"#),
+        json!({"action": "act", "kind": "wait", "text": "Done"}),
+    );
+    assert_eq!(
+        read(r#"{"action": "act", "kind": "drag", "ref": "[4]", "target_ref": 5}"#),
+        json!({"action": "act", "kind": "drag", "ref": 4, "to_ref": 5}),
+    );
+    assert_eq!(read(r#"{"action": "evaluate", "js": "1"}"#), json!({"action": "evaluate", "text": "1"}));
+}
+
+#[test]
+fn without_a_browser_the_model_is_told_what_to_do_instead() {
+    let bench = Bench::new();
+    let error = bench.error("browser", json!({"action": "snapshot"}));
+    assert!(error.contains("no browser here") && error.contains("web_fetch"), "{error}");
+}

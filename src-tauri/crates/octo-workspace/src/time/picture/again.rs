@@ -1,0 +1,176 @@
+//! Looking again only at what was seen to change.
+
+use super::{
+    Camera, Item, Kept, Picture, Relative, is_at_or_below, join, leave_out,
+    list::Held,
+    walk::{Found, Walked, folder_item, folder_stamp, path_in, unread_item, walk_from, why_left_out},
+};
+use crate::time::watch::{Depth, Seen, Watch};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+};
+
+/// The picture `last`, with what was seen to change looked at again. None where anything is not as it is expected to
+/// be: then everything has to be looked at.
+pub(super) fn again(last: &Picture, seen: &Seen, camera: &Camera<'_>, watch: &Watch) -> Option<Walked> {
+    let mut walked =
+        Walked { folders: last.folders.clone(), unknown: last.unknown.clone(), found: Vec::new() };
+    let mut anew: Vec<Relative> = Vec::new();
+    for (folder, names) in &seen.folders {
+        // It is looked at anew with a folder above it, or is gone with one.
+        if anew.iter().any(|above| is_at_or_below(folder, above)) {
+            continue;
+        }
+        let mut page = Page {
+            folder,
+            path: path_in(&last.folder, folder),
+            old: last.folders.get(folder)?,
+            items: None,
+            unread: BTreeSet::new(),
+            replaced: Vec::new(),
+            camera,
+            watch,
+        };
+        page.look(names)?;
+        for replaced in &page.replaced {
+            walked.folders.retain(|path, _| !is_at_or_below(path, replaced));
+            walked.unknown.retain(|path, _| !is_at_or_below(path, replaced));
+        }
+        let Page { items, unread, replaced, .. } = page;
+        anew.extend(replaced);
+        let Some(items) = items else { continue };
+        if unread.is_empty() {
+            walked.folders.insert(folder.clone(), Arc::new(items));
+        } else {
+            walked.folders.remove(folder);
+            let unread = (0..items.len())
+                .filter(|index| items.get(*index).is_some_and(|item| unread.contains(&item.name)))
+                .collect();
+            walked.found.push(Found { path: folder.clone(), items, unread });
+        }
+    }
+    let entries = walked.folders.values().map(|items| items.len()).sum::<usize>()
+        + walked.found.iter().map(|found| found.items.len()).sum::<usize>();
+    if entries > camera.limits.entries {
+        return None;
+    }
+    let is_there = |path: &Relative| {
+        let (folder, name) = split(path);
+        let items = walked.folders.get(folder).map(|items| items.as_slice());
+        let items =
+            items.or_else(|| walked.found.iter().find(|found| *found.path == *folder).map(|it| &*it.items));
+        items.and_then(|items| find(items, name)).is_some_and(|item| item.kept == Kept::Folder)
+    };
+    let from: Vec<Relative> = anew.into_iter().filter(is_there).collect();
+    if !from.is_empty() {
+        walked.add(walk_from(&last.folder, from, entries, Some(last), camera, Some(watch)));
+    }
+    Some(walked)
+}
+
+/// One folder in which something was seen to change.
+struct Page<'a> {
+    folder: &'a Relative,
+    path: PathBuf,
+    old: &'a Arc<Vec<Item>>,
+    /// What is in it now; none while everything is as it was.
+    items: Option<Vec<Item>>,
+    /// The names of files that have to be read.
+    unread: BTreeSet<Box<[u8]>>,
+    /// Folders that are not what they were: gone, new, or to be looked at anew.
+    replaced: Vec<Relative>,
+    camera: &'a Camera<'a>,
+    watch: &'a Watch,
+}
+
+impl Page<'_> {
+    fn look(&mut self, names: &BTreeMap<Box<[u8]>, Depth>) -> Option<()> {
+        let held = Held::open(&self.path)?;
+        for (name, depth) in names {
+            let met = held.look(name).ok()?;
+            let before = find(self.items(), name).cloned();
+            if met.is_some() != before.is_some() && leave_out::decides(name) {
+                return None; // What is beside it counts otherwise now.
+            }
+            let Some(met) = met else {
+                if let Some(before) = before {
+                    self.replace(&before);
+                    self.change().retain(|item| item.name != before.name);
+                }
+                continue;
+            };
+            if met.is_folder {
+                if !self.watch.is_on(met.device) {
+                    return None;
+                }
+                let is_same = before
+                    .as_ref()
+                    .is_some_and(|item| item.kept == Kept::Folder && item.stamp == folder_stamp(met.stamp));
+                if is_same && *depth == Depth::Name {
+                    continue;
+                }
+                let why = {
+                    let items = self.items();
+                    let is_beside = |other: &str| find(items, other.as_bytes()).is_some();
+                    why_left_out(self.camera, &self.path, name, is_beside)
+                };
+                if why.is_none() || before.as_ref().is_some_and(|item| item.kept == Kept::Folder) {
+                    self.replaced.push(join(self.folder, name));
+                }
+                self.put(folder_item(name, met.stamp, why));
+            } else {
+                if let Some(before) = &before {
+                    if before.stamp == met.stamp && !before.racy && before.kept != Kept::Folder {
+                        continue;
+                    }
+                    self.replace(before);
+                }
+                self.watch.met(self.folder, name, met.links);
+                self.unread.insert(name.clone());
+                self.put(unread_item(name, met.stamp));
+            }
+        }
+        Some(())
+    }
+
+    fn items(&self) -> &[Item] {
+        self.items.as_deref().unwrap_or(self.old)
+    }
+
+    fn change(&mut self) -> &mut Vec<Item> {
+        self.items.get_or_insert_with(|| self.old.to_vec())
+    }
+
+    /// What was a folder is none any more.
+    fn replace(&mut self, before: &Item) {
+        if before.kept == Kept::Folder {
+            self.replaced.push(join(self.folder, &before.name));
+        }
+    }
+
+    fn put(&mut self, item: Item) {
+        let items = self.change();
+        match items.binary_search_by(|known| known.name.cmp(&item.name)) {
+            Ok(at) => {
+                if let Some(place) = items.get_mut(at) {
+                    *place = item;
+                }
+            }
+            Err(at) => items.insert(at, item),
+        }
+    }
+}
+
+fn find<'a>(items: &'a [Item], name: &[u8]) -> Option<&'a Item> {
+    items.binary_search_by(|item| (*item.name).cmp(name)).ok().and_then(|at| items.get(at))
+}
+
+/// The folder of a path and its name there.
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(at) => (path.get(..at).unwrap_or_default(), path.get(at + 1..).unwrap_or_default()),
+        None => (&[], path),
+    }
+}

@@ -1,0 +1,126 @@
+//! A picture's parts as bytes.
+
+use super::super::{Item, Kept};
+use crate::time::folder::Stamp;
+use octo_protocol::Unsaved;
+
+/// Every reason, by its number in the file.
+const REASONS: [Unsaved; 11] = [
+    Unsaved::TooLarge,
+    Unsaved::Budget,
+    Unsaved::Unreadable,
+    Unsaved::Special,
+    Unsaved::Outside,
+    Unsaved::VersionControl,
+    Unsaved::Dependencies,
+    Unsaved::BuildOutput,
+    Unsaved::Cache,
+    Unsaved::OctoHome,
+    Unsaved::Forgotten,
+];
+
+pub(super) fn reason(why: Unsaved) -> u8 {
+    REASONS.iter().position(|known| *known == why).and_then(|at| u8::try_from(at).ok()).unwrap_or_default()
+}
+
+pub(super) fn reason_of(byte: u8) -> Option<Unsaved> {
+    REASONS.get(usize::from(byte)).copied()
+}
+
+/// A number, seven bits a byte, the low ones first.
+pub(super) fn number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+pub(super) fn put(bytes: &mut Vec<u8>, part: &[u8]) {
+    number(bytes, part.len() as u64);
+    bytes.extend_from_slice(part);
+}
+
+pub(super) fn write_item(bytes: &mut Vec<u8>, item: &Item) {
+    put(bytes, &item.name);
+    let Stamp { len, modified, changed, inode, mode } = item.stamp;
+    number(bytes, len);
+    bytes.extend_from_slice(&modified.to_le_bytes());
+    bytes.extend_from_slice(&changed.to_le_bytes());
+    number(bytes, inode);
+    number(bytes, u64::from(mode));
+    bytes.push(u8::from(item.racy));
+    match &item.kept {
+        Kept::Blob(hash) => {
+            bytes.push(0);
+            bytes.extend_from_slice(hash);
+        }
+        Kept::Git(hash, object) => {
+            bytes.push(1);
+            bytes.extend_from_slice(hash);
+            bytes.extend_from_slice(object);
+        }
+        Kept::Link(target) => {
+            bytes.push(2);
+            put(bytes, target);
+        }
+        Kept::Folder => bytes.push(3),
+        Kept::Not(why) => bytes.extend_from_slice(&[4, reason(*why)]),
+    }
+}
+
+pub(super) struct Input<'a>(pub(super) &'a [u8]);
+
+impl<'a> Input<'a> {
+    pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    pub(super) fn byte(&mut self) -> Option<u8> {
+        self.take(1)?.first().copied()
+    }
+
+    pub(super) fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f).checked_shl(shift)?;
+            if byte & 0x80 == 0 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn time(&mut self) -> Option<i64> {
+        Some(i64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    pub(super) fn bytes(&mut self) -> Option<&'a [u8]> {
+        let count = usize::try_from(self.number()?).ok()?;
+        self.take(count)
+    }
+
+    pub(super) fn item(&mut self) -> Option<Item> {
+        let name = self.bytes()?.into();
+        let stamp = Stamp {
+            len: self.number()?,
+            modified: self.time()?,
+            changed: self.time()?,
+            inode: self.number()?,
+            mode: u32::try_from(self.number()?).ok()?,
+        };
+        let racy = self.byte()? != 0;
+        let kept = match self.byte()? {
+            0 => Kept::Blob(self.take(32)?.try_into().ok()?),
+            1 => Kept::Git(self.take(32)?.try_into().ok()?, self.take(20)?.try_into().ok()?),
+            2 => Kept::Link(self.bytes()?.into()),
+            3 => Kept::Folder,
+            4 => Kept::Not(reason_of(self.byte()?)?),
+            _ => return None,
+        };
+        Some(Item { name, stamp, kept, racy })
+    }
+}

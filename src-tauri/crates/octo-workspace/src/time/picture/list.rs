@@ -1,0 +1,210 @@
+//! What is in one folder, with what tells whether it changed.
+//!
+//! Of a folder that is gone since it was met it is known that nothing is in it: counting it as not known would hide
+//! what comes in its place.
+
+use crate::time::folder::Stamp;
+use octo_protocol::Unsaved;
+
+/// The names of a folder, sorted. Names stand in one buffer: most folders did not change, and theirs are compared and
+/// forgotten.
+#[derive(Default)]
+pub(super) struct Listing {
+    names: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+/// One name.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    start: usize,
+    end: usize,
+    pub(super) stamp: Stamp,
+    pub(super) is_folder: bool,
+    /// Names the file has; 1 where the system does not say.
+    pub(super) links: u64,
+    /// The device it is on; 0 where the system does not say.
+    pub(super) device: u64,
+}
+
+impl Listing {
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    pub(super) fn name(&self, entry: &Entry) -> &[u8] {
+        self.names.get(entry.start..entry.end).unwrap_or_default()
+    }
+
+    pub(super) fn has(&self, name: &[u8]) -> bool {
+        self.entries.binary_search_by(|entry| self.name(entry).cmp(name)).is_ok()
+    }
+
+    fn add(&mut self, name: &[u8], met: Met) {
+        let start = self.names.len();
+        self.names.extend_from_slice(name);
+        let Met { stamp, is_folder, links, device } = met;
+        self.entries.push(Entry { start, end: self.names.len(), stamp, is_folder, links, device });
+    }
+
+    fn sorted(mut self) -> Self {
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.sort_unstable_by(|one, other| self.name(one).cmp(self.name(other)));
+        self.entries = entries;
+        self
+    }
+}
+
+/// What stands under a name.
+pub(super) struct Met {
+    pub(super) stamp: Stamp,
+    pub(super) is_folder: bool,
+    pub(super) links: u64,
+    pub(super) device: u64,
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use super::{Listing, Met, Stamp, Unsaved};
+    use rustix::{
+        fd::{AsFd, OwnedFd},
+        ffi::CStr,
+        fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, Statx, StatxFlags, StatxTimestamp},
+        io::Errno,
+        path::Arg,
+    };
+    use std::path::Path;
+
+    /// A folder whose names are asked for one by one.
+    pub(in super::super) struct Held(OwnedFd);
+
+    impl Held {
+        pub(in super::super) fn open(path: &Path) -> Option<Self> {
+            Self::try_open(path).ok()
+        }
+
+        fn try_open(path: &Path) -> Result<Self, Errno> {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            rustix::fs::openat(CWD, path, flags, Mode::empty()).map(Self)
+        }
+
+        /// What stands under a name; `Ok(None)` for nothing.
+        pub(in super::super) fn look(&self, name: &[u8]) -> Result<Option<Met>, ()> {
+            match met(&self.0, name) {
+                Ok(met) => Ok(Some(met)),
+                Err(Errno::NOENT) => Ok(None),
+                Err(_) => Err(()),
+            }
+        }
+    }
+
+    pub(in super::super) fn list(path: &Path) -> Result<Listing, Unsaved> {
+        let Held(folder) = match Held::try_open(path) {
+            Ok(held) => held,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Listing::default()),
+            Err(_) => return Err(Unsaved::Unreadable),
+        };
+        let mut listing = Listing::default();
+        let mut buffer = Vec::with_capacity(1 << 15);
+        let mut names = RawDir::new(&folder, buffer.spare_capacity_mut());
+        while let Some(entry) = names.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                // Open still, and gone all the same.
+                Err(Errno::NOENT) => return Ok(Listing::default()),
+                Err(_) => return Err(Unsaved::Unreadable),
+            };
+            let name: &CStr = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            match met(&folder, name) {
+                Ok(met) => listing.add(name.to_bytes(), met),
+                // Gone since it was listed.
+                Err(Errno::NOENT) => {}
+                Err(_) => return Err(Unsaved::Unreadable),
+            }
+        }
+        Ok(listing.sorted())
+    }
+
+    fn met(folder: impl AsFd, name: impl Arg) -> Result<Met, Errno> {
+        let wanted = StatxFlags::TYPE
+            | StatxFlags::MODE
+            | StatxFlags::SIZE
+            | StatxFlags::MTIME
+            | StatxFlags::CTIME
+            | StatxFlags::INO
+            | StatxFlags::NLINK;
+        let stat: Statx = rustix::fs::statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, wanted)?;
+        let time = |time: StatxTimestamp| {
+            time.tv_sec.saturating_mul(1_000_000_000).saturating_add(i64::from(time.tv_nsec))
+        };
+        Ok(Met {
+            stamp: Stamp {
+                len: stat.stx_size,
+                modified: time(stat.stx_mtime),
+                changed: time(stat.stx_ctime),
+                inode: stat.stx_ino,
+                mode: u32::from(stat.stx_mode),
+            },
+            is_folder: FileType::from_raw_mode(u32::from(stat.stx_mode)) == FileType::Directory,
+            links: u64::from(stat.stx_nlink),
+            device: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
+        })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use super::{Listing, Met, Stamp, Unsaved};
+    use crate::time::bytes::{bytes_of, path_of};
+    use std::{
+        fs, io,
+        path::{Path, PathBuf},
+    };
+
+    /// A folder whose names are asked for one by one.
+    pub(in super::super) struct Held(PathBuf);
+
+    impl Held {
+        pub(in super::super) fn open(path: &Path) -> Option<Self> {
+            fs::symlink_metadata(path).ok()?.is_dir().then(|| Self(path.to_owned()))
+        }
+
+        /// What stands under a name; `Ok(None)` for nothing.
+        pub(in super::super) fn look(&self, name: &[u8]) -> Result<Option<Met>, ()> {
+            match fs::symlink_metadata(self.0.join(path_of(name))) {
+                Ok(meta) => Ok(Some(met(&meta))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(_) => Err(()),
+            }
+        }
+    }
+
+    pub(in super::super) fn list(path: &Path) -> Result<Listing, Unsaved> {
+        let mut listing = Listing::default();
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(listing);
+            }
+            Err(_) => return Err(Unsaved::Unreadable),
+        };
+        for entry in entries {
+            let entry = entry.map_err(|_| Unsaved::Unreadable)?;
+            match entry.metadata() {
+                Ok(meta) => listing.add(&bytes_of(Path::new(&entry.file_name())), met(&meta)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(_) => return Err(Unsaved::Unreadable),
+            }
+        }
+        Ok(listing.sorted())
+    }
+
+    fn met(meta: &fs::Metadata) -> Met {
+        Met { stamp: Stamp::of(meta), is_folder: meta.is_dir(), links: 1, device: 0 }
+    }
+}
+
+pub(super) use system::{Held, list};

@@ -1,0 +1,219 @@
+//! Watching by `inotify`.
+
+use super::{Depth, Seen};
+use crate::time::picture::{Relative, is_at_or_below, join};
+use rustix::{
+    fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags},
+    io::Errno,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    fs, io,
+    mem::MaybeUninit,
+    os::{fd::OwnedFd, unix::fs::MetadataExt},
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
+
+/// Files with several names that are looked at every time. More are looked at with everything else.
+const LINKED: usize = 4_096;
+
+/// File systems only this system writes to, by their magic numbers (`statfs(2)`): ext2 to ext4, Btrfs, XFS, tmpfs,
+/// F2FS, overlayfs, ZFS, bcachefs, ramfs.
+const LOCAL: [u32; 9] = [
+    0x0000_ef53,
+    0x9123_683e,
+    0x5846_5342,
+    0x0102_1994,
+    0xf2f5_2010,
+    0x794c_7630,
+    0x2fc1_2fc1,
+    0xca45_1a4e,
+    0x8584_58f6,
+];
+
+/// Watches a folder and the folders below it that were entered.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    inotify: OwnedFd,
+    folder: PathBuf,
+    /// The device and the inode of the folder.
+    place: (u64, u64),
+    most: usize,
+    places: Mutex<Places>,
+}
+
+#[derive(Debug, Default)]
+struct Places {
+    /// Something was not watched, or events were lost.
+    broken: bool,
+    by_number: HashMap<i32, Relative>,
+    by_path: BTreeMap<Relative, i32>,
+    /// Files with several names.
+    linked: BTreeSet<(Relative, Box<[u8]>)>,
+}
+
+impl Watch {
+    /// Begins to watch, at most `most` folders; none where that cannot be relied on. Nothing is watched before
+    /// [`Watch::enter`].
+    pub(crate) fn new(folder: &Path, most: usize) -> Option<Self> {
+        let place = place_of(folder).ok()?;
+        let kind = u32::try_from(rustix::fs::statfs(folder).ok()?.f_type).ok()?;
+        if most == 0 || !LOCAL.contains(&kind) {
+            return None;
+        }
+        // They are the account's, for all its programs: half is left to others.
+        let allowed = fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
+        let most = most.min(allowed.trim().parse::<usize>().ok()? / 2);
+        let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
+        Some(Self { inotify, folder: folder.to_owned(), place, most, places: Mutex::default() })
+    }
+
+    /// Watches a folder. To be called before it is looked into: what changes from then on is told.
+    pub(crate) fn enter(&self, relative: &Relative, path: &Path) {
+        {
+            let mut places = crate::time::lock(&self.places);
+            if places.broken || places.by_path.contains_key(relative) {
+                return;
+            }
+            if places.by_path.len() >= self.most {
+                places.give_up();
+                return;
+            }
+        }
+        let flags = WatchFlags::MODIFY
+            | WatchFlags::ATTRIB
+            | WatchFlags::CLOSE_WRITE
+            | WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::MOVE
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF
+            | WatchFlags::ONLYDIR
+            | WatchFlags::DONT_FOLLOW
+            | WatchFlags::EXCL_UNLINK;
+        let added = inotify::add_watch(&self.inotify, path, flags);
+        let mut places = crate::time::lock(&self.places);
+        match added {
+            Ok(number) => match places.by_number.insert(number, relative.clone()) {
+                // The same folder by another way, or one that moved: one number cannot stand for two paths.
+                Some(other) if other != *relative => places.give_up(),
+                _ => {
+                    places.by_path.insert(relative.clone(), number);
+                }
+            },
+            // It is gone or may not be read, and the walk says so; what comes in its place is told by its parent.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
+            Err(error) => {
+                tracing::debug!(%error, "a folder cannot be watched");
+                places.give_up();
+            }
+        }
+    }
+
+    /// A file was met that has so many names.
+    pub(crate) fn met(&self, folder: &Relative, name: &[u8], names: u64) {
+        if names > 1 {
+            let mut places = crate::time::lock(&self.places);
+            places.linked.insert((folder.clone(), name.into()));
+            if places.linked.len() > LINKED {
+                places.give_up();
+            }
+        }
+    }
+
+    /// Whether this is the folder's own device.
+    pub(crate) fn is_on(&self, device: u64) -> bool {
+        self.place.0 == device
+    }
+
+    /// Something cannot be watched: everything has to be looked at.
+    pub(crate) fn give_up(&self) {
+        crate::time::lock(&self.places).give_up();
+    }
+
+    /// What changed since it was asked last; none when that is not known.
+    pub(crate) fn seen(&self) -> Option<Seen> {
+        let mut places = crate::time::lock(&self.places);
+        if places.broken || place_of(&self.folder).ok()? != self.place {
+            return None;
+        }
+        let mut seen = Seen::default();
+        if places.read(&self.inotify, &mut seen).is_none() {
+            places.give_up();
+            return None;
+        }
+        for (folder, names) in &seen.folders {
+            for (name, _) in names.iter().filter(|(_, depth)| **depth == Depth::Below) {
+                places.leave(&self.inotify, &join(folder, name));
+            }
+        }
+        for (folder, name) in &places.linked {
+            seen.add(folder.clone(), name.clone(), Depth::Name);
+        }
+        Some(seen)
+    }
+}
+
+impl Places {
+    fn give_up(&mut self) {
+        *self = Self { broken: true, ..Self::default() };
+    }
+
+    /// Reads all events there are; none when some were lost.
+    fn read(&mut self, inotify: &OwnedFd, seen: &mut Seen) -> Option<()> {
+        let mut buffer = vec![MaybeUninit::uninit(); 1 << 16];
+        let mut events = inotify::Reader::new(inotify, &mut buffer);
+        loop {
+            let event = match events.next() {
+                Ok(event) => event,
+                Err(Errno::AGAIN) => return Some(()),
+                Err(Errno::INTR) => continue,
+                Err(_) => return None,
+            };
+            let what = event.events();
+            if what.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
+                return None;
+            }
+            // One that is not known any more: what it was about is looked at anew, or is gone.
+            let Some(folder) = self.by_number.get(&event.wd()).cloned() else { continue };
+            if what.contains(ReadFlags::IGNORED) {
+                self.by_number.remove(&event.wd());
+                if self.by_path.get(&folder) == Some(&event.wd()) {
+                    self.by_path.remove(&folder);
+                }
+            } else if let Some(name) = event.file_name() {
+                let moves =
+                    ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO;
+                let below = what.contains(ReadFlags::ISDIR) && what.intersects(moves);
+                let depth = if below { Depth::Below } else { Depth::Name };
+                seen.add(folder, name.to_bytes().into(), depth);
+            } else if folder.is_empty() && what.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF) {
+                return None;
+            }
+        }
+    }
+
+    /// Watches a folder and everything below it no longer: it is gone, or is entered again.
+    fn leave(&mut self, inotify: &OwnedFd, path: &Relative) {
+        let below: Vec<(Relative, i32)> = self
+            .by_path
+            .range(path.clone()..)
+            .take_while(|(known, _)| known.starts_with(path))
+            .filter(|(known, _)| is_at_or_below(known, path))
+            .map(|(known, number)| (known.clone(), *number))
+            .collect();
+        for (known, number) in below {
+            self.by_path.remove(&known);
+            self.by_number.remove(&number);
+            // One whose folder is gone went with it.
+            let _gone = inotify::remove_watch(inotify, number);
+        }
+        self.linked.retain(|(folder, _)| !is_at_or_below(folder, path));
+    }
+}
+
+fn place_of(folder: &Path) -> io::Result<(u64, u64)> {
+    let meta = fs::symlink_metadata(folder)?;
+    Ok((meta.dev(), meta.ino()))
+}

@@ -1,0 +1,368 @@
+// @vitest-environment jsdom
+import { browser } from "$lib/app/browser.svelte";
+import { Conversation } from "$lib/app/conversation.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import { useTransport } from "$lib/ipc";
+import { replay } from "$lib/ipc/fake";
+import { BROWSER_SESSION } from "$lib/ipc/fake-browser";
+import type { LivePage, Question, Request } from "$lib/ipc/types";
+import { testids } from "$lib/testids";
+import { speak, t } from "$lib/words/words.svelte";
+import { type Component, flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import BrowserPage from "../settings/BrowserPage.svelte";
+import SessionView from "../session/SessionView.svelte";
+
+type Core = Awaited<ReturnType<typeof replay>>["core"];
+let core: Core;
+let asked: Request["call"][] = [];
+let shown: Record<string, unknown> | null = null;
+const target = document.createElement("div");
+
+const all = (id: string): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
+const find = (id: string): HTMLElement | null => all(id)[0] ?? null;
+function get(id: string): HTMLElement {
+  const found = find(id);
+  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
+  return found;
+}
+const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
+/** Waits until something is as it should be; what is drawn follows in its own time. */
+const until = (check: () => void) =>
+  vi.waitFor(
+    () => {
+      flushSync();
+      check();
+    },
+    { timeout: 10_000, interval: 5 },
+  );
+const types = () => asked.map(({ type }) => type);
+
+beforeAll(() => {
+  vi.setConfig({ testTimeout: 20_000 });
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      unobserve() {}
+      disconnect() {}
+    },
+  );
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  history.replaceState(null, "", "/?fast");
+});
+
+async function open(scene: string): Promise<void> {
+  const transport = await replay(scene);
+  core = transport.core;
+  asked = [];
+  useTransport({
+    ...transport,
+    request: (request) => {
+      asked.push(request.call);
+      return transport.request(request);
+    },
+  });
+  await preferences.begin();
+  browser.begin();
+  await until(() => expect(browser.state).not.toBeNull());
+  asked = [];
+}
+
+function show<P extends Record<string, unknown>>(component: Component<P>, props: P): void {
+  shown = mount(component, { target, props });
+  flushSync();
+}
+
+async function session(scene: string): Promise<Conversation> {
+  await open(scene);
+  const conversation = new Conversation(BROWSER_SESSION, () => undefined);
+  show(SessionView as unknown as Component<{ conversation: Conversation }>, { conversation });
+  await until(() => get(testids.composer));
+  return conversation;
+}
+
+const page = (part: Partial<LivePage> = {}): void =>
+  core.publish(`session/${BROWSER_SESSION}`, {
+    type: "page",
+    page: {
+      session: BROWSER_SESSION,
+      call: null,
+      tab: 3,
+      site: "https://garden.example",
+      title: "Garden tools",
+      picture: 1,
+      mark: null,
+      hand: "agent",
+      ...part,
+    },
+  });
+
+function ask(question: Omit<Question, "id" | "tool" | "at">): void {
+  core.publish(`session/${BROWSER_SESSION}`, {
+    type: "event",
+    envelope: {
+      topic: { type: "session", id: BROWSER_SESSION },
+      seq: 2,
+      at: 9,
+      v: 1,
+      event: { type: "question_asked", question: { id: "q1", tool: "browser", at: 9, ...question } },
+    },
+  });
+}
+
+/** Says that the picture that loads is there: jsdom loads none. */
+function load(): void {
+  target.querySelector("img.coming")?.dispatchEvent(new Event("load"));
+}
+
+beforeEach(async () => {
+  document.body.append(target);
+  await speak("en");
+});
+afterEach(async () => {
+  if (shown) await unmount(shown);
+  shown = null;
+  target.replaceChildren();
+});
+
+describe("a session that works in the browser", () => {
+  it("says that Chrome asks, since when, and takes no for an answer", async () => {
+    await session("browser-waiting");
+    await until(() => expect(words(get(testids.browserWaiting))).toContain("Waiting for you to press Allow in Chrome"));
+    expect(get(testids.browserWaiting).querySelector("[role=status]")).not.toBeNull();
+    // Time passes beside what is spoken, not in it.
+    expect(get(testids.browserWaiting).querySelector("[role=status]")?.textContent).not.toMatch(/\d/);
+    expect(find(testids.live)).toBeNull();
+    get(testids.browserCancel).click();
+    await until(() => expect(find(testids.browserWaiting)).toBeNull());
+    expect(types()).toEqual(["detach_browser"]);
+  });
+
+  it("shows the page, its site, the mark and the steps, and leaves the focus alone", async () => {
+    await session("browser");
+    await until(() => get(testids.live));
+    const focus = document.activeElement;
+    page({ mark: { x: 0.1, y: 0.2, width: 0.3, height: 0.1 }, site: "http://pay.example", title: "\u202Eevil" });
+    await until(() => expect(words(get(testids.liveSite))).toContain("http://pay.example"));
+    expect(words(get(testids.liveSite))).toContain("Not encrypted");
+    expect([...get(testids.liveSite).querySelectorAll("bdi")].map(words)).toContain("\u202Eevil");
+    expect(find(testids.liveMark)).toBeNull();
+    await until(() => {
+      load();
+      expect(get(testids.livePicture).dataset["picture"]).toBeDefined();
+      expect(parseFloat(get(testids.liveMark).style.left)).toBe(10);
+    });
+    expect(all(testids.liveStep).map((step) => step.dataset["phase"])).toEqual(["done", "done", "done", "done", "now"]);
+    expect(words(get(testids.live))).toContain("Clicking button Add to basket");
+    expect(document.activeElement).toBe(focus);
+  });
+
+  it("speaks once a step, not once a picture", async () => {
+    await session("browser");
+    await until(() => get(testids.live));
+    const spoken = get(testids.live).querySelector("[role=status]");
+    const before = spoken?.textContent;
+    expect(before).toContain("Clicking button");
+    let changes = 0;
+    const watch = new MutationObserver((records) => (changes += records.length));
+    if (spoken) watch.observe(spoken, { childList: true, characterData: true, subtree: true });
+    for (let picture = 3; picture < 20; picture += 1) page({ picture });
+    flushSync();
+    await Promise.resolve();
+    expect([changes, spoken?.textContent]).toEqual([0, before]);
+    watch.disconnect();
+  });
+
+  it("is taken over and handed back by one button that keeps the focus", async () => {
+    await session("browser");
+    await until(() => get(testids.liveHand));
+    const hand = get(testids.liveHand);
+    hand.focus();
+    hand.click();
+    await until(() => expect(get(testids.live).dataset["hand"]).toBe("person"));
+    expect([words(hand), document.activeElement === hand]).toEqual(["Hand back", true]);
+    expect(get(testids.live).querySelector("[role=status]")?.textContent).toContain("You have the page");
+    await until(() => expect(hand.getAttribute("aria-disabled")).toBeNull());
+    hand.click();
+    await until(() => expect(get(testids.live).dataset["hand"]).toBe("agent"));
+    expect(words(hand)).toBe("Take over");
+    expect(types()).toEqual(["take_page", "give_back_page"]);
+  });
+
+  it("folds for a question, by hand too, and is gone when it is stopped", async () => {
+    await session("browser-pays");
+    await until(() => get(testids.live));
+    expect(find(testids.livePicture)).toBeNull();
+    const fold = get(testids.liveFold);
+    expect([fold.getAttribute("aria-expanded"), fold.getAttribute("aria-label")]).toEqual(["false", "Page and steps"]);
+    fold.click();
+    await until(() => get(testids.livePicture));
+    get(testids.liveStop).click();
+    await until(() => expect(find(testids.live)).toBeNull());
+    expect(types()).toEqual(["stop"]);
+  });
+
+  it("says that the connection ended and attaches again only when told to", async () => {
+    await session("browser");
+    await until(() => get(testids.live));
+    core.browser.become({ type: "lost", error: { key: "internal", args: {}, retryable: false } });
+    await until(() => expect(get(testids.browserLost).getAttribute("role")).toBe("alert"));
+    expect(words(get(testids.browserLost))).toContain("Octo met a fault of its own");
+    expect(types()).toEqual([]);
+    get(testids.browserAttach).click();
+    await until(() => get(testids.browserWaiting));
+    expect(types()).toEqual(["attach_browser"]);
+    core.browser.become({ type: "attached", browser: "Chrome", version: "1", way: "approved" });
+    await until(() => expect(words(get(testids.statusBrowser))).toBe("Chrome"));
+    expect(find(testids.browserWaiting)).toBeNull();
+  });
+});
+
+describe("a question about a page", () => {
+  it("names the real element and the site, and offers nothing that lasts", async () => {
+    await session("browser-pays");
+    await until(() => get(testids.question));
+    const card = get(testids.question);
+    expect(words(card)).toContain("Buy or pay on");
+    expect([...card.querySelectorAll("bdi")].map(words)).toEqual([
+      "https://garden.example",
+      "Pay 24.90 now",
+      "https://garden.example",
+      "Checkout · Garden & Co",
+    ]);
+    expect(card.querySelector(".thumb img")).not.toBeNull();
+    expect([find(testids.questionSession), find(testids.questionAlways)]).toEqual([null, null]);
+    expect(words(card)).toContain("This asks in every mode.");
+    card.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));
+    await until(() => expect(find(testids.question)).toBeNull());
+    expect(asked.at(-1)).toMatchObject({ type: "answer_question", answer: { type: "no", reason: null } });
+  });
+
+  it("names the field that is typed into, and shows the whole of what is typed", async () => {
+    await session("browser-site");
+    const typed = `${"word ".repeat(60)}\nend`;
+    ask({
+      call: "c9",
+      ask: {
+        type: "permission",
+        preview: {
+          type: "browser",
+          deed: "type",
+          target: { role: "textbox", name: "Message to all" },
+          site: "https://a.example",
+          title: null,
+          tab: 1,
+          text: typed,
+          output: "",
+          picture: null,
+        },
+        reason: {
+          type: "page",
+          risk: "carries",
+          site: "https://a.example",
+          target: { role: "textbox", name: "Message to all" },
+        },
+        rule: null,
+      },
+    });
+    await until(() => expect(all(testids.questionPage).length).toBe(2));
+    const preview = all(testids.questionPage)[1];
+    expect(preview && words(preview)).toContain("Type into field Message to all");
+    expect(preview && words(preview)).not.toContain("field in use");
+    expect(preview?.querySelector(".page-text")?.textContent).toBe(typed);
+  });
+
+  it("about a site allows it for the task, the session or the folder", async () => {
+    await session("browser-site");
+    await until(() => get(testids.question));
+    expect(words(get(testids.question))).toContain("Let Octo work on https://garden.example");
+    expect(words(get(testids.questionOnce))).toContain("Allow for this task");
+    expect(words(get(testids.question))).toContain("work on https://garden.example");
+    get(testids.questionAlways).click();
+    await until(() => expect(find(testids.question)).toBeNull());
+    expect(asked.at(-1)).toMatchObject({ type: "answer_question", answer: { type: "always" } });
+  });
+
+  it.each(["en", "zh"] as const)("has a title and a sentence for every risk (%s)", async (language) => {
+    await speak(language);
+    const risks = ["pays", "sends", "deletes", "confirms", "password", "uploads", "downloads", "permission"] as const;
+    const more = ["carries", "long_address", "script"] as const;
+    const said = [...risks, ...more].flatMap((risk) => [t(`ask.page.${risk}`), t(`ask.why.page.${risk}`)]);
+    expect(new Set(said).size).toBe(22);
+    await session("browser-site");
+    core.publish(`session/${BROWSER_SESSION}`, { type: "page", page: null });
+    ask({
+      call: "c9",
+      ask: {
+        type: "permission",
+        preview: {
+          type: "browser",
+          deed: "script",
+          target: null,
+          site: "http://a.example",
+          title: null,
+          tab: null,
+          text: "document.title\n+ 1",
+          output: "",
+          picture: null,
+        },
+        reason: { type: "page", risk: "script", site: "http://a.example", target: null },
+        rule: null,
+      },
+    });
+    await until(() => expect(all(testids.question).length).toBe(2));
+    const card = all(testids.question)[1];
+    expect(card && words(card)).toContain(t("ask.why.page.script"));
+    expect(card && words(card)).toContain(t("browser.not_encrypted"));
+    // Whole, with its lines: that is what would run.
+    expect(card?.querySelector(".page-text")?.textContent).toContain("document.title\n+ 1");
+  });
+});
+
+describe("settings of the browser", () => {
+  it("choose by a press, never by an arrow alone", async () => {
+    await open("main");
+    show(BrowserPage as unknown as Component<Record<string, never>>, {});
+    await until(() => get(`${testids.browserChoice}-chrome`));
+    const automatic = get(`${testids.browserChoice}-automatic`);
+    expect(automatic.getAttribute("aria-checked")).toBe("true");
+    automatic.focus();
+    automatic.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true, cancelable: true }));
+    expect(document.activeElement).toBe(get(`${testids.browserChoice}-chrome`));
+    expect(types().filter((type) => type === "choose_browser")).toEqual([]);
+    get(`${testids.browserChoice}-edge`).click();
+    await until(() => expect(get(`${testids.browserChoice}-edge`).getAttribute("aria-checked")).toBe("true"));
+    expect(get(testids.browserAddress).textContent).toBe("edge://inspect/#remote-debugging");
+    // It cannot be opened from outside: words to copy, no link. And the pictures have no words.
+    expect(get(testids.browserAddress).closest("a")).toBeNull();
+    const pictures = [...target.querySelectorAll(".browser-steps svg")];
+    expect([pictures.length, pictures.map(words).join("")]).toEqual([3, ""]);
+    get(`${testids.browserChoice}-own`).click();
+    await until(() => expect(find(testids.browserCopy)).toBeNull());
+  });
+
+  it("examine, repair and forget", async () => {
+    await open("main");
+    show(BrowserPage as unknown as Component<Record<string, never>>, {});
+    await until(() => get(testids.browserSite));
+    get(testids.browserExamine).click();
+    await until(() => get(`${testids.browserCheck}-private`));
+    expect(get(`${testids.browserCheck}-attached`).dataset["result"]).toBe("broken");
+    expect(words(get(`${testids.browserCheck}-works`))).toContain("Not looked at");
+    get(`${testids.browserCheck}-attached`)
+      .querySelector<HTMLElement>(`[data-testid="${testids.browserRepair}"]`)
+      ?.click();
+    await until(() => expect(get(testids.browserState).dataset["state"]).toBe("waiting_for_allow"));
+    core.browser.become({ type: "attached", browser: "Chromium", version: "156", way: "switch" });
+    await until(() => expect(words(get(testids.browserExposed))).toContain("any program that reaches its port"));
+    get(testids.browserDetach).click();
+    await until(() => expect(get(testids.browserState).dataset["state"]).toBe("apart"));
+    const site = get(testids.browserSite);
+    expect(site.querySelector("button")?.getAttribute("aria-label")).toBe("Ask about https://garden.example again");
+    site.querySelector("button")?.click();
+    await until(() =>
+      expect(all(testids.browserSite).map((line) => line.dataset["site"])).toEqual(["https://tracker.example:8443"]),
+    );
+  });
+});

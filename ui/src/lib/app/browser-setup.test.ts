@@ -1,0 +1,109 @@
+// @vitest-environment jsdom
+import { type Transport, useTransport } from "$lib/ipc";
+import type { BrowserRequest, FoundBrowser, Request } from "$lib/ipc/types";
+import { beforeEach, describe, expect, it } from "vitest";
+import { BrowserSetup } from "./browser-setup.svelte";
+import { toasts } from "./toasts.svelte";
+
+const found = (id: string, door: FoundBrowser["door"]): FoundBrowser => ({
+  id,
+  name: id,
+  folder: `/${id}`,
+  door,
+  allow_address: `${id}://inspect`,
+});
+let asked: Request["call"][] = [];
+let answers: Partial<Record<string, () => unknown>> = {};
+const settings = { settings: { language: "en", theme: "system" }, models: [], keychain: "available" };
+const transport: Transport = {
+  request: async (request) => {
+    asked.push(request.call);
+    await Promise.resolve();
+    return answers[request.call.type]?.() ?? (request.call.type === "get_settings" ? settings : {});
+  },
+  subscribe: () => Promise.resolve(() => undefined),
+  onFileDrop: () => () => undefined,
+  blobUrl: (path) => path,
+};
+const types = () => asked.map(({ type }) => type);
+const refused = () => {
+  throw { key: "internal", args: {}, retryable: false };
+};
+
+beforeEach(() => {
+  asked = [];
+  answers = {
+    find_browsers: () => ({ browsers: [found("edge", "closed"), found("chrome", "asks")] }),
+    list_sites: () => ({ sites: [] }),
+    examine_browser: () => ({ checks: [{ about: "installed", result: "fine", note: {}, repair: null }] }),
+  };
+  toasts.list = [];
+  useTransport(transport);
+});
+
+describe("the page about the browser", () => {
+  it("reads without attaching to anything, and says the address of one that will ask", async () => {
+    const setup = new BrowserSetup();
+    expect(setup.address).toBe("chrome://inspect/#remote-debugging");
+    await setup.begin();
+    expect(types().sort()).toEqual(["find_browsers", "list_sites"]);
+    expect([setup.guide?.id, setup.address]).toEqual(["chrome", "chrome://inspect"]);
+    answers["find_browsers"] = () => ({ browsers: [found("edge", "closed")] });
+    await setup.look();
+    expect(setup.address).toBe("edge://inspect");
+  });
+
+  it("drops what the doctor found once another browser is chosen, and examines again after a repair", async () => {
+    const setup = new BrowserSetup();
+    await setup.examine();
+    expect(setup.checks?.length).toBe(1);
+    await setup.choose({ type: "off" });
+    expect(setup.checks).toBeNull();
+    asked = [];
+    await setup.repair({ type: "use_own" });
+    expect(types()).toEqual(["choose_browser", "get_settings", "examine_browser"]);
+    asked = [];
+    await setup.repair({ type: "attach" });
+    expect([types(), setup.checks]).toEqual([["attach_browser"], null]);
+  });
+
+  it("takes a folder the person picked, and nothing when they picked none", async () => {
+    const setup = new BrowserSetup();
+    answers["pick_folder"] = () => ({ type: "folder", path: null });
+    await setup.repair({ type: "choose_folder" });
+    expect(types()).toEqual(["pick_folder"]);
+    answers["pick_folder"] = () => ({ type: "folder", path: "/mine" });
+    asked = [];
+    await setup.repair({ type: "choose_folder" });
+    const chosen = asked.find(
+      (call): call is Extract<BrowserRequest, { type: "choose_browser" }> => call.type === "choose_browser",
+    );
+    expect(chosen?.choice).toEqual({ type: "folder", path: "/mine" });
+    expect(types().at(-1)).toBe("examine_browser");
+  });
+
+  it("keeps a site that could not be removed and says why", async () => {
+    const setup = new BrowserSetup();
+    const site = { site: "https://a.example", folder: "/x" };
+    answers["list_sites"] = () => ({ sites: [site] });
+    await setup.begin();
+    answers["forget_site"] = refused;
+    await setup.forget(site);
+    expect([setup.sites, toasts.list.length]).toEqual([[site], 1]);
+    answers["forget_site"] = () => ({});
+    answers["list_sites"] = () => ({ sites: [] });
+    await setup.forget(site);
+    expect(setup.sites).toEqual([]);
+    expect(asked.at(-2)).toEqual({ type: "forget_site", site });
+  });
+
+  it("says what could not be looked at, and no more once it could", async () => {
+    const setup = new BrowserSetup();
+    answers["examine_browser"] = refused;
+    await setup.examine();
+    expect([setup.problem?.key, setup.examining, setup.checks]).toEqual(["internal", false, null]);
+    answers["examine_browser"] = () => ({ checks: [] });
+    await setup.examine();
+    expect([setup.problem, setup.checks]).toEqual([null, []]);
+  });
+});

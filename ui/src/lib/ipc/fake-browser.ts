@@ -1,0 +1,382 @@
+/** A browser that is not there: what a replay shows of the agent's work in pages, and what answers about it. */
+import type {
+  ApiError,
+  Block,
+  BrowserCheck,
+  BrowserRequest,
+  BrowserState,
+  BrowserView,
+  CallView,
+  GrantedSite,
+  LivePage,
+  Question,
+  SessionInfo,
+  Update,
+} from "./types";
+
+const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
+
+/** The session every scene of the browser is of. */
+export const BROWSER_SESSION = "d00000000000000000000000000000b0";
+const TURN = "700000000000000000000000000000b0";
+/** When the scenes' turn began. */
+const BEGAN = Date.UTC(2026, 10, 21, 14, 1, 50);
+const SITE = "https://garden.example";
+
+/** A picture of a shop's page, drawn. */
+function pageDrawing(width: number, height: number): string {
+  const cards = [0, 1, 2]
+    .map((at) => {
+      const x = 32 + at * 202;
+      return (
+        `<rect x="${x}" y="120" width="186" height="210" rx="8" fill="#f4f6f4" stroke="#d9dfd9"/>` +
+        `<circle cx="${x + 93}" cy="184" r="40" fill="${["#9cc29c", "#d9b98a", "#a7bfd8"][at]}"/>` +
+        `<rect x="${x + 16}" y="244" width="120" height="10" rx="5" fill="#55605a"/>` +
+        `<rect x="${x + 16}" y="264" width="64" height="9" rx="4.5" fill="#9aa39d"/>` +
+        `<rect x="${x + 16}" y="290" width="154" height="28" rx="6" fill="#2f6b46"/>` +
+        `<rect x="${x + 60}" y="300" width="66" height="8" rx="4" fill="#fff"/>`
+      );
+    })
+    .join("");
+  const svg =
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 640 400">` +
+    `<rect width="640" height="400" fill="#fff"/><rect width="640" height="56" fill="#214d33"/>` +
+    `<rect x="32" y="22" width="110" height="12" rx="6" fill="#dcebe1"/><rect x="452" y="16" width="156" height="24" rx="12" fill="#3b6a4e"/>` +
+    `<rect x="32" y="80" width="220" height="16" rx="8" fill="#38423c"/>${cards}` +
+    `<rect x="32" y="352" width="420" height="9" rx="4.5" fill="#c3cac5"/><rect x="32" y="372" width="330" height="9" rx="4.5" fill="#dfe4e0"/></svg>`;
+  return `data:image/svg+xml;base64,${btoa(svg)}`;
+}
+
+const view = (part: Partial<BrowserView> & Pick<BrowserView, "deed">): BrowserView => ({
+  target: null,
+  site: SITE,
+  title: "Garden tools for small balconies · Garden & Co",
+  tab: 3,
+  text: null,
+  output: "",
+  picture: null,
+  ...part,
+});
+
+const CROP = "c10b".padEnd(64, "0");
+
+const READ = [
+  'heading 1 "Garden tools for small balconies"',
+  'searchbox "Search the shop" [4]',
+  'list "Results" 3 of 48',
+  '  listitem "Watering can, 5 l"  24.90  button "Add to basket" [11]',
+  '  listitem "Hand trowel, oak"  12.50  button "Add to basket" [12]',
+  '  listitem "Herb planter"  31.00  button "Add to basket" [13]',
+  ...Array.from({ length: 70 }, (_, at) => `  … line ${at + 7} of the page`),
+].join("\n");
+
+const element = (role: string, name: string) => ({ role, name });
+const done: (at: number, duration_ms: number) => CallView["state"] = (at, duration_ms) => ({
+  type: "ended",
+  status: "done",
+  at: BEGAN + at,
+  duration_ms,
+});
+
+function calls(): CallView[] {
+  const call = (id: number, state: CallView["state"], shown: BrowserView): CallView => ({
+    id: `c000000000000000000000000000b${String(id).padStart(3, "0")}`,
+    turn: TURN,
+    tool: "browser",
+    state,
+    view: { type: "browser", ...shown },
+  });
+  return [
+    call(1, done(2_000, 900), view({ deed: "open", text: `${SITE}/tools`, title: null })),
+    call(2, done(5_000, 210), view({ deed: "read", output: READ, picture: CROP })),
+    call(
+      3,
+      done(9_000, 600),
+      view({ deed: "type", target: element("searchbox", "Search the shop"), text: "watering can" }),
+    ),
+    call(4, done(11_000, 80), view({ deed: "press", text: "Enter" })),
+    call(
+      5,
+      { type: "started", at: BEGAN + 56_000 },
+      view({ deed: "click", target: element("button", "Add to basket") }),
+    ),
+  ];
+}
+
+function page(part: Partial<LivePage> = {}): LivePage {
+  return {
+    session: BROWSER_SESSION,
+    call: null,
+    tab: 3,
+    site: SITE,
+    title: "Garden tools for small balconies · Garden & Co",
+    picture: 2,
+    mark: null,
+    hand: "agent",
+    ...part,
+  };
+}
+
+const MARK = { x: 48 / 640, y: 290 / 400, width: 154 / 640, height: 28 / 400 };
+
+/** What the scenes show; `browser` is a page at work. */
+export const browserScenes = [
+  "browser",
+  "browser-person",
+  "browser-site",
+  "browser-pays",
+  "browser-waiting",
+  "browser-lost",
+] as const;
+export type BrowserScene = (typeof browserScenes)[number];
+
+/** Whether a scene is one of the browser's. */
+export function isBrowserScene(scene: string): scene is BrowserScene {
+  return browserScenes.some((known) => known === scene);
+}
+
+const attached: BrowserState = { type: "attached", browser: "Chrome", version: "156.0.7402.4", way: "approved" };
+
+/** How the browser is when a scene begins. */
+export function browserAt(scene: string): BrowserState {
+  if (scene === "browser-waiting") return { type: "waiting_for_allow", browser: "Chrome", since: BEGAN + 40_000 };
+  if (scene === "browser-lost") return { type: "lost", error: failure("internal") };
+  return isBrowserScene(scene) ? attached : { type: "apart" };
+}
+
+function question(call: CallView, site: boolean): Question {
+  const rule = site ? ({ type: "site", site: SITE } as const) : null;
+  const target = call.view?.type === "browser" ? call.view.target : null;
+  return {
+    id: "e00000000000000000000000000000b0",
+    call: call.id,
+    tool: "browser",
+    at: BEGAN + 57_000,
+    ask: {
+      type: "permission",
+      preview: call.view ?? { type: "plain", text: "" },
+      reason: site ? { type: "site", site: SITE } : { type: "page", risk: "pays", site: SITE, target },
+      rule,
+    },
+  };
+}
+
+/** The session of a scene as the core would tell it: its snapshot, then the page. */
+export function browserScene(scene: BrowserScene): Update[] {
+  const all = calls();
+  const asks = scene === "browser-site" || scene === "browser-pays";
+  const shown = scene === "browser-site" || scene === "browser-waiting" ? all.slice(0, 1) : all;
+  const last = shown.at(-1);
+  if (last && scene === "browser-site")
+    shown[0] = {
+      ...last,
+      state: { type: "asking" },
+      view: { type: "browser", ...view({ deed: "open", text: `${SITE}/tools`, title: null }) },
+    };
+  if (last && scene === "browser-waiting") shown[0] = { ...last, state: { type: "started", at: BEGAN + 40_000 } };
+  if (last && scene === "browser-pays")
+    shown[shown.length - 1] = {
+      ...last,
+      state: { type: "asking" },
+      view: {
+        type: "browser",
+        ...view({
+          deed: "click",
+          target: element("button", "Pay 24.90 now"),
+          title: "Checkout · Garden & Co",
+          picture: CROP,
+        }),
+      },
+    };
+  if (last && scene === "browser-lost")
+    shown[shown.length - 1] = {
+      ...last,
+      state: { type: "ended", status: "failed", at: BEGAN + 57_000, duration_ms: 1_000 },
+    };
+  const asking = asks ? shown.at(-1) : undefined;
+  const info: SessionInfo = {
+    id: BROWSER_SESSION,
+    title: "A watering can for the balcony",
+    folder: "/home/mei/notes",
+    profile: "general",
+    mode: "ask_risky",
+    model: "a0000000000000000000000000000001",
+    source: "window",
+    pinned: false,
+    status: asks ? "waiting" : "running",
+    created_at: BEGAN,
+    updated_at: BEGAN,
+    usage: { input: 3_000, cache_read: 22_000, cache_write: 2_000, output: 700 },
+  };
+  const text = (words: string): Block => ({ type: "text", text: words });
+  const snapshot: Update = {
+    type: "snapshot",
+    snapshot: {
+      topic: "session",
+      seq: 1,
+      info,
+      page: {
+        messages: [
+          {
+            id: "b00000000000000000000000000000b1",
+            turn: TURN,
+            role: "user",
+            blocks: [
+              text("Put a watering can of about five litres into the basket at Garden & Co. Ask me before you pay."),
+            ],
+            meta: { origin: "person", at: BEGAN },
+          },
+          {
+            id: "b00000000000000000000000000000b2",
+            turn: TURN,
+            role: "assistant",
+            blocks: [
+              text("I look for it in your Chrome and stop before paying."),
+              ...shown.map((call): Block => ({
+                type: "tool_call",
+                id: call.id,
+                provider_id: call.id,
+                name: "browser",
+                arguments: "{}",
+              })),
+            ],
+            meta: { origin: "model", at: BEGAN + 1_000 },
+          },
+        ],
+        turns: [{ id: TURN, started_at: BEGAN, ended_at: null, end: null, usage: info.usage }],
+        calls: shown,
+        earlier: false,
+      },
+      questions: asking ? [question(asking, scene === "browser-site")] : [],
+      queue: [],
+      todos: [],
+      commands: [],
+      streaming: [],
+      retry: null,
+      draft: { text: "", attachments: [] },
+      notes: [],
+      spending: { calls: 3, usage: info.usage, cost: 41_000_000, unpriced: 0 },
+      context_tokens: 27_000,
+      suggestion: null,
+      budget: null,
+    },
+  };
+  const live =
+    scene === "browser-site" || scene === "browser-waiting" || scene === "browser-lost" ? [] : [livePage(scene)];
+  return [snapshot, ...live];
+}
+
+function livePage(scene: BrowserScene): Update {
+  if (scene === "browser-person")
+    return {
+      type: "page",
+      page: page({ hand: "person", site: "http://pay.garden.example", title: "Checkout · Garden & Co" }),
+    };
+  if (scene === "browser-pays") return { type: "page", page: page({ title: "Checkout · Garden & Co" }) };
+  return { type: "page", page: page({ mark: MARK, call: calls().at(-1)?.id ?? null }) };
+}
+
+/** What was drawn of the pages, by where it is served. */
+export function browserPictures(): Map<string, string> {
+  return new Map([
+    [`live/${BROWSER_SESSION}/1`, pageDrawing(640, 400)],
+    [`live/${BROWSER_SESSION}/2`, pageDrawing(640, 400)],
+    [CROP, pageDrawing(640, 400)],
+  ]);
+}
+
+/** The browser's side of the core. */
+export class FakeBrowser {
+  state: BrowserState;
+  #sites: GrantedSite[] = [
+    { site: SITE, folder: "/home/mei/notes" },
+    { site: "https://tracker.example:8443", folder: "/home/mei/code/harbor" },
+  ];
+  readonly #tell: (state: BrowserState) => void;
+  readonly #hand: (session: string, hand: LivePage["hand"]) => void;
+
+  constructor(
+    state: BrowserState,
+    tell: (state: BrowserState) => void,
+    hand: (session: string, hand: LivePage["hand"]) => void,
+  ) {
+    this.state = state;
+    this.#tell = tell;
+    this.#hand = hand;
+  }
+
+  /** Says how it is from now on. */
+  become(state: BrowserState): void {
+    this.state = state;
+    this.#tell(state);
+  }
+
+  answer(call: BrowserRequest): unknown {
+    switch (call.type) {
+      case "find_browsers":
+        return {
+          browsers: [
+            {
+              id: "chrome",
+              name: "Google Chrome",
+              folder: "/home/mei/.config/google-chrome",
+              door: "asks",
+              allow_address: "chrome://inspect/#remote-debugging",
+            },
+            {
+              id: "edge",
+              name: "Microsoft Edge",
+              folder: "/home/mei/.config/microsoft-edge",
+              door: "closed",
+              allow_address: "edge://inspect/#remote-debugging",
+            },
+          ],
+        };
+      // Only the settings change; whoever keeps them does that.
+      case "choose_browser":
+        this.become({ type: "apart" });
+        return {};
+      case "attach_browser":
+        this.become({ type: "waiting_for_allow", browser: "Chrome", since: Date.now() });
+        return {};
+      case "detach_browser":
+        this.become({ type: "apart" });
+        return {};
+      case "examine_browser":
+        return { checks: this.#checks() };
+      case "take_page":
+        this.#hand(call.session, "person");
+        return {};
+      case "give_back_page":
+        this.#hand(call.session, "agent");
+        return {};
+      case "list_sites":
+        return { sites: this.#sites };
+      case "forget_site":
+        this.#sites = this.#sites.filter(({ site, folder }) => site !== call.site.site || folder !== call.site.folder);
+        return {};
+      default:
+        return call satisfies never;
+    }
+  }
+
+  #checks(): BrowserCheck[] {
+    const note = failure("internal");
+    const inside = this.state.type === "attached";
+    return [
+      { about: "installed", result: "fine", note, repair: null },
+      { about: "version", result: "fine", note, repair: null },
+      inside
+        ? { about: "listens", result: "fine", note, repair: null }
+        : {
+            about: "listens",
+            result: "broken",
+            note,
+            repair: { type: "copy_address", address: "chrome://inspect/#remote-debugging" },
+          },
+      { about: "attached", result: inside ? "fine" : "broken", note, repair: inside ? null : { type: "attach" } },
+      { about: "works", result: inside ? "fine" : "skipped", note, repair: inside ? null : { type: "use_own" } },
+      { about: "private", result: "notice", note, repair: { type: "choose_folder" } },
+    ];
+  }
+}

@@ -1,0 +1,174 @@
+/** The person's browser: whether Octo is attached, and how its work in pages is told. Pure. */
+import type { BrowserDeed, BrowserState, BrowserView, CallView, PageElement, PageMark, Update } from "$lib/ipc/types";
+import { type Outcome, unreachable } from "./outcome";
+import type { SessionState } from "./session";
+
+/** Applies an update of the browser's subscription. It has no numbers: every update tells the whole state. */
+export function apply(state: BrowserState | null, update: Update): Outcome<BrowserState | null> {
+  switch (update.type) {
+    case "snapshot":
+      return { type: "applied", state: update.snapshot.topic === "browser" ? update.snapshot.state : state };
+    case "browser":
+      return { type: "applied", state: update.state };
+    case "event":
+    case "delta":
+    case "trouble":
+    case "billed":
+    case "policy":
+    case "page":
+      return { type: "applied", state };
+    case "fault":
+      return { type: "fault", error: update.error };
+    case "ended":
+      return { type: "ended" };
+    default:
+      return { type: "applied", state: unreachable(update, state) };
+  }
+}
+
+/** Whether what is sent to a site cannot be read on the way. A page that has no site yet sends nothing. */
+export function encrypted(site: string): boolean {
+  return site === "" || /^(?:https:\/\/|about:)/i.test(site);
+}
+
+/** A part of what a step is done to: an element of the page, or text that is typed, chosen or opened. */
+export type DeedPart = { type: "element"; element: PageElement } | { type: "text"; text: string };
+
+/** What of a view names what a deed is done to, and in which order it is said. */
+type Said = "element" | "text" | "place";
+const order: Record<BrowserDeed, readonly Said[]> = {
+  look: [],
+  open: ["text"],
+  tab: ["place"],
+  read: ["element"],
+  picture: ["element"],
+  click: ["element"],
+  type: ["element", "text"],
+  press: ["text", "element"],
+  select: ["text", "element"],
+  move: ["element", "text"],
+  upload: ["text", "element"],
+  dialog: ["text"],
+  wait: ["text", "element"],
+  script: ["text"],
+};
+/** Deeds that are done to a page: it is named where nothing else is. */
+const ofPage: ReadonlySet<BrowserDeed> = new Set(["open", "tab", "read", "picture", "click", "move", "upload", "wait"]);
+
+/** What a step is done to, in the order it is said after its verb. */
+export function deedParts(view: BrowserView): readonly DeedPart[] {
+  const place = oneLine(view.title ?? "") || (view.site ?? "");
+  const parts = order[view.deed].flatMap((said): DeedPart[] => {
+    if (said === "element") return view.target ? [{ type: "element", element: view.target }] : [];
+    const text = said === "place" ? place : oneLine(view.text ?? "");
+    return text === "" ? [] : [{ type: "text", text }];
+  });
+  return parts.length === 0 && place !== "" && ofPage.has(view.deed) ? [{ type: "text", text: place }] : parts;
+}
+
+/** The longest text of a page that stands in a line, in characters. */
+const LONGEST = 80;
+
+/** A stranger's text as it may stand in a line: without line ends, cut. */
+export function oneLine(text: string): string {
+  const words = text.replace(/\s+/gu, " ").trim();
+  const characters = [...words];
+  return characters.length <= LONGEST ? words : `${characters.slice(0, LONGEST - 1).join("")}…`;
+}
+
+/** A stranger's text within a sentence: its direction ends with it (Unicode's isolates, what `<bdi>` is in markup). */
+export function isolated(text: string): string {
+  return `\u2068${oneLine(text)}\u2069`;
+}
+
+/** Elements there is a word for; any other is an element. */
+const roles = {
+  button: "button",
+  link: "link",
+  textbox: "textbox",
+  searchbox: "searchbox",
+  checkbox: "checkbox",
+  menuitemcheckbox: "checkbox",
+  radio: "radio",
+  menuitemradio: "radio",
+  combobox: "list",
+  listbox: "list",
+  option: "option",
+  menuitem: "menuitem",
+  menu: "menu",
+  tab: "tab",
+  switch: "switch",
+  slider: "slider",
+  spinbutton: "spinbutton",
+  image: "image",
+  img: "image",
+  heading: "heading",
+  row: "row",
+  cell: "cell",
+  gridcell: "cell",
+  listitem: "option",
+  treeitem: "option",
+  dialog: "dialog",
+  alertdialog: "dialog",
+  form: "form",
+  iframe: "frame",
+} as const;
+/** The kinds of elements there are words for. */
+export type RoleWord = (typeof roles)[keyof typeof roles] | "other";
+
+/** The word of an element's role. */
+export function roleWord(role: string): RoleWord {
+  const known = role.toLowerCase();
+  return Object.hasOwn(roles, known) ? roles[known as keyof typeof roles] : "other";
+}
+
+/** A call in a page, for the list beside the page's picture. */
+export interface PageStep {
+  readonly id: string;
+  readonly view: BrowserView;
+  readonly phase: "done" | "now" | "next" | "asks" | "failed" | "dropped";
+  /** How long it took, in milliseconds; null before it ended. */
+  readonly milliseconds: number | null;
+}
+
+function phase(call: CallView): PageStep["phase"] {
+  switch (call.state.type) {
+    case "ended":
+      if (call.state.status === "done") return "done";
+      return call.state.status === "failed" || call.state.status === "interrupted" ? "failed" : "dropped";
+    case "asking":
+      return "asks";
+    case "planned":
+      return "next";
+    case "started":
+      return "now";
+    default:
+      return call.state satisfies never;
+  }
+}
+
+/** The calls of the newest turn in pages, oldest first. */
+export function pageSteps({ turns, calls }: Pick<SessionState, "turns" | "calls">): readonly PageStep[] {
+  const turn = turns.at(-1)?.id;
+  return [...calls.values()].flatMap((call) => {
+    if (call.turn !== turn || call.view?.type !== "browser") return [];
+    const milliseconds = call.state.type === "ended" ? call.state.duration_ms : null;
+    return [{ id: call.id, view: call.view, phase: phase(call), milliseconds }];
+  });
+}
+
+/** Whether a session's newest turn works in pages. */
+export function worksInPages(state: Pick<SessionState, "turns" | "calls" | "page">): boolean {
+  return state.page !== null || pageSteps(state).length > 0;
+}
+
+/** A mark that lies within the picture; null where it does not. */
+export function markWithin({ x, y, width, height }: PageMark): PageMark | null {
+  if (![x, y, width, height].every(Number.isFinite)) return null;
+  const left = Math.min(1, Math.max(0, x));
+  const top = Math.min(1, Math.max(0, y));
+  const right = Math.min(1, Math.max(0, x + width));
+  const bottom = Math.min(1, Math.max(0, y + height));
+  if (right <= left || bottom <= top) return null;
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
