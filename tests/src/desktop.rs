@@ -64,10 +64,8 @@ impl Desktop {
         environment.extend(fixed.map(|(name, value)| (name.into(), value.into())));
         let mut desktop = Self { programs: Vec::new(), environment, folder };
 
-        let mut display = desktop.command("Xvfb");
-        display.args(["-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp"]);
-        let number = desktop.start_and_read_line(display)?;
-        desktop.environment.insert("DISPLAY".into(), format!(":{number}").into());
+        let screen = desktop.another_screen()?;
+        desktop.environment.insert("DISPLAY".into(), screen.into());
 
         let mut bus = desktop.command("dbus-daemon");
         bus.args(["--session", "--nofork", "--print-address=1"]);
@@ -87,6 +85,17 @@ impl Desktop {
     /// The person's home on it.
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
+    }
+
+    /// Starts another screen beside the application's, for windows that are not to cover its own; the name of its
+    /// display.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub fn another_screen(&mut self) -> Result<String> {
+        let mut display = self.command("Xvfb");
+        display.args(["-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp"]);
+        Ok(format!(":{}", self.start_and_read_line(display)?))
     }
 
     /// Its screen.

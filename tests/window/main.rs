@@ -1,6 +1,8 @@
 //! The real window, in a desktop of its own.
 
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod first_run;

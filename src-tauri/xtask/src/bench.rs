@@ -73,6 +73,8 @@ enum Part {
     Grep,
     /// What providers' prompt caches make of Octo's requests.
     Cache,
+    /// The time machine's pictures of a folder of 100,000 files.
+    Time,
     /// Three real tasks, done by a model in throw-away folders, in which it runs commands without asking.
     Tasks,
 }

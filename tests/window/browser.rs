@@ -1,0 +1,228 @@
+//! The agent in a real Chromium the person sees: a form of three pages, stopped half-way and gone on with, a site that
+//! was not granted, and a button that pays.
+
+use crate::first_task::connect;
+use anyhow::{Context as _, Result};
+use octo_testkit::{ModelServer, Reply, Script, ServerOptions};
+use octo_tests::{Application, Desktop, Theme};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Write as _},
+    net::{TcpListener, TcpStream},
+    process::{Child, Stdio},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+const KEY: &str = "sk-test-5f2c7d81e9a04b36";
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_form_is_filled_in_the_persons_browser_in_light() -> Result<()> {
+    filled(Theme::Light, "light").await
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_form_is_filled_in_the_persons_browser_in_dark() -> Result<()> {
+    filled(Theme::Dark, "dark").await
+}
+
+/// Three pages of a form, and one that takes money. To a browser `127.0.0.1` and `localhost` are two sites.
+fn page(path: &str) -> Option<String> {
+    let head = |title: &str| {
+        format!(
+            "<!doctype html><meta charset=utf-8><title>{title}</title><style>body{{font:18px sans-serif;margin:40px}}\
+             label{{display:block;margin:20px 0}}input,select,button{{font:inherit;padding:6px}}</style><h1>{title}</h1>"
+        )
+    };
+    Some(match path {
+        "/" => {
+            head("Registration, 1 of 3")
+                + "<form action=/two><label>Name <input name=name></label><button>Next</button></form>"
+        }
+        "/two" => {
+            head("Registration, 2 of 3")
+                + "<form action=/three><label>City <input name=city></label><label>Meal <select name=meal>\
+                   <option>Fish<option>Lentils</select></label><button>Next</button></form>"
+        }
+        "/three" => {
+            head("Registration, 3 of 3")
+                + "<form action=/done><label>Remarks <input name=remarks></label><button>Finish</button></form>"
+        }
+        "/done" => head("You are registered") + "<p>See you there.</p>",
+        "/fee" => head("The fee") + "<button onclick=\"fetch('/paid')\">Pay 40 euros now</button>",
+        _ => return None,
+    })
+}
+
+/// Serves the pages, and keeps what was asked for.
+fn serve() -> Result<(u16, Arc<Mutex<Vec<String>>>)> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port();
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let list = Arc::clone(&asked);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let list = Arc::clone(&list);
+            thread::spawn(move || respond(&stream, &list));
+        }
+    });
+    Ok((port, asked))
+}
+
+fn respond(mut stream: &TcpStream, asked: &Mutex<Vec<String>>) {
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let Some(path) = lines.next().and_then(|line| line.split(' ').nth(1).map(str::to_owned)) else { return };
+    lines.take_while(|line| !line.is_empty()).for_each(drop);
+    let body = page(path.split('?').next().unwrap_or_default()).unwrap_or_default();
+    asked.lock().expect("the list").push(path);
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\ncontent-length:";
+    // Who went away needs no answer.
+    let _gone = stream.write_all(format!("{head} {}\r\n\r\n{body}", body.len()).as_bytes());
+}
+
+/// Chromium as its person would have it running, on a screen of its own.
+struct Chromium(Child);
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        let _ended = self.0.kill();
+        let _reaped = self.0.wait();
+    }
+}
+
+impl Chromium {
+    async fn start(desktop: &mut Desktop, app: &Application, own: &str) -> Result<Self> {
+        let screen = desktop.another_screen()?;
+        let profile = desktop.home().join(".config/chromium");
+        fs::create_dir_all(&profile)?;
+        let child = desktop
+            .command("chromium")
+            .env("DISPLAY", screen)
+            // The tests run as root, which Chromium's sandbox does not take.
+            .args(["--no-sandbox", "--no-first-run", "--password-store=basic", "--disable-gpu"])
+            .args(["--disable-background-networking", "--remote-debugging-port=0", "--window-size=1000,760"])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg(own)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("Chromium could not be started; cargo xtask test installs it")?;
+        let (browser, port) = (Self(child), profile.join("DevToolsActivePort"));
+        app.until("Chromium to listen", async || {
+            Ok(fs::read_to_string(&port).is_ok_and(|text| text.lines().count() == 2).then_some(()))
+        })
+        .await?;
+        Ok(browser)
+    }
+}
+
+/// The number behind a name, where the model read it last.
+fn number(read: &str, name: &str) -> u64 {
+    let rest = read.rfind(name).and_then(|at| read.get(at..)).unwrap_or_default();
+    let digits = rest.split('[').nth(1).and_then(|rest| rest.split(']').next());
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
+}
+
+/// What the model does at its n-th answer, from all it has read.
+fn step(at: usize, read: &str, port: u16) -> Option<Value> {
+    let act = |kind: &str, name: &str, text: Option<&str>| {
+        let mut call = json!({ "action": "act", "kind": kind, "ref": number(read, name) });
+        if let Some(text) = text {
+            call["text"] = text.into();
+        }
+        call
+    };
+    Some(match at {
+        0 => json!({ "action": "open", "url": format!("http://127.0.0.1:{port}/") }),
+        1 => act("fill", "textbox \"Name\"", Some("Ada Lovelace")),
+        2 => act("click", "button \"Next\"", None),
+        3 => json!({ "action": "act", "kind": "wait", "text": "words that never come", "ms": 30_000 }),
+        // Stopped there by the person, and told to go on.
+        4 => json!({ "action": "snapshot" }),
+        5 => act("fill", "textbox \"City\"", Some("London")),
+        6 => act("click", "button \"Next\"", None),
+        7 => act("click", "button \"Finish\"", None),
+        8 => json!({ "action": "open", "url": format!("http://localhost:{port}/fee") }),
+        9 => act("click", "button \"Pay 40 euros now\"", None),
+        _ => return None,
+    })
+}
+
+async fn filled(theme: Theme, look: &str) -> Result<()> {
+    let mut desktop = Desktop::start()?;
+    let (home, work) = (desktop.folder().join("octo"), desktop.home().join("trip"));
+    fs::create_dir(&work)?;
+    let (port, asked) = serve()?;
+    let own = format!("http://127.0.0.1:{port}/done?own");
+    let tested = Mutex::new(false);
+    let script = Script::from_fn(move |request| {
+        let mut tested = tested.lock().expect("no panic holds it");
+        if !std::mem::replace(&mut *tested, true) {
+            return Reply::text("ok");
+        }
+        let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();
+        match step(request.answers(), &read, port) {
+            Some(call) => Reply::call("browser", call),
+            None => Reply::text("You are registered. I did not pay the fee."),
+        }
+    });
+    let server = ModelServer::start_with(
+        script,
+        ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let app = Application::open(&desktop, &home, theme).await?;
+    let _chromium = Chromium::start(&mut desktop, &app, &own).await?;
+    connect(&app, &server.url(), &format!("browser-{look}")).await?;
+    app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
+    app.fill("composer", "Register me, please").await?;
+    app.click("send").await?;
+
+    // The site is asked about before anything is opened.
+    let question = app.find("question").await?.text().await?;
+    assert!(question.contains(&format!("127.0.0.1:{port}")), "{question}");
+    assert!(
+        !asked.lock().expect("the list").iter().any(|path| path == "/"),
+        "nothing is opened before the answer"
+    );
+    app.picture(&format!("browser-site-{look}")).await?;
+    app.click("question-once").await?;
+
+    // The card follows, until the person stops it half-way.
+    app.text_where("live", "the second page in the card", |text| text.contains("2 of 3")).await?;
+    app.find("live-picture").await?;
+    app.picture(&format!("browser-live-{look}")).await?;
+    app.click("stop").await?;
+    app.find("turn-end[data-end=stopped]").await?;
+    app.until("the card to go", async || Ok(app.all("live").await?.is_empty().then_some(()))).await?;
+
+    // Gone on with, it asks again, for the grant was the other task's.
+    app.fill("composer", "Go on").await?;
+    app.click("send").await?;
+    app.click("question-once").await?;
+    app.text_where("question", "the other site", |text| text.contains(&format!("localhost:{port}"))).await?;
+    assert!(
+        asked.lock().expect("the list").iter().any(|path| path.starts_with("/done?remarks")),
+        "the form was sent"
+    );
+    app.click("question-once").await?;
+    let question = app.find("question-page").await?.text().await?;
+    assert!(question.contains("Pay 40 euros now"), "by its real name: {question}");
+    app.picture(&format!("browser-pay-{look}")).await?;
+    app.type_into("composer", "\u{e007}").await?;
+    assert!(!app.all("question-page").await?.is_empty(), "Enter is no yes to paying");
+    app.click("question-no").await?;
+    app.text_where("answer", "the end", |text| text.contains("did not pay")).await?;
+    app.picture(&format!("browser-done-{look}")).await?;
+    app.close().await?;
+    let asked = asked.lock().expect("the list").clone();
+    assert!(!asked.contains(&"/paid".to_owned()), "{asked:?}");
+    assert_eq!(
+        asked.iter().filter(|path| path.ends_with("?own")).count(),
+        1,
+        "the person's own tab was left alone"
+    );
+    Ok(())
+}
