@@ -1,10 +1,6 @@
 //! Dragging: by the mouse alone, or as the browser's own drag and drop where the page asks for that.
 
-use super::{
-    ActError, Audience, LIMIT, Unfit, Way,
-    place::session,
-    pointer::Held,
-};
+use super::{ActError, Audience, LIMIT, Unfit, Way, place::session, pointer::Held};
 use crate::{
     Events, Heard, Page, PageError,
     cdp::browser_protocol::{
@@ -103,7 +99,7 @@ impl Page {
                     ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseReleased, end.0, end.1)
                 };
                 self.call_in(&on, up, LIMIT).await?;
-                held.is_up();
+                held.forget();
             }
             None => held.release(end, 1).await?,
         }

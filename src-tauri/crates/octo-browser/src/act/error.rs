@@ -17,6 +17,9 @@ pub enum ActError {
     /// It is not of the kind that takes this.
     #[error(transparent)]
     Unfit(#[from] Unfit),
+    /// The page went elsewhere before it was done to its end: the rest of it was kept from the page that came.
+    #[error("the page went elsewhere meanwhile")]
+    Left,
     /// The page did not answer, or said no.
     #[error(transparent)]
     Page(PageError),
@@ -41,7 +44,9 @@ pub enum Unfit {
     #[error("it is no field for text")]
     NoText,
     /// The value has another form than the field's.
-    #[error("it did not take that value: dates are 2026-11-22, times 09:30, weeks 2026-W47, colours #rrggbb, boxes true or false")]
+    #[error(
+        "it did not take that value: dates are 2026-11-22, times 09:30, weeks 2026-W47, colours #rrggbb, boxes true or false"
+    )]
     NotAccepted,
     /// It is no native list.
     #[error("it is no native list: click it and then the option")]

@@ -45,7 +45,7 @@ impl<'p> Held<'p> {
     }
 
     /// The button came up by something else than this.
-    pub(super) fn is_up(mut self) {
+    pub(super) fn forget(mut self) {
         self.is_down = false;
     }
 }
@@ -106,7 +106,8 @@ impl Page {
     }
 
     pub(super) async fn move_to(&self, on: &SessionId, (x, y): (f64, f64)) -> Result<(), PageError> {
-        self.call_in(on, DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, x, y), LIMIT).await?;
+        self.call_in(on, DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, x, y), LIMIT)
+            .await?;
         Ok(())
     }
 

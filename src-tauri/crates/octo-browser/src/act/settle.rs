@@ -130,11 +130,11 @@ impl Course {
             }
             EventLoadEventFired::IDENTIFIER => self.loaded |= self.committed.is_some(),
             // It became a download, or nothing at all.
-            EventFrameStoppedLoading::IDENTIFIER => {
-                if event.read::<OfFrame>().is_some_and(|it| is_main(&it.frame_id)) {
-                    self.begun = None;
-                    self.loaded |= self.committed.is_some();
-                }
+            EventFrameStoppedLoading::IDENTIFIER
+                if event.read::<OfFrame>().is_some_and(|it| is_main(&it.frame_id)) =>
+            {
+                self.begun = None;
+                self.loaded |= self.committed.is_some();
             }
             _ => {}
         }
@@ -329,7 +329,10 @@ impl Page {
     async fn leaving(&self, error: PageError) -> Result<(), PageError> {
         match error {
             PageError::Call(
-                CallError::Refused { .. } | CallError::TimedOut { .. } | CallError::Unreadable { .. } | CallError::Gone { .. },
+                CallError::Refused { .. }
+                | CallError::TimedOut { .. }
+                | CallError::Unreadable { .. }
+                | CallError::Gone { .. },
             ) => {
                 sleep(QUIET).await;
                 Ok(())

@@ -163,7 +163,10 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
     assert!(diff.change == Change::Lines && diff.text.contains("Ada"), "{}", diff.text);
     scene.act(Act::Type(name.clone(), " é中".to_owned())).await.expect("typed");
     let keys = said(&scene.page, "keys.textContent").await;
-    assert_eq!(keys, "keydown:A input keydown:d input keydown:a input input ", "keys where there are some, never Enter");
+    assert_eq!(
+        keys, "keydown:A input keydown:d input keydown:a input input ",
+        "keys where there are some, never Enter"
+    );
     assert_eq!(said(&scene.page, "document.querySelector('[name=name]').value").await, "Ada é中");
     let fills: &[(&str, &str, &str, Way)] = &[
         ("textbox", "Mail", "new@example.org", Way::Input),
@@ -203,7 +206,10 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
         assert_eq!(scene.act(Act::Select(list.clone(), wanted)).await, Err(unfit.into()));
     }
     assert_eq!(said(&scene.page, "rich.textContent").await, "plain");
-    assert_eq!(scene.act(Act::Press(Some(name.clone()), "Mod+A".to_owned())).await.map(|done| done.way), Ok(Way::Input));
+    assert_eq!(
+        scene.act(Act::Press(Some(name.clone()), "Mod+A".to_owned())).await.map(|done| done.way),
+        Ok(Way::Input)
+    );
     scene.act(Act::Press(Some(name.clone()), "Delete".to_owned())).await.expect("deleted");
     scene.act(Act::Fill(name, "Grace".to_owned())).await.expect("filled");
     scene.click("button", "Send").await.expect("sent");
@@ -257,14 +263,20 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
     scene.page.navigate(&scene.site.url("/frames")).await.expect("there");
     until("the frame", async || {
         let frames = scene.page.frames().await.expect("frames");
-        frames.iter().any(|frame| frame.session != *scene.page.session() && frame.url.ends_with("/inner")).then_some(())
+        frames
+            .iter()
+            .any(|frame| frame.session != *scene.page.session() && frame.url.ends_with("/inner"))
+            .then_some(())
     })
     .await;
     let inside = scene.place("button", "Inside").await;
     assert_ne!(inside.session, *scene.page.session().inner());
     scene.act(Act::Click(inside.clone())).await.expect("pressed");
     let said = async |scene: &Scene| {
-        scene.page.ask(&inside, "function() { return document.querySelector('#said').textContent }", Vec::new()).await
+        scene
+            .page
+            .ask(&inside, "function() { return document.querySelector('#said').textContent }", Vec::new())
+            .await
     };
     assert_eq!(said(&scene).await, Ok("in true".into()));
     let within = scene.place("textbox", "Within").await;
@@ -400,7 +412,10 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
     let place = scene.place("button", "Later").await;
     scene.act(Act::Hover(place.clone())).await.expect("hovered");
     until("the pointer", async || (said(&scene.page, count).await == 1).then_some(())).await;
-    assert_eq!(said(&scene.page, "document.querySelector('[aria-hidden=true]').shadowRoot").await, serde_json::Value::Null);
+    assert_eq!(
+        said(&scene.page, "document.querySelector('[aria-hidden=true]').shadowRoot").await,
+        serde_json::Value::Null
+    );
     let drawn = scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
     assert_ne!(drawn.bytes, plain.bytes);
     let text = scene.view.look(&scene.page).await.expect("a look").render(WHOLE, Filter::default()).text;
@@ -409,7 +424,8 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
     assert_eq!(said(&scene.page, count).await, 0);
     let spot = scene.page.spot(&place).await.expect("a spot");
     scene.page.number(&[(7, spot)]).await.expect("drawn");
-    let numbered = scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
+    let numbered =
+        scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
     assert_ne!(numbered.bytes, plain.bytes);
     scene.page.clear_overlay().await.expect("cleared");
     scene.page.clear_overlay().await.expect("nothing to clear");
