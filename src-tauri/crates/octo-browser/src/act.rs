@@ -22,6 +22,7 @@ pub use settle::{Came, Loading, Settling};
 use crate::{Page, PageError, snapshot::Place};
 use settle::Patience;
 use std::{path::PathBuf, time::Duration};
+use tokio::sync::broadcast::error::RecvError;
 
 /// How long a page may take to answer a question, or to take an input.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -109,14 +110,42 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// [`ActError`]. Nothing was done where it is about the element; after [`ActError::Page`] it may have been.
+    /// [`ActError`]. Nothing was done where it is about the element; after [`ActError::Page`] and
+    /// [`ActError::Left`] it may have been.
     pub async fn perform(&self, act: &Act, audience: Audience) -> Result<Done, ActError> {
+        self.perform_in(&self.document(), act, audience).await
+    }
+
+    /// The same for a document that was looked at before: no input goes to another one. A wait, which touches
+    /// nothing, goes on through pages.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::perform`]; [`ActError::Left`] where the page shows another document already.
+    pub async fn perform_in(&self, document: &str, act: &Act, audience: Audience) -> Result<Done, ActError> {
         if let Some(dialog) = self.dialog() {
             return Err(ActError::Page(PageError::Dialog(dialog)));
         }
+        let mut events = self.events();
+        let touches = !matches!(act, Act::Wait(_));
+        let left = async {
+            while self.document() == document {
+                if let Err(RecvError::Closed) = events.recv().await {
+                    std::future::pending::<()>().await;
+                }
+            }
+        };
         let settling = self.settling();
-        self.begin_watching().await?;
-        let way = match self.carry_out(act, audience).await {
+        let doing = async {
+            self.begin_watching().await?;
+            self.carry_out(act, audience).await
+        };
+        let done = tokio::select! {
+            biased;
+            () = left, if touches => Err(ActError::Left),
+            done = doing => done,
+        };
+        let way = match done {
             Ok(way) => way,
             Err(ActError::Page(PageError::Dialog(dialog))) => {
                 return Ok(Done { way: Way::Input, came: Came::Dialog(dialog) });

@@ -2,7 +2,7 @@
 
 use crate::{
     Page, PageError,
-    snapshot::{AgainError, Diff, Known, Place, RefError, Refs, Snapshot},
+    snapshot::{AgainError, Captured, Diff, Known, Place, RefError, Refs, Snapshot},
 };
 
 /// What was shown of a tab. It outlives being attached, for the numbers are the tab's.
@@ -63,7 +63,17 @@ impl View {
     /// [`PageError`].
     pub async fn look(&mut self, page: &Page) -> Result<&Snapshot, PageError> {
         let captured = page.capture().await?;
-        Ok(self.last.insert(Snapshot::new(&captured, &mut self.refs)))
+        Ok(self.take(&captured))
+    }
+
+    /// Takes in a page that was read with [`Page::capture`], for those who first look at where it was read.
+    pub fn take(&mut self, captured: &Captured) -> &Snapshot {
+        self.last.insert(Snapshot::new(captured, &mut self.refs))
+    }
+
+    /// Forgets the newest snapshot, and no number: what is told next is told whole.
+    pub fn forget(&mut self) {
+        self.last = None;
     }
 
     /// The newest snapshot.
@@ -84,7 +94,12 @@ impl View {
     /// [`PageError`].
     pub async fn changes(&mut self, page: &Page, budget: usize) -> Result<Diff, PageError> {
         let captured = page.capture().await?;
-        let now = Snapshot::new(&captured, &mut self.refs);
+        Ok(self.changes_to(&captured, budget))
+    }
+
+    /// The same for a page that was read with [`Page::capture`].
+    pub fn changes_to(&mut self, captured: &Captured, budget: usize) -> Diff {
+        let now = Snapshot::new(captured, &mut self.refs);
         let diff = match &self.last {
             Some(before) => now.diff(before, budget),
             None => Diff {
@@ -93,7 +108,7 @@ impl View {
             },
         };
         self.last = Some(now);
-        Ok(diff)
+        diff
     }
 
     /// The element of a number. One that is gone is looked for by its role, name and heading, and taken only where

@@ -2,16 +2,21 @@
 //!
 //! [`HomeBrowser`] attaches when a tool call or the person needs it, never by itself, and tells how that stands.
 //! [`Seat`] is what a session's tool reaches: it weighs what a call would do at the live page (`weigh`), carries out
-//! what was allowed and nothing else (`carry`), and shows the person what happens (`live`).
+//! what was allowed and nothing else (`carry`, `acting`), and shows the person what happens (`live`).
 
+mod acting;
+mod card;
 mod carry;
 mod doctor;
 mod facts;
-mod hands;
+mod faults;
+mod fetching;
 mod live;
 mod reading;
+mod risks;
 mod seat;
 mod state;
+mod tabs;
 mod weigh;
 
 use seat::Place;
@@ -24,11 +29,15 @@ use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
 };
 use tokio::sync::broadcast;
 
 /// News a slow watcher may fall behind: pictures come twice a second.
 const NEWS: usize = 256;
+
+/// How long pages are waited for before the connection ends.
+const LEAVING: Duration = Duration::from_secs(1);
 
 /// What is told of the browser, and not stored.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,7 +128,7 @@ impl HomeBrowser {
     }
 
     /// Takes a choice into use. A connection to another browser ends.
-    pub fn choose(&self, choice: &BrowserChoice) {
+    pub async fn choose(&self, choice: &BrowserChoice) {
         {
             let mut standing = lock(&self.0.standing);
             if standing.choice == *choice {
@@ -128,7 +137,7 @@ impl HomeBrowser {
             standing.choice = choice.clone();
             standing.failure = None;
         }
-        self.let_go();
+        self.let_go().await;
         self.0.browser.disconnect();
         self.tell();
     }
@@ -163,18 +172,19 @@ impl HomeBrowser {
     }
 
     /// Ends the attachment, or gives up waiting for it. Tabs stay as they are.
-    pub fn detach(&self) {
+    pub async fn detach(&self) {
         lock(&self.0.standing).failure = None;
-        self.let_go();
+        self.let_go().await;
         self.0.browser.disconnect();
         self.tell();
     }
 
-    fn let_go(&self) {
+    /// Every session lets go of its page. Waits until what was drawn in them is gone, for a moment at most.
+    async fn let_go(&self) {
         let seats: Vec<Seat> = lock(&self.0.seats).values().filter_map(Weak::upgrade).map(Seat).collect();
-        for seat in seats {
-            seat.let_go();
-        }
+        let leaving = futures::future::join_all(seats.iter().map(Seat::leave));
+        // A page that does not answer keeps the pointer until it goes by itself.
+        let _late = tokio::time::timeout(LEAVING, leaving).await;
     }
 
     /// Where browsers can be attached to now, asked without the person hearing of it.

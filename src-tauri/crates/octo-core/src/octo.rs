@@ -219,8 +219,8 @@ impl Octo {
     /// Ends everything that runs, keeps it, and lets go of the home. Running turns are left so that the
     /// next start goes on with them; their commands are killed.
     pub async fn shutdown(&self) {
-        self.shared.browser.detach();
         self.closing.cancel();
+        self.shared.browser.detach().await;
         let handles: Vec<SessionHandle> = self.open.lock().await.drain().map(|(_, handle)| handle).collect();
         futures::future::join_all(handles.iter().map(SessionHandle::shut_down)).await;
         // What is being ended just now keeps its session's lease until it is.

@@ -17,6 +17,9 @@ pub enum ActError {
     /// It is not of the kind that takes this.
     #[error(transparent)]
     Unfit(#[from] Unfit),
+    /// The page went elsewhere before it was done to its end: the rest of it was kept from the page that came.
+    #[error("the page went elsewhere meanwhile")]
+    Left,
     /// The page did not answer, or said no.
     #[error(transparent)]
     Page(PageError),

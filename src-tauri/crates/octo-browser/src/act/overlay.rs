@@ -22,7 +22,8 @@ pub enum Audience {
 /// How long the page may take to draw or to clear.
 const DRAWING: Duration = Duration::from_secs(2);
 
-/// Draws. It keeps what it drew on between the calls, in a world the page cannot reach.
+/// Draws. It keeps what it drew on between the calls, in a world the page cannot reach. What is not drawn anew for a
+/// minute goes by itself, also where Octo ended without taking it away.
 const DRAW: &str = "((x, y, boxes) => {
     let it = globalThis.octoOverlay;
     if (!it || !it.host.isConnected) {
@@ -67,10 +68,12 @@ const DRAW: &str = "((x, y, boxes) => {
         }
         hand.style.transform = 'translate(' + (x - 2) + 'px,' + (y - 2) + 'px)';
     }
+    clearTimeout(it.until);
+    it.until = setTimeout(() => { it.host.remove(); if (globalThis.octoOverlay === it) delete globalThis.octoOverlay; }, 60000);
 })";
 
 /// Takes away what was drawn, and answers after the page has been drawn without it.
-const CLEAR: &str = "(() => { const it = globalThis.octoOverlay; if (!it) return false; it.host.remove(); delete globalThis.octoOverlay; return true; })()";
+const CLEAR: &str = "(() => { const it = globalThis.octoOverlay; if (!it) return false; clearTimeout(it.until); it.host.remove(); delete globalThis.octoOverlay; return true; })()";
 
 impl Page {
     /// Moves the pointer that the person sees, and frames what is about to be used. It is drawn while the act goes

@@ -45,7 +45,7 @@ impl<'p> Held<'p> {
     }
 
     /// The button came up by something else than this.
-    pub(super) fn is_up(mut self) {
+    pub(super) fn forget(mut self) {
         self.is_down = false;
     }
 }

@@ -1,7 +1,6 @@
 //! What is known of an element before something is done to it: asked of the page's own document, in a world the page
 //! cannot reach. What a page says of itself in roles and names can only make an act look more dangerous.
 
-use super::hands;
 use octo_browser::{
     Page, PageError,
     safety::{Editing, Element, Field, Form, InForm, Sensitive},
@@ -111,20 +110,20 @@ pub(super) async fn of(
     role: &str,
     name: &str,
 ) -> Result<Option<Facts>, PageError> {
-    let told = hands::ask(page, place, LOOK, Vec::new()).await?;
+    let told = page.ask(place, LOOK, Vec::new()).await?;
     Ok(serde_json::from_value::<Told>(told).ok().and_then(|told| read(told, role, name)))
 }
 
 /// Looks at what has the focus in the main frame.
 pub(super) async fn of_focus(page: &Page) -> Result<Option<Facts>, PageError> {
-    let root = hands::root(page).await?;
+    let root = page.root().await?;
     let look = LOOK.strip_prefix("function()").unwrap_or(LOOK);
     let focused = FOCUSED.strip_prefix("function()").unwrap_or(FOCUSED);
     let both = format!(
         "function() {{ const found = (function() {focused}).call(this); \
          return found ? (function() {look}).call(found) : null; }}"
     );
-    let told = hands::ask(page, &root, &both, Vec::new()).await?;
+    let told = page.ask(&root, &both, Vec::new()).await?;
     Ok(serde_json::from_value::<Told>(told).ok().and_then(|told| read(told, "", "")))
 }
 

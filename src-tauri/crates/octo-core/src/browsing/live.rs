@@ -1,9 +1,9 @@
 //! What the person watches: the page as the agent works in it. Pictures are kept in memory only, the newest few.
 
-use super::{Seat, hands::Spot, lock};
+use super::{Seat, lock};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use octo_browser::{
-    Page,
+    Page, Spot,
     cdp::browser_protocol::page::{CaptureScreenshotFormat, CaptureScreenshotParams, GetLayoutMetricsParams},
 };
 use octo_protocol::{CallId, LivePage, PageMark};

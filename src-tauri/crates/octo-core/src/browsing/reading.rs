@@ -2,19 +2,20 @@
 
 use super::{
     Seat,
-    carry::{SNAPSHOT, Told, fault},
-    hands,
+    acting::{Ground, SNAPSHOT},
+    card,
+    carry::Told,
+    faults::fault,
     seat::Work,
-    weigh,
 };
 use octo_browser::{
-    Area, Page, PictureFormat, Tab,
+    Area, PictureFormat,
     cdp::browser_protocol::dom::BackendNodeId,
     safety::{Address, PageBlock, PageText, block},
-    snapshot::{Filter, Piece, Query, Snapshot, WHOLE, estimate_tokens},
+    snapshot::{Captured, Filter, Piece, Query, Snapshot, WHOLE, estimate_tokens},
 };
 use octo_protocol::ResultImage;
-use octo_tools::{BrowserLeave, ToolError};
+use octo_tools::ToolError;
 
 /// The most parts a long text is gone through for.
 const PARTS: u32 = 200;
@@ -25,7 +26,7 @@ pub(super) struct Strayed(pub Address);
 impl Strayed {
     /// What the model is told of it: where it is, and nothing of what is there.
     pub fn words(&self, before: &str) -> String {
-        let name = weigh::name_of(&self.0);
+        let name = card::name_of(&self.0);
         format!(
             "{before} It led to another site, {}, which the person has not granted: nothing of it was read, and nothing more was done. To go on there take a snapshot, and the person is asked; action back leaves it.",
             if name.is_empty() { "which cannot be granted" } else { &name }
@@ -36,46 +37,41 @@ impl Strayed {
 impl Seat {
     /// Reads the page, unless what was read is not of a place the call may be at: a page can go elsewhere between two
     /// looks, so what counts is where that was read which is told.
-    pub(super) async fn capture(
+    pub(super) async fn read_where_it_may_be(
         &self,
         work: &mut Work,
-        tab: &Tab,
-        page: &Page,
-        leave: &BrowserLeave,
-    ) -> Result<Result<Snapshot, Strayed>, ToolError> {
-        let captured = hands::capture(page).await.map_err(|error| fault(&error))?;
+        ground: &Ground<'_>,
+    ) -> Result<Result<Captured, Strayed>, ToolError> {
+        let captured = ground.page.capture().await.map_err(|error| fault(&error))?;
         let root = captured.frames.first();
         let address = root.map_or(Address::Blank, |root| Address::of_frame(&root.url, &root.origin));
-        if !self.may_be_at(leave, &address) {
-            work.last = None;
+        if !self.may_be_at(ground.leave, &address) {
+            work.view(ground.tab.number).forget();
             return Ok(Err(Strayed(address)));
         }
-        Ok(Ok(Snapshot::new(&captured, work.refs.entry(tab.number).or_default())))
+        Ok(Ok(captured))
     }
 
-    async fn captured(
+    async fn look_at_page<'w>(
         &self,
-        work: &mut Work,
-        tab: &Tab,
-        page: &Page,
-        leave: &BrowserLeave,
-    ) -> Result<Snapshot, ToolError> {
-        let captured = self.capture(work, tab, page, leave).await?;
-        captured.map_err(|strayed| ToolError::new(strayed.words("The page was not read.")))
+        work: &'w mut Work,
+        ground: &Ground<'_>,
+    ) -> Result<&'w Snapshot, ToolError> {
+        let captured = self.read_where_it_may_be(work, ground).await?;
+        let captured = captured.map_err(|strayed| ToolError::new(strayed.words("The page was not read.")))?;
+        Ok(work.view(ground.tab.number).take(&captured))
     }
 
     pub(super) async fn snapshot(
         &self,
         work: &mut Work,
-        tab: &Tab,
-        page: &Page,
-        leave: &BrowserLeave,
+        ground: &Ground<'_>,
         part: u32,
     ) -> Result<Told, ToolError> {
-        let snapshot = self.captured(work, tab, page, leave).await?;
+        let snapshot = self.look_at_page(work, ground).await?;
         let rendered = snapshot.render(SNAPSHOT, Filter::default());
         let mut told = Told::default();
-        let origin = weigh::site_now(page);
+        let origin = card::site_now(ground.page);
         let text = if rendered.left_out.is_empty() && part == 1 {
             rendered.text
         } else {
@@ -103,28 +99,24 @@ impl Seat {
             }
         };
         told.page = Some(PageBlock { origin, lines: Vec::new(), text: PageText::new(text) });
-        work.last = Some(snapshot);
         Ok(told)
     }
 
     pub(super) async fn find(
         &self,
         work: &mut Work,
-        tab: &Tab,
-        page: &Page,
-        leave: &BrowserLeave,
+        ground: &Ground<'_>,
         text: &str,
     ) -> Result<Told, ToolError> {
-        let snapshot = self.captured(work, tab, page, leave).await?;
+        let snapshot = self.look_at_page(work, ground).await?;
         let found = snapshot.find(&Query { text: text.to_owned(), role: String::new() }, SNAPSHOT);
-        work.last = Some(snapshot);
         if found.matches == 0 {
             return Ok(Told::words("Nothing on the page holds that."));
         }
         let mut told =
             Told::words(format!("{} lines of the page match, {} are shown.", found.matches, found.shown));
         told.page = Some(PageBlock {
-            origin: weigh::site_now(page),
+            origin: card::site_now(ground.page),
             lines: Vec::new(),
             text: PageText::new(found.text),
         });
@@ -134,13 +126,11 @@ impl Seat {
     pub(super) async fn read(
         &self,
         work: &mut Work,
-        tab: &Tab,
-        page: &Page,
-        leave: &BrowserLeave,
+        ground: &Ground<'_>,
         target: Option<u32>,
         part: u32,
     ) -> Result<Told, ToolError> {
-        let snapshot = self.captured(work, tab, page, leave).await?;
+        let snapshot = self.look_at_page(work, ground).await?;
         let piece = target.map_or(Piece::Whole, Piece::Ref);
         let mut from = 0;
         let mut read = None;
@@ -155,14 +145,13 @@ impl Seat {
                 None => break,
             }
         }
-        work.last = Some(snapshot);
         let read = read.ok_or_else(|| ToolError::new(format!("There is no part {part} of it.")))?;
         let mut told = Told::default();
         if read.next.is_some() {
             told.after = format!("(There is more: page {}.)", part + 1);
         }
         told.page = Some(PageBlock {
-            origin: weigh::site_now(page),
+            origin: card::site_now(ground.page),
             lines: Vec::new(),
             text: PageText::new(read.text),
         });
@@ -172,16 +161,14 @@ impl Seat {
     pub(super) async fn screenshot(
         &self,
         work: &mut Work,
-        tab: &Tab,
-        page: &Page,
-        leave: &BrowserLeave,
+        ground: &Ground<'_>,
         target: Option<u32>,
     ) -> Result<Told, ToolError> {
+        let Ground { tab, page, leave, .. } = ground;
         let area = match target {
             None => Area::Visible,
             Some(number) => {
-                let refs = work.refs.entry(tab.number).or_default();
-                let place = refs.lookup(number).map_err(|_| {
+                let place = work.view(tab.number).refs().lookup(number).map_err(|_| {
                     ToolError::new(format!(
                         "Element {number} is gone. Take a snapshot; no picture was taken."
                     ))
@@ -194,6 +181,8 @@ impl Seat {
                 Area::Element(BackendNodeId::new(place.node))
             }
         };
+        // The pointer is for the person. A page it cannot be taken from is still worth its picture.
+        let _drawn = page.clear_overlay().await;
         let picture = page.picture(area, PictureFormat::Png).await.map_err(|error| fault(&error))?;
         let committed = page.committed();
         let address = Address::of_frame(&committed.url, &committed.origin);

@@ -1,11 +1,10 @@
 //! A session's place in the browser: the tab it works in, what it was shown there, and who has the page in hand.
 
-use super::{HomeBrowser, live::Shown, lock, state};
+use super::{HomeBrowser, fetching::Fetching, live::Shown, lock, state};
 use futures::future::BoxFuture;
 use octo_browser::{
-    Connected, Page, Tab, TabNumber,
+    Connected, Page, Tab, TabNumber, View,
     safety::{Memory, Redactor},
-    snapshot::{Refs, Snapshot},
 };
 use octo_protocol::{BrowserView, CallId, LivePage, PageHand, SessionId};
 use octo_tools::{BrowserLeave, BrowserWish, Browsing, ToolError, ToolOutput, Weight};
@@ -17,9 +16,16 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
-use tokio::sync::{MutexGuard, watch};
+use tokio::{
+    sync::{MutexGuard, watch},
+    task::JoinHandle,
+};
 use tokio_util::sync::CancellationToken;
+
+/// How long a page that is let go of may take to be cleared of what was drawn onto it.
+const CLEARING: Duration = Duration::from_millis(500);
 
 /// A session's place in the browser. Clones are one.
 #[derive(Clone)]
@@ -47,10 +53,10 @@ pub(super) struct Work {
     pub page: Option<Page>,
     /// Whether the tab was brought to the front for this task: once, for it takes the focus.
     pub fronted: bool,
-    /// The numbers of elements, which outlive an attachment.
-    pub refs: HashMap<TabNumber, Refs>,
-    /// What the model was shown last of the tab in use.
-    pub last: Option<Snapshot>,
+    /// What the model was shown of the tabs, which outlives an attachment.
+    pub views: HashMap<TabNumber, View>,
+    /// The files that come of its pages.
+    pub fetching: Fetching,
     /// What was read where.
     pub memory: Memory,
     /// Takes the values of secrets out of what is read.
@@ -71,18 +77,30 @@ impl Seat {
         }))
     }
 
-    /// Lets go of the page at once: what runs there ends, and the tab is detached from and left as it is. The tab
-    /// stays the one in use for when it is needed again.
+    /// Lets go of the page at once: what runs there ends, what was drawn onto it for the person is taken away, and the
+    /// tab is detached from and left as it is. The tab stays the one in use for when it is needed again.
     pub(crate) fn let_go(&self) {
+        drop(self.leave());
+    }
+
+    /// The same, for those who wait until the page is as it was.
+    pub(super) fn leave(&self) -> JoinHandle<()> {
         std::mem::take(&mut *lock(&self.0.leaving)).cancel();
         self.0.hand.send_replace(PageHand::Agent);
         self.tell(None);
         let seat = self.clone();
         tokio::spawn(async move {
             // What held it was cancelled a moment ago.
-            let mut work = seat.0.work.lock().await;
-            (work.page, work.fronted) = (None, false);
-        });
+            let page = {
+                let mut work = seat.0.work.lock().await;
+                work.fronted = false;
+                work.page.take()
+            };
+            if let Some(page) = page {
+                // A page that does not answer keeps it until it goes by itself.
+                let _late = tokio::time::timeout(CLEARING, page.clear_overlay()).await;
+            }
+        })
     }
 
     /// The person takes the page, or hands it back.
@@ -133,7 +151,7 @@ impl Work {
     pub fn use_tab(&mut self, tab: &Tab) {
         if self.tab != Some(tab.number) {
             self.tab = Some(tab.number);
-            (self.page, self.last, self.fronted) = (None, None, false);
+            (self.page, self.fronted) = (None, false);
         }
     }
 
@@ -144,9 +162,15 @@ impl Work {
             return Ok(page.clone());
         }
         let page =
-            Page::attach(&connected.link, &tab.target).await.map_err(|error| super::carry::fault(&error))?;
+            Page::attach(&connected.link, &tab.target).await.map_err(|error| super::faults::fault(&error))?;
+        self.fetching.listen(&connected.link).await;
         self.page = Some(page.clone());
         Ok(page)
+    }
+
+    /// What the model was shown of a tab.
+    pub fn view(&mut self, tab: TabNumber) -> &mut View {
+        self.views.entry(tab).or_default()
     }
 }
 

@@ -100,7 +100,7 @@ impl Octo {
         let settings = written.await.map_err(ApiError::from)?;
         self.shared.models.follow(&settings);
         self.shared.searching.follow(&settings.search);
-        self.shared.browser.choose(&settings.browser);
+        self.shared.browser.choose(&settings.browser).await;
         self.shared.prefer(settings);
         Ok(())
     }

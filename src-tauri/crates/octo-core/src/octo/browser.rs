@@ -27,7 +27,7 @@ impl Octo {
                 json(Done {})
             }
             BrowserRequest::DetachBrowser(_) => {
-                browser.detach();
+                browser.detach().await;
                 json(Done {})
             }
             BrowserRequest::ExamineBrowser(_) => json(BrowserReport { checks: browser.examine().await }),

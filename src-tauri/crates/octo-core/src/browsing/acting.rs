@@ -1,0 +1,271 @@
+//! Doing something in a page, and what came of it. Nothing is done to a page that is not the one that was weighed, and
+//! nothing is told of one that the task may not be at.
+
+use super::{
+    Seat, card,
+    carry::Told,
+    faults::{CHANGED, fault},
+    live,
+    reading::Strayed,
+    seat::Work,
+    tabs,
+    weigh::Found,
+};
+use octo_browser::{
+    Act, ActError, Arrival, Audience, Came, Connected, Done, Loading, NavigateError, Page, PageError,
+    PageEvent, Scroll, Settling, Tab, Unfit, Wait, Way,
+    safety::{Address, PageBlock, PageText, Said},
+    snapshot::Change,
+};
+use octo_tools::{Awaited, BrowserLeave, PageAct, Scrolled, ToolError};
+use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
+
+/// What a snapshot may take, in estimated tokens.
+pub(super) const SNAPSHOT: usize = 4_000;
+/// What is told of a change.
+const CHANGE: usize = 1_200;
+
+/// Where a call works.
+pub(super) struct Ground<'a> {
+    pub connected: &'a Connected,
+    pub tab: &'a Tab,
+    pub page: &'a Page,
+    pub leave: &'a BrowserLeave,
+}
+
+impl Seat {
+    /// The page is, or is not, where it was sent.
+    pub(super) async fn arrived(
+        &self,
+        work: &mut Work,
+        ground: &Ground<'_>,
+        arrival: Result<Arrival, NavigateError>,
+        settling: Settling,
+    ) -> Result<Told, ToolError> {
+        let words = match arrival {
+            Ok(Arrival::Loaded | Arrival::SameDocument) => "The page is there.",
+            Ok(Arrival::Loading) => "The page is there and still loads.",
+            Ok(Arrival::Waiting) => "The server has not answered yet. Wait, or take a snapshot later.",
+            Ok(Arrival::Download) => {
+                "It became a download into the person's folder; the page is the one it was."
+            }
+            Err(NavigateError::Page(PageError::Dialog(_))) => "",
+            Err(NavigateError::Page(error)) => return Err(fault(&error)),
+            Err(error) => return Err(ToolError::new(format!("The page was not opened: {error}."))),
+        };
+        // A page that led on at once is told where it led to; one that is gone by now is told below.
+        let _came = settling.after().await;
+        self.outcome(work, ground, words).await
+    }
+
+    /// Does an act in the page that was weighed, unless that becomes one the task may not be at.
+    pub(super) async fn act(
+        &self,
+        work: &mut Work,
+        ground: &Ground<'_>,
+        found: &Found,
+        act: &Act,
+    ) -> Result<Told, ToolError> {
+        let page = ground.page;
+        // A tab in the background is slowed down otherwise. Detaching ends it.
+        if page.dialog().is_none() {
+            page.begin_acting().await.map_err(|error| fault(&error))?;
+        }
+        let doing = page.perform_in(&found.document, act, Audience::Person);
+        let Some(done) = self.while_there(ground, found, doing).await? else {
+            return self.outcome(work, ground, "Done.").await;
+        };
+        match done {
+            Ok(done) => self.outcome(work, ground, words_of(&done)).await,
+            Err(ActError::Page(PageError::Dialog(_))) => {
+                self.outcome(work, ground, "Nothing more was done: a dialog holds the page.").await
+            }
+            Err(ActError::Left) => {
+                let words =
+                    "The page went elsewhere before this was done to its end; a part of it may be done.";
+                self.outcome(work, ground, words).await
+            }
+            Err(error) => refused(page, error),
+        }
+    }
+
+    /// Does something else in the page, under the same conditions, and waits for what the page does.
+    pub(super) async fn do_in_page(
+        &self,
+        work: &mut Work,
+        ground: &Ground<'_>,
+        found: &Found,
+        words: &str,
+        doing: impl Future<Output = Result<(), PageError>>,
+    ) -> Result<Told, ToolError> {
+        let settling = ground.page.settling();
+        let doing = async {
+            doing.await?;
+            // One that is gone by now is told below.
+            let _came = settling.after().await;
+            Ok(())
+        };
+        if let Some(Err(error)) = self.while_there(ground, found, doing).await? {
+            return Err(fault(&error));
+        }
+        self.outcome(work, ground, words).await
+    }
+
+    /// Does something while the page is where the task may be; none where it went elsewhere. Nothing begins in another
+    /// document than the one that was weighed.
+    pub(super) async fn while_there<T>(
+        &self,
+        ground: &Ground<'_>,
+        found: &Found,
+        doing: impl Future<Output = T>,
+    ) -> Result<Option<T>, ToolError> {
+        // Heard from before the look: what comes after it is not missed.
+        let mut events = ground.page.events();
+        if ground.page.document() != found.document {
+            return Err(ToolError::new(CHANGED));
+        }
+        let strayed = async {
+            loop {
+                match events.recv().await {
+                    Ok(PageEvent::Committed(committed)) => {
+                        let address = Address::of_frame(&committed.url, &committed.origin);
+                        if !self.may_be_at(ground.leave, &address) {
+                            return;
+                        }
+                    }
+                    Err(RecvError::Closed) => std::future::pending().await,
+                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            () = strayed => Ok(None),
+            done = doing => Ok(Some(done)),
+        }
+    }
+
+    /// What the page is like after something was done in it: what changed, and nothing of a place that was not granted.
+    async fn outcome(&self, work: &mut Work, ground: &Ground<'_>, words: &str) -> Result<Told, ToolError> {
+        let Ground { connected, tab, page, leave } = ground;
+        let mut told = Told::words(words);
+        let committed = page.committed();
+        let address = Address::of_frame(&committed.url, &committed.origin);
+        if !self.may_be_at(leave, &address) {
+            work.view(tab.number).forget();
+            told.words = Strayed(address).words(words);
+            return Ok(told);
+        }
+        if let Some(dialog) = page.dialog() {
+            told.words = format!(
+                "{words} The page opened a dialog ({}). Nothing else in the page answers until it is answered with action dialog.",
+                dialog.kind.name()
+            );
+            told.page = Some(PageBlock {
+                origin: live::site_of(page),
+                lines: vec![(Said::Dialog, PageText::new(dialog.message))],
+                text: PageText::default(),
+            });
+            return Ok(told);
+        }
+        if !page.is_attached() {
+            work.page = None;
+            work.view(tab.number).forget();
+            told.words = format!("{words} The tab was closed.");
+            return Ok(told);
+        }
+        self.take(page).await;
+        let captured = match self.read_where_it_may_be(work, ground).await? {
+            Ok(captured) => captured,
+            Err(strayed) => {
+                told.words = strayed.words(words);
+                return Ok(told);
+            }
+        };
+        let view = work.view(tab.number);
+        let budget = if view.last().is_some() { CHANGE } else { SNAPSHOT };
+        let diff = view.changes_to(&captured, budget);
+        told.words.push_str(match diff.change {
+            Change::Nothing => " Nothing that a snapshot shows has changed.",
+            Change::Lines => " What changed (+ new, - gone, ~ now):",
+            Change::Page => " The page now:",
+        });
+        if diff.change != Change::Nothing {
+            told.page = Some(PageBlock {
+                origin: live::site_of(page),
+                lines: Vec::new(),
+                text: PageText::new(diff.text),
+            });
+        }
+        told.after = tabs::popups(work, connected, tab).await;
+        Ok(told)
+    }
+}
+
+/// What is done to what was found; none where nothing was found to do it to.
+pub(super) fn act_on(act: &PageAct, found: &Found) -> Option<Act> {
+    let place = || found.element.clone();
+    Some(match act {
+        PageAct::Click(_) => Act::Click(place()?),
+        PageAct::DoubleClick(_) => Act::DoubleClick(place()?),
+        PageAct::Type(_, text) => Act::Type(place()?, text.clone()),
+        PageAct::Fill(_, text) => Act::Fill(place()?, text.clone()),
+        PageAct::Press(None, key) => Act::Press(None, key.clone()),
+        PageAct::Press(Some(_), key) => Act::Press(Some(place()?), key.clone()),
+        PageAct::Hover(_) => Act::Hover(place()?),
+        PageAct::Drag(..) => Act::Drag(place()?, found.onto.clone()?),
+        PageAct::Select(_, values) => Act::Select(place()?, values.clone()),
+        PageAct::Scroll(Scrolled::To(_)) => Act::Scroll(Scroll::To(place()?)),
+        PageAct::Scroll(Scrolled::ToText(text)) => Act::Scroll(Scroll::ToText(text.clone())),
+        PageAct::Scroll(Scrolled::By(x, y)) => Act::Scroll(Scroll::By(None, *x, *y)),
+        PageAct::Wait(Awaited::Text(text)) => Act::Wait(Wait::Text(text.clone())),
+        PageAct::Wait(Awaited::Time(time)) => Act::Wait(Wait::Time(Duration::from_millis(*time))),
+        PageAct::ClickAt(x, y) => Act::ClickAt(*x, *y),
+        PageAct::Upload(_, files) => Act::Upload(place()?, files.clone()),
+    })
+}
+
+fn words_of(done: &Done) -> &'static str {
+    match (done.way, &done.came) {
+        (Way::Nothing, _) => "Nothing had to be done: it is so already.",
+        (_, Came::Navigated(Loading::Partly)) => "Done. The page still loads.",
+        (_, Came::Navigated(Loading::Awaited)) => {
+            "Done. It leads to another page, whose server has not answered yet: take a snapshot later."
+        }
+        (_, Came::Stayed | Came::Moved | Came::Navigated(Loading::Done) | Came::Dialog(_)) => "Done.",
+    }
+}
+
+/// Why an act was not done. What the page says of it goes into the block.
+fn refused(page: &Page, error: ActError) -> Result<Told, ToolError> {
+    let in_block = |words: String, lines, text| Told {
+        words,
+        page: Some(PageBlock { origin: card::site_now(page), lines, text }),
+        ..Told::default()
+    };
+    match error {
+        ActError::Gone => Err(ToolError::new("Not done: the element is gone. Take a snapshot.")),
+        ActError::NoRoom => Err(ToolError::new(
+            "Not done: the element takes no room on the page, or is outside of what can be shown. Take a snapshot.",
+        )),
+        ActError::Left => Err(ToolError::new(CHANGED)),
+        ActError::Page(error) => Err(fault(&error)),
+        ActError::Covered(cover) => Ok(in_block(
+            "Not done: something else covers the element and would be pressed instead.".to_owned(),
+            vec![(Said::Element, PageText::new(cover.words))],
+            PageText::default(),
+        )),
+        ActError::Unfit(unfit) => {
+            let words = format!("Not done: {unfit}.");
+            match unfit {
+                Unfit::NoSuchOption(options) => Ok(in_block(
+                    format!("{words} The first it has:"),
+                    Vec::new(),
+                    PageText::new(options.join("\n")),
+                )),
+                _ => Err(ToolError::new(words)),
+            }
+        }
+    }
+}

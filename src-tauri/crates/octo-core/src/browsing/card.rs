@@ -1,0 +1,85 @@
+//! A call as its card shows it, and the names that are shown and told.
+
+use super::{live, weigh::Found};
+use octo_browser::{
+    Page,
+    safety::{Address, Element},
+};
+use octo_protocol::{BrowserDeed, BrowserView, PageElement};
+use octo_tools::{Awaited, BrowserWish, DialogAnswer, PageAct, WishedDeed};
+
+/// The most of a text that a card shows, in characters.
+const SHOWN: usize = 400;
+
+/// A call as its card shows it.
+pub(super) fn view_of(wish: &BrowserWish, found: &Found) -> BrowserView {
+    let (deed, text) = match &wish.deed {
+        WishedDeed::Status | WishedDeed::Tabs => (BrowserDeed::Look, None),
+        WishedDeed::Open { url } | WishedDeed::Navigate { url } => (BrowserDeed::Open, Some(url.clone())),
+        WishedDeed::Back => (BrowserDeed::Open, None),
+        WishedDeed::Focus | WishedDeed::Close => (BrowserDeed::Tab, None),
+        WishedDeed::Snapshot { .. } | WishedDeed::Read { .. } => (BrowserDeed::Read, None),
+        WishedDeed::Find { text } => (BrowserDeed::Read, Some(text.clone())),
+        WishedDeed::Screenshot { .. } => (BrowserDeed::Picture, None),
+        WishedDeed::Dialog(DialogAnswer::Accept(text)) => (BrowserDeed::Dialog, text.clone()),
+        WishedDeed::Dialog(DialogAnswer::Dismiss) => (BrowserDeed::Dialog, None),
+        WishedDeed::Download { .. } => (BrowserDeed::Click, None),
+        WishedDeed::Evaluate { script } => (BrowserDeed::Script, Some(script.clone())),
+        WishedDeed::Act(act) => match act {
+            PageAct::Click(_) | PageAct::DoubleClick(_) | PageAct::ClickAt(..) => (BrowserDeed::Click, None),
+            PageAct::Type(_, text) | PageAct::Fill(_, text) => (BrowserDeed::Type, Some(text.clone())),
+            PageAct::Press(_, key) => (BrowserDeed::Press, Some(key.clone())),
+            PageAct::Hover(_) | PageAct::Drag(..) | PageAct::Scroll(_) => (BrowserDeed::Move, None),
+            PageAct::Select(_, values) => (BrowserDeed::Select, Some(values.join(", "))),
+            PageAct::Wait(Awaited::Text(text)) => (BrowserDeed::Wait, Some(text.clone())),
+            PageAct::Wait(Awaited::Time(_)) => (BrowserDeed::Wait, None),
+            PageAct::Upload(_, files) => {
+                let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+                (BrowserDeed::Upload, Some(files.join("\n")))
+            }
+        },
+    };
+    BrowserView {
+        deed,
+        target: found.weight.target.clone(),
+        site: found.weight.place.as_ref().map(|place| place.site.clone()),
+        title: found.tab.as_ref().map(|tab| line(&tab.title)),
+        tab: found.tab.as_ref().map(|tab| tab.number.0),
+        text: text.map(|text| text.chars().take(SHOWN).collect()),
+        output: String::new(),
+        picture: None,
+    }
+}
+
+/// A page's words in one bounded line.
+pub(super) fn line(text: &str) -> String {
+    let clean = octo_browser::snapshot::clean_text(text);
+    let words: Vec<&str> = clean.split_whitespace().collect();
+    words.join(" ").chars().take(200).collect()
+}
+
+/// The tab's title for the live card.
+pub(super) fn title_of(found: &Found) -> String {
+    found.tab.as_ref().map(|tab| line(&tab.title)).unwrap_or_default()
+}
+
+/// The site the page is on, for what is told of it.
+pub(super) fn site_now(page: &Page) -> String {
+    live::site_of(page)
+}
+
+/// A place's name: its site, or its page.
+pub(super) fn name_of(address: &Address) -> String {
+    match address {
+        Address::Web(site) | Address::Near(site) => site.to_string(),
+        Address::Internal { page } | Address::Passwords { page } | Address::File { page } => page.clone(),
+        Address::Extension { id } => format!("chrome-extension://{id}"),
+        Address::Blank | Address::ErrorPage | Address::Forbidden(_) => String::new(),
+    }
+}
+
+/// An element without a number, as the page names it.
+pub(super) fn named_by_page(element: &Element) -> PageElement {
+    let name = std::iter::once(&element.name).chain(&element.texts).find(|text| !text.trim().is_empty());
+    PageElement { role: element.role.clone(), name: line(name.map(String::as_str).unwrap_or_default()) }
+}

@@ -1,0 +1,42 @@
+//! Why something was not done, in words for the model. The page's own words are not among them: those go into a
+//! block.
+
+use octo_browser::{LocateError, PageError};
+use octo_tools::ToolError;
+
+/// What was allowed is not what is there any more.
+pub(super) const CHANGED: &str =
+    "Not done: the page changed since this call was allowed. Take a snapshot and make the call again.";
+
+/// Why a page did not do something, for the model. The page's own words are not among it.
+pub(super) fn fault(error: &PageError) -> ToolError {
+    match error {
+        PageError::Dialog(dialog) => ToolError::new(format!(
+            "A dialog ({}) is open and holds the page. Answer it with action dialog first; a snapshot is not possible until then.",
+            dialog.kind.name()
+        )),
+        PageError::NoDialog => ToolError::new("No dialog is open (any more)."),
+        PageError::Crashed => ToolError::new("The page crashed. Use navigate to load it again."),
+        PageError::Detached => ToolError::new("The tab was closed, or the browser ended. Use action tabs."),
+        PageError::Silent(octo_browser::Liveness::DialogOpen) => ToolError::new(
+            "The tab does not answer: a dialog that was open before is in it. Only the person can close that one; ask them.",
+        ),
+        PageError::Silent(why) => ToolError::new(format!(
+            "The tab does not answer: {why}. Use another tab, or ask the person to look at it."
+        )),
+        PageError::Call(error) => ToolError::new(format!("The page did not do it: {error}.")),
+    }
+}
+
+/// Why there is no element to do something to.
+pub(super) fn not_found(error: &LocateError) -> ToolError {
+    match error {
+        LocateError::NeverGiven(number) => ToolError::new(format!(
+            "There is no element {number}. Numbers come from action snapshot; nothing was done."
+        )),
+        LocateError::Stale { number, again, .. } => {
+            ToolError::new(format!("Element {number} is gone ({again}). Take a snapshot; nothing was done."))
+        }
+        LocateError::Page(error) => fault(error),
+    }
+}

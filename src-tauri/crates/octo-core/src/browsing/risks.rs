@@ -1,0 +1,43 @@
+//! What a call would set off, as the person is asked about it.
+
+use octo_browser::safety::{self, Judgement, Leak, Sensitive, Sink};
+use octo_protocol::PageRisk;
+
+/// What is asked about, the weightiest first, each once.
+pub(super) fn risks(judgement: &Judgement) -> Vec<PageRisk> {
+    let Judgement::Ask(question) = judgement else { return Vec::new() };
+    let mut risks: Vec<PageRisk> = Vec::new();
+    for risk in question.sinks().iter().map(risk) {
+        if !risks.contains(&risk) {
+            risks.push(risk);
+        }
+    }
+    risks
+}
+
+fn risk(sink: &Sink) -> PageRisk {
+    use safety::Deed;
+    match sink {
+        Sink::Submits(Sensitive::Payment) | Sink::Writes(Sensitive::Payment) => PageRisk::Pays,
+        Sink::Submits(Sensitive::Password | Sensitive::Code)
+        | Sink::Writes(Sensitive::Password | Sensitive::Code) => PageRisk::Password,
+        Sink::Submits(Sensitive::Identity)
+        | Sink::Writes(Sensitive::Identity)
+        | Sink::SubmitsElsewhere(_)
+        | Sink::Enter
+        | Sink::Shortcut
+        | Sink::Unknown => PageRisk::Sends,
+        Sink::Says(Deed::Buy | Deed::Transfer | Deed::Subscribe) => PageRisk::Pays,
+        Sink::Says(Deed::Send | Deed::Publish) => PageRisk::Sends,
+        Sink::Says(Deed::Delete | Deed::Unsubscribe | Deed::CloseAccount) => PageRisk::Deletes,
+        Sink::Says(Deed::Confirm | Deed::Install) | Sink::Accepts(_) | Sink::OpensProgram => {
+            PageRisk::Confirms
+        }
+        Sink::Carries(_) | Sink::Leaks(Leak::Quote(_)) => PageRisk::Carries,
+        Sink::Leaks(Leak::Long { .. } | Leak::Encoded | Leak::Mail | Leak::Number) => PageRisk::LongAddress,
+        Sink::Uploads(_) => PageRisk::Uploads,
+        Sink::Downloads(_) => PageRisk::Downloads,
+        Sink::Permits(_) => PageRisk::Permission,
+        Sink::Evaluates => PageRisk::Script,
+    }
+}

@@ -1,0 +1,126 @@
+//! The browser's tabs: which one a call is about, and what is told of the others.
+
+use super::{card, carry::Told, seat::Work};
+use octo_browser::{
+    Connected, Tab, TabNumber,
+    safety::{Address, PageBlock, PageText},
+};
+use octo_tools::{BrowserWish, ToolError};
+use std::fmt::Write;
+
+/// Tabs named at most.
+const TABS: usize = 60;
+
+/// The tab that is in use; a call that names another one is told to change to it first.
+pub(super) async fn in_use(work: &Work, connected: &Connected, wish: &BrowserWish) -> Result<Tab, ToolError> {
+    let Some(number) = work.tab else {
+        return Err(ToolError::new(
+            "No tab is in use. Use action open for a new one, or tabs and then focus. Nothing was done.",
+        ));
+    };
+    match wish.tab {
+        Some(other) if other != number.0 => Err(ToolError::new(format!(
+            "Tab {other} is not the one in use, which is {number}. Use focus with tab {other} first. Nothing was done."
+        ))),
+        _ => find(connected, number).await,
+    }
+}
+
+pub(super) async fn named(connected: &Connected, wish: &BrowserWish) -> Result<Tab, ToolError> {
+    find(connected, TabNumber(wish.tab.unwrap_or_default())).await
+}
+
+async fn find(connected: &Connected, number: TabNumber) -> Result<Tab, ToolError> {
+    connected.tabs.find(number).await.map_err(|error| match error {
+        octo_browser::TabError::Gone(number) => {
+            ToolError::new(format!("Tab {number} is gone. Use action tabs to see which there are."))
+        }
+        error => ToolError::new(format!("The browser did not answer: {error}.")),
+    })
+}
+
+/// The tab that is to be read: the one that is named, the one in use, or the one the person looks at.
+pub(super) async fn for_reading(
+    work: &Work,
+    connected: &Connected,
+    wish: &BrowserWish,
+) -> Result<Tab, ToolError> {
+    if let Some(number) = wish.tab.map(TabNumber).or(work.tab) {
+        return find(connected, number).await;
+    }
+    let tabs = connected.tabs.list().await;
+    let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
+    let mut shown = tabs.into_iter().filter(|tab| tab.place.is_some_and(|place| place.shown));
+    match (shown.next(), shown.next()) {
+        (Some(tab), None) => Ok(tab),
+        _ => Err(ToolError::new(
+            "No tab is in use, and which one the person looks at cannot be told. Use action tabs, then give tab; or open.",
+        )),
+    }
+}
+
+/// Where a tab is: what its main frame shows, as long as it is attached to.
+pub(super) fn address_of(work: &Work, tab: &Tab) -> Address {
+    match &work.page {
+        Some(page) if page.target() == &tab.target => {
+            let committed = page.committed();
+            Address::of_frame(&committed.url, &committed.origin)
+        }
+        _ => Address::of(&tab.url),
+    }
+}
+
+/// All tabs, by title and site: more of a page is seen only where it is granted.
+pub(super) async fn list(work: &Work, connected: &Connected) -> Result<Told, ToolError> {
+    let tabs = connected.tabs.list().await;
+    let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
+    let mut text = String::new();
+    for tab in tabs.iter().take(TABS) {
+        let mut marks: Vec<&str> = Vec::new();
+        if work.tab == Some(tab.number) {
+            marks.push("in use");
+        }
+        if tab.place.is_some_and(|place| place.shown) {
+            marks.push("shown");
+        }
+        if tab.owner == octo_browser::Owner::Octo {
+            marks.push("opened from here");
+        }
+        let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
+        let site = card::name_of(&Address::of(&tab.url));
+        let _ = writeln!(text, "{} {} \"{}\"{marks}", tab.number, site, card::line(&tab.title));
+    }
+    let more = tabs.len().saturating_sub(TABS);
+    let mut told = Told::words(format!("{} tabs.", tabs.len()));
+    if more > 0 {
+        told.after = format!("({more} more are not listed.)");
+    }
+    told.page = Some(PageBlock { origin: "tabs".to_owned(), lines: Vec::new(), text: PageText::new(text) });
+    Ok(told)
+}
+
+pub(super) async fn close(work: &mut Work, connected: &Connected, tab: &Tab) -> Result<Told, ToolError> {
+    let closed = connected.tabs.close(tab, octo_browser::Closing::OnlyOurs).await;
+    closed.map_err(|error| ToolError::new(format!("The tab was not closed: {error}.")))?;
+    if work.tab == Some(tab.number) {
+        (work.tab, work.page) = (None, None);
+    }
+    work.views.remove(&tab.number);
+    Ok(Told::words(format!("Tab {} was closed.", tab.number)))
+}
+
+/// Tabs that the page in use opened.
+pub(super) async fn popups(work: &mut Work, connected: &Connected, tab: &Tab) -> String {
+    let Ok(tabs) = connected.tabs.list().await else { return String::new() };
+    let mut text = String::new();
+    for other in tabs {
+        let is_new = other.opener.as_ref() == Some(&tab.target) && !work.views.contains_key(&other.number);
+        if is_new {
+            // Told once: its numbers begin here.
+            work.views.entry(other.number).or_default();
+            let site = card::name_of(&Address::of(&other.url));
+            let _ = writeln!(text, "The page opened tab {} ({site}). Use focus to work in it.", other.number);
+        }
+    }
+    text
+}
