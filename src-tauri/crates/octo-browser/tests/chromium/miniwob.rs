@@ -85,8 +85,8 @@ async fn oracles_solve_their_tasks_by_text_and_numbers_alone() {
             if reward <= 0.0 {
                 let (why, text) = (outcome.unwrap_or_default(), player.text().await);
                 failed.push(format!(
-                    "{task} (seed {seed}): reward {reward}. {why}\ngoal: {}\n{text}",
-                    player.goal,
+                    "{task} (seed {seed}): reward {reward}. {why}\ngoal: {}\nat first: {}\nin the end: {text}",
+                    player.goal, player.first,
                 ));
             }
             eprintln!("{task} {seed}: {reward} in {} acts, {} ms", player.acts, took.as_millis());
