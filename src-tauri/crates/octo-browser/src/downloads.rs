@@ -103,7 +103,8 @@ impl Downloads {
             };
             match event.method.as_ref() {
                 EventDownloadWillBegin::IDENTIFIER => {
-                    let Some(Begin { frame_id: frame, guid, url, suggested_filename: name }) = event.read() else {
+                    let Some(Begin { frame_id: frame, guid, url, suggested_filename: name }) = event.read()
+                    else {
                         continue;
                     };
                     return Some(DownloadEvent::Began { guid, frame, url, name });

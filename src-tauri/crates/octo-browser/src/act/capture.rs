@@ -9,7 +9,8 @@ use crate::{
         target::{GetTargetInfoParams, SessionId},
     },
     snapshot::{
-        Captured, CapturedFrame, CapturedSession, DocumentId, Owner, ReadLayout, ReadTree, TreeReply, Viewport,
+        Captured, CapturedFrame, CapturedSession, DocumentId, Owner, ReadLayout, ReadTree, TreeReply,
+        Viewport,
     },
     wire::{LayoutMetrics, Leniently, TargetNews},
 };
@@ -27,7 +28,8 @@ impl Page {
     ///
     /// [`PageError`]. A frame that goes while it is read is left out.
     pub async fn capture(&self) -> Result<Captured, PageError> {
-        let about = Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(self.target().clone()) });
+        let about =
+            Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(self.target().clone()) });
         let title = async { self.link().call(None, about, LIMIT).await.map(|news| news.target_info.title) };
         // The page itself needs to be asked nothing first; what its frames are is learnt meanwhile.
         let (frames, metrics, title, layout, tree) = tokio::join!(
@@ -53,7 +55,8 @@ impl Page {
         let width = metrics.css_visual_viewport.client_width;
         let whole = metrics.visual_viewport.map_or(width, |view| view.client_width);
         let scale = if width > 0.0 && whole > 0.0 { whole / width } else { 1.0 };
-        let layouts = sessions.iter().skip(1).map(|session| self.call_in(session, ReadLayout::default(), READING));
+        let layouts =
+            sessions.iter().skip(1).map(|session| self.call_in(session, ReadLayout::default(), READING));
         let inner = frames.iter().skip(1).map(|frame| self.frame_tree(&frames, frame));
         let (layouts, inner) = tokio::join!(join_all(layouts), join_all(inner));
         let layouts = std::iter::once(layout?).chain(layouts.into_iter().map(Result::unwrap_or_default));
@@ -76,7 +79,11 @@ impl Page {
         Ok(captured)
     }
 
-    async fn frame_tree(&self, frames: &[Frame], frame: &Frame) -> Result<(TreeReply, Option<Owner>), PageError> {
+    async fn frame_tree(
+        &self,
+        frames: &[Frame],
+        frame: &Frame,
+    ) -> Result<(TreeReply, Option<Owner>), PageError> {
         let parent = frame.parent.as_ref().and_then(|parent| frames.iter().find(|known| known.id == *parent));
         let owner = async {
             let parent = parent?;

@@ -1,10 +1,6 @@
 //! Dragging: by the mouse alone, or as the browser's own drag and drop where the page asks for that.
 
-use super::{
-    ActError, Audience, LIMIT, Unfit, Way,
-    place::session,
-    pointer::Held,
-};
+use super::{ActError, Audience, LIMIT, Unfit, Way, place::session, pointer::Held};
 use crate::{
     Events, Heard, Page, PageError,
     cdp::browser_protocol::{

@@ -44,7 +44,9 @@ pub enum Unfit {
     #[error("the page did not take the text")]
     NotTaken,
     /// The value has another form than the field's.
-    #[error("it did not take that value: dates are 2026-11-22, times 09:30, weeks 2026-W47, colours #rrggbb, boxes true or false")]
+    #[error(
+        "it did not take that value: dates are 2026-11-22, times 09:30, weeks 2026-W47, colours #rrggbb, boxes true or false"
+    )]
     NotAccepted,
     /// It is no native list.
     #[error("it is no native list: click it and then the option")]

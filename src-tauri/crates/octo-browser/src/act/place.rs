@@ -6,8 +6,8 @@ use crate::{
     cdp::{
         browser_protocol::{
             dom::{
-                BackendNodeId, GetBoxModelParams, GetContentQuadsParams, GetDocumentParams, GetFrameOwnerParams,
-                GetNodeForLocationParams, GetNodeForLocationReturns, ResolveNodeParams,
+                BackendNodeId, GetBoxModelParams, GetContentQuadsParams, GetDocumentParams,
+                GetFrameOwnerParams, GetNodeForLocationParams, GetNodeForLocationReturns, ResolveNodeParams,
                 ScrollIntoViewIfNeededParams,
             },
             page::{CreateIsolatedWorldParams, FrameId, GetLayoutMetricsParams, VisualViewport},
@@ -224,7 +224,8 @@ impl Page {
     /// The parts of an element that are seen, after it was scrolled to.
     pub(super) async fn parts(&self, place: &Place) -> Result<(Vec<Spot>, VisualViewport), ActError> {
         let on = session(place);
-        let scroll = ScrollIntoViewIfNeededParams { backend_node_id: Some(node(place)), ..Default::default() };
+        let scroll =
+            ScrollIntoViewIfNeededParams { backend_node_id: Some(node(place)), ..Default::default() };
         match self.call_in(&on, scroll, LIMIT).await.map_err(ActError::from) {
             Ok(_) => {}
             // It has no box of its own.
@@ -314,9 +315,11 @@ impl Page {
             let words = self.ask(&at, WORDS, Vec::new()).await?;
             return Ok(Some(Cover { place: Some(at), words: words.as_str().unwrap_or_default().to_owned() }));
         }
-        let (target, other) = (self.object(place, node(place)).await?, self.object(place, hit.backend_node_id).await?);
+        let (target, other) =
+            (self.object(place, node(place)).await?, self.object(place, hit.backend_node_id).await?);
         let given = vec![CallArgument { object_id: other, ..Default::default() }];
-        let function = format!("function(hit) {{ const words = {WORDS}; return ({COVER}).call(this, hit); }}");
+        let function =
+            format!("function(hit) {{ const words = {WORDS}; return ({COVER}).call(this, hit); }}");
         let words = self.ask_object(&on, target, &function, given).await?;
         let at = Place { node: *hit.backend_node_id.inner(), ..place.clone() };
         Ok(words.as_str().map(|words| Cover { place: Some(at), words: words.to_owned() }))
@@ -349,7 +352,11 @@ impl Page {
 
     /// A point of a frame of another process, in the page as it is seen, if the elements that hold the frames can
     /// be pressed there.
-    async fn through_frames(&self, place: &Place, point: (f64, f64)) -> Result<Result<(f64, f64), Cover>, ActError> {
+    async fn through_frames(
+        &self,
+        place: &Place,
+        point: (f64, f64),
+    ) -> Result<Result<(f64, f64), Cover>, ActError> {
         if place.session == *self.session().inner() {
             return Ok(Ok(point));
         }

@@ -114,7 +114,8 @@ impl Page {
     }
 
     pub(super) async fn move_to(&self, on: &SessionId, (x, y): (f64, f64)) -> Result<(), PageError> {
-        self.call_in(on, DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, x, y), LIMIT).await?;
+        self.call_in(on, DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, x, y), LIMIT)
+            .await?;
         Ok(())
     }
 

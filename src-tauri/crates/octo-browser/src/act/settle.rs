@@ -329,7 +329,10 @@ impl Page {
     async fn leaving(&self, error: PageError) -> Result<(), PageError> {
         match error {
             PageError::Call(
-                CallError::Refused { .. } | CallError::TimedOut { .. } | CallError::Unreadable { .. } | CallError::Gone { .. },
+                CallError::Refused { .. }
+                | CallError::TimedOut { .. }
+                | CallError::Unreadable { .. }
+                | CallError::Gone { .. },
             ) => {
                 sleep(QUIET).await;
                 Ok(())

@@ -1,15 +1,7 @@
 //! Writing into fields.
 
-use super::{
-    ActError, Audience, LIMIT, Unfit, Way,
-    keys::Stroke,
-    place::session,
-};
-use crate::{
-    CallError, Page, PageError,
-    cdp::browser_protocol::input::InsertTextParams,
-    snapshot::Place,
-};
+use super::{ActError, Audience, LIMIT, Unfit, Way, keys::Stroke, place::session};
+use crate::{CallError, Page, PageError, cdp::browser_protocol::input::InsertTextParams, snapshot::Place};
 use serde_json::{Value, json};
 
 /// Up to so many characters are typed key by key, as a person would: pages that look for keys see them. Measured, a
@@ -141,11 +133,8 @@ impl Page {
             return Err(Unfit::Closed.into());
         }
         let on = session(place);
-        let strokes: Option<Vec<Stroke>> = if text.chars().count() <= KEYED {
-            text.chars().map(Stroke::writing).collect()
-        } else {
-            None
-        };
+        let strokes: Option<Vec<Stroke>> =
+            if text.chars().count() <= KEYED { text.chars().map(Stroke::writing).collect() } else { None };
         if let Some(strokes) = strokes {
             self.strike_all(&on, &strokes).await?;
             if self.took(place, &before, text).await? {

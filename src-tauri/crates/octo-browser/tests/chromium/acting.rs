@@ -163,7 +163,10 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
     assert!(diff.change == Change::Lines && diff.text.contains("Ada"), "{}", diff.text);
     scene.act(Act::Type(name.clone(), " é中".to_owned())).await.expect("typed");
     let keys = said(&scene.page, "keys.textContent").await;
-    assert_eq!(keys, "keydown:A input keydown:d input keydown:a input input ", "keys where there are some, never Enter");
+    assert_eq!(
+        keys, "keydown:A input keydown:d input keydown:a input input ",
+        "keys where there are some, never Enter"
+    );
     assert_eq!(said(&scene.page, "document.querySelector('[name=name]').value").await, "Ada é中");
     let fills: &[(&str, &str, &str, Way)] = &[
         ("textbox", "Mail", "new@example.org", Way::Input),
@@ -203,7 +206,10 @@ async fn a_form_is_filled_by_every_kind_of_field_and_sent() {
         assert_eq!(scene.act(Act::Select(list.clone(), wanted)).await, Err(unfit.into()));
     }
     assert_eq!(said(&scene.page, "rich.textContent").await, "plain");
-    assert_eq!(scene.act(Act::Press(Some(name.clone()), "Mod+A".to_owned())).await.map(|done| done.way), Ok(Way::Input));
+    assert_eq!(
+        scene.act(Act::Press(Some(name.clone()), "Mod+A".to_owned())).await.map(|done| done.way),
+        Ok(Way::Input)
+    );
     scene.act(Act::Press(Some(name.clone()), "Delete".to_owned())).await.expect("deleted");
     scene.act(Act::Fill(name, "Grace".to_owned())).await.expect("filled");
     scene.click("button", "Send").await.expect("sent");
@@ -257,14 +263,20 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
     scene.page.navigate(&scene.site.url("/frames")).await.expect("there");
     until("the frame", async || {
         let frames = scene.page.frames().await.expect("frames");
-        frames.iter().any(|frame| frame.session != *scene.page.session() && frame.url.ends_with("/inner")).then_some(())
+        frames
+            .iter()
+            .any(|frame| frame.session != *scene.page.session() && frame.url.ends_with("/inner"))
+            .then_some(())
     })
     .await;
     let inside = scene.place("button", "Inside").await;
     assert_ne!(inside.session, *scene.page.session().inner());
     scene.act(Act::Click(inside.clone())).await.expect("pressed");
     let said = async |scene: &Scene| {
-        scene.page.ask(&inside, "function() { return document.querySelector('#said').textContent }", Vec::new()).await
+        scene
+            .page
+            .ask(&inside, "function() { return document.querySelector('#said').textContent }", Vec::new())
+            .await
     };
     assert_eq!(said(&scene).await, Ok("in true".into()));
     let within = scene.place("textbox", "Within").await;
@@ -400,7 +412,10 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
     let place = scene.place("button", "Later").await;
     scene.act(Act::Hover(place.clone())).await.expect("hovered");
     until("the pointer", async || (said(&scene.page, count).await == 1).then_some(())).await;
-    assert_eq!(said(&scene.page, "document.querySelector('[aria-hidden=true]').shadowRoot").await, serde_json::Value::Null);
+    assert_eq!(
+        said(&scene.page, "document.querySelector('[aria-hidden=true]').shadowRoot").await,
+        serde_json::Value::Null
+    );
     let drawn = scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
     assert_ne!(drawn.bytes, plain.bytes);
     let text = scene.view.look(&scene.page).await.expect("a look").render(WHOLE, Filter::default()).text;
@@ -409,9 +424,74 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
     assert_eq!(said(&scene.page, count).await, 0);
     let spot = scene.page.spot(&place).await.expect("a spot");
     scene.page.number(&[(7, spot)]).await.expect("drawn");
-    let numbered = scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
+    let numbered =
+        scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
     assert_ne!(numbered.bytes, plain.bytes);
     scene.page.clear_overlay().await.expect("cleared");
     scene.page.clear_overlay().await.expect("nothing to clear");
     scene.ends().await;
+}
+
+/// What an act takes beyond the page's own time. The figures are printed; the limits are those of a busy machine.
+#[tokio::test]
+async fn an_act_takes_little_time_of_its_own() {
+    if chromium().is_none() {
+        return;
+    }
+    let Scene { page, connected, start, view: _view, site: _site, desk: _desk, _chromium, .. } =
+        Scene::start("/form", "Form").await;
+    drop(page);
+    let began = Instant::now();
+    let page = Page::attach(&connected.link, &start.target).await.expect("attached");
+    let attached = began.elapsed();
+    let mut view = View::default();
+    view.look(&page).await.expect("a look");
+    let looked = began.elapsed();
+    page.begin_acting().await.expect("acting");
+    let find = |view: &View, role: &str, text: &str| {
+        let found =
+            view.last().expect("a look").find(&Query { text: text.to_owned(), role: role.to_owned() }, WHOLE);
+        let after = found.text.split_once(&format!("{role} \"{text}\"")).expect("it").1.to_owned();
+        let number =
+            after.split_once('[').and_then(|(_, rest)| rest.split_once(']')).expect("a number").0.to_owned();
+        number.parse::<u32>().expect("a number")
+    };
+    let number = find(&view, "checkbox", "Tick");
+    let place = view.locate(&page, number).await.expect("there").place;
+    page.perform(&Act::Click(place.clone()), Audience::Nobody).await.expect("clicked");
+    let first = began.elapsed();
+    let median = |mut times: Vec<Duration>| {
+        times.sort_unstable();
+        times[times.len() / 2]
+    };
+    let (mut trips, mut looks, mut clicks, mut hovers, mut fills) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let name = view.locate(&page, find(&view, "textbox", "Name")).await.expect("there").place;
+    for _ in 0..20 {
+        let began = Instant::now();
+        said(&page, "1").await;
+        trips.push(began.elapsed());
+        let began = Instant::now();
+        view.look(&page).await.expect("a look");
+        looks.push(began.elapsed());
+        for (act, times) in [
+            (Act::Click(place.clone()), &mut clicks),
+            (Act::Hover(place.clone()), &mut hovers),
+            (Act::Fill(name.clone(), "twenty letters, more".to_owned()), &mut fills),
+        ] {
+            let began = Instant::now();
+            page.perform(&act, Audience::Nobody).await.expect("done");
+            times.push(began.elapsed());
+        }
+    }
+    let click = median(clicks);
+    eprintln!(
+        "attached {attached:?}, looked {looked:?}, first act done {first:?} (waiting for its effect included); medians: \
+         round trip {:?}, look {:?}, click {click:?}, hover {:?}, fill {:?} (of which waiting for an effect: 100, 50 and 40 to 50 ms)",
+        median(trips),
+        median(looks),
+        median(hovers),
+        median(fills),
+    );
+    assert!(click < Duration::from_secs(1), "{click:?}");
 }

@@ -73,7 +73,9 @@ impl Player {
     pub(super) async fn lines(&mut self) -> Vec<String> {
         let text = self.text().await;
         let is_score = |line: &&str| {
-            ["Last reward:", "Last 10 average:", "Time left:", "Episodes done:"].iter().any(|it| line.contains(it))
+            ["Last reward:", "Last 10 average:", "Time left:", "Episodes done:"]
+                .iter()
+                .any(|it| line.contains(it))
         };
         text.lines().skip(1).filter(|line| !is_score(line)).map(|line| line.trim().to_owned()).collect()
     }
@@ -191,7 +193,8 @@ impl Player {
     /// Brings the one slider to a value, which the page writes beside it.
     pub(super) async fn slide(&mut self, wanted: i64) -> Played {
         let all = self.targets().await;
-        let slider = all.iter().rev().find(|target| target.name.contains("slider")).ok_or("no slider")?.number;
+        let slider =
+            all.iter().rev().find(|target| target.name.contains("slider")).ok_or("no slider")?.number;
         self.click(slider).await?;
         for _ in 0..60 {
             let lines = self.lines().await;
@@ -219,8 +222,22 @@ impl Player {
 
 /// What stands before a name or a hint.
 const ROLES: &[&str] = &[
-    "button", "link", "click", "img", "textbox", "checkbox", "radio", "tab", "menuitem", "option", "combobox",
-    "spinbutton", "slider", "canvas", "date", "time",
+    "button",
+    "link",
+    "click",
+    "img",
+    "textbox",
+    "checkbox",
+    "radio",
+    "tab",
+    "menuitem",
+    "option",
+    "combobox",
+    "spinbutton",
+    "slider",
+    "canvas",
+    "date",
+    "time",
 ];
 
 /// The targets of a line: `role "name" [number] states`.
