@@ -26,9 +26,12 @@ pub(super) struct Stroke {
     key: Key,
 }
 
+/// The names people have for a key, its name in events, its place, its number, and what it writes.
+type Named = (&'static [&'static str], &'static str, &'static str, i64, Option<&'static str>);
+
 /// Keys with names: the names people have for them, and those of events and of the keyboard (UI Events KeyboardEvent
 /// key and code values), and the number Windows has for them.
-const NAMED: &[(&[&str], &str, &str, i64, Option<&str>)] = &[
+const NAMED: &[Named] = &[
     (&["enter", "return"], "Enter", "Enter", 13, Some("\r")),
     (&["numpadenter"], "Enter", "NumpadEnter", 13, Some("\r")),
     (&["tab"], "Tab", "Tab", 9, None),

@@ -47,7 +47,7 @@ impl<'p> Held<'p> {
     }
 
     /// The button came up by something else than this.
-    pub(super) fn is_up(mut self) {
+    pub(super) fn came_up(mut self) {
         self.is_down = false;
     }
 }

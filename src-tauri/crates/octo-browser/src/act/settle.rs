@@ -130,11 +130,11 @@ impl Course {
             }
             EventLoadEventFired::IDENTIFIER => self.loaded |= self.committed.is_some(),
             // It became a download, or nothing at all.
-            EventFrameStoppedLoading::IDENTIFIER => {
-                if event.read::<OfFrame>().is_some_and(|it| is_main(&it.frame_id)) {
-                    self.begun = None;
-                    self.loaded |= self.committed.is_some();
-                }
+            EventFrameStoppedLoading::IDENTIFIER
+                if event.read::<OfFrame>().is_some_and(|it| is_main(&it.frame_id)) =>
+            {
+                self.begun = None;
+                self.loaded |= self.committed.is_some();
             }
             _ => {}
         }

@@ -75,6 +75,14 @@ const PAGES: &[(&str, &str)] = &[
         "/stale",
         "<title>Stale</title><h2>Fruit</h2><div id=list><button>Apple</button><button>Pear</button></div><button onclick='list.innerHTML = list.innerHTML; '>Redraw</button><button onclick='list.innerHTML = \"<button>Pear</button><button>Pear</button>\"'>Twice</button><p id=said></p><script>document.onclick = (event) => { said.textContent = event.target.textContent }</script>",
     ),
+    (
+        "/zoom",
+        "<title>Zoom</title><div style='zoom:1.7'><div style='height:700px'></div><button onclick='hit(this)'>Zoomed</button></div>
+        <div style='transform:scale(.5) rotate(20deg);transform-origin:0 0'><div style='height:900px'></div><button onclick='hit(this)'>Turned</button></div>
+        <iframe srcdoc='<div style=height:500px></div><button onclick=parent.hit(this)>Framed</button>' style='zoom:1.3;width:300px;height:120px'></iframe>
+        <iframe src='http://localhost:PORT/inner' style='transform:scale(.6);width:400px;height:200px'></iframe>
+        <p id=said></p><script>const hit = (one) => { said.textContent += one.textContent + ' '; }</script>",
+    ),
     ("/other", "<title>Other</title>the person's own"),
 ];
 
@@ -92,10 +100,15 @@ struct Scene {
 
 impl Scene {
     async fn start(path: &str, title: &str) -> Self {
+        Self::start_with(path, title, &[]).await
+    }
+
+    async fn start_with(path: &str, title: &str, more: &[&str]) -> Self {
         let site = Site::start(PAGES).await;
         let desk = Desk::start(Frame::None).await;
         let urls = [site.url(path), site.url("/other")];
         let arguments = ["--site-per-process", urls[0].as_str(), urls[1].as_str()];
+        let arguments: Vec<&str> = more.iter().copied().chain(arguments).collect();
         let chromium = Chromium::start(&desk, Start::Flag, &arguments).await;
         let connected = Chromium::browser(&desk).connect().await.expect("connected");
         tab(&connected.tabs, "Other").await;
@@ -287,6 +300,23 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
     assert_eq!(crate::kit::said(&scene.page, lid).await, true);
     let covered = scene.act(Act::Click(inside.clone())).await;
     assert!(matches!(&covered, Err(ActError::Covered(cover)) if cover.words == "div#lid"), "{covered:?}");
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn zoomed_scaled_and_turned_things_are_hit_on_a_screen_of_other_pixels() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start_with("/zoom", "Zoom", &["--force-device-scale-factor=1.5"]).await;
+    for name in ["Zoomed", "Turned", "Framed"] {
+        scene.click("button", name).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+    }
+    assert_eq!(scene.said().await, "Zoomed Turned Framed ");
+    let inside = scene.place("button", "Inside").await;
+    scene.act(Act::Click(inside.clone())).await.expect("pressed in a frame that is shown smaller");
+    let said = "function() { return document.querySelector('#said').textContent }";
+    assert_eq!(scene.page.ask(&inside, said, Vec::new()).await, Ok("in true".into()));
     scene.ends().await;
 }
 

@@ -46,7 +46,7 @@ impl Player {
         );
         let told = said(page, &start).await;
         let fields = said(page, "core.getUtterance().fields || null").await;
-        let goal = told.as_str().map_or_else(|| told["utterance"].as_str().unwrap_or_default(), |goal| goal);
+        let goal = told.as_str().unwrap_or_else(|| told["utterance"].as_str().unwrap_or_default());
         let goal = goal.split_whitespace().collect::<Vec<_>>().join(" ");
         page.quiet().await.expect("quiet");
         let mut player =

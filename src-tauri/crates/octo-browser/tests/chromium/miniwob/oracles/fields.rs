@@ -92,7 +92,7 @@ oracles! {
     "scroll-text" => |it| {
         let text = it.nth("textbox", 0).await?;
         let whole = it.read(text).await?;
-        let last = whole.trim().split_whitespace().last().ok_or("no words")?.trim_matches(['.', '"', ',']).to_owned();
+        let last = whole.split_whitespace().last().ok_or("no words")?.trim_matches(['.', '"', ',']).to_owned();
         let field = it.named("textbox", "#answer-input").await?.number;
         it.fill(field, &last).await?;
         it.click_named("button", "Submit").await
