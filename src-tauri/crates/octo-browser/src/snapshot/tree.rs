@@ -437,7 +437,9 @@ pub(super) fn text_under(layout: &Layout<'_>, top: u32) -> String {
     let mut text = String::new();
     let mut field = NONE;
     let inside = |parent: u32, of: u32| parent != NONE && parent >= of;
-    for (fact, place) in layout.facts.iter().zip(0_u32..).skip(top as usize + 1).take(LOOKED_AT) {
+    let first = top.saturating_add(1);
+    let below = layout.facts.get(first as usize..).unwrap_or_default();
+    for (fact, place) in below.iter().zip(first..).take(LOOKED_AT) {
         if !inside(fact.parent, top) || text.len() > ENOUGH {
             break;
         }
