@@ -4,9 +4,9 @@ use super::{ActError, Audience, LIMIT, Unfit, Way, keys::Stroke, place::session}
 use crate::{CallError, Page, PageError, cdp::browser_protocol::input::InsertTextParams, snapshot::Place};
 use serde_json::{Value, json};
 
-/// Up to so many characters are typed key by key, as a person would: pages that look for keys see them. Measured, a
-/// key takes a third of a millisecond when none is waited for by itself; longer texts are put in at once.
-const KEYED: usize = 200;
+/// Up to so many characters are typed key by key, as a person would: pages that look for keys see them. Longer texts
+/// are put in at once, for a key takes some milliseconds (see the figures that the tests print).
+const KEYED: usize = 60;
 
 /// What kind of field it is, with the caret where text goes: at the end of what is there, or over all of it.
 const CARET: &str = "function(replace) {
