@@ -81,7 +81,7 @@ const PAGES: &[(&str, &str)] = &[
         <div style='transform:scale(.5) rotate(-20deg);transform-origin:0 0'><div style='height:900px'></div><button onclick='hit(this)'>Turned</button></div>
         <iframe srcdoc='<div style=height:500px></div><button onclick=parent.hit(this)>Framed</button>' style='transform:scale(.8);width:300px;height:120px'></iframe>
         <iframe src='http://localhost:PORT/inner' style='transform:scale(.6);width:400px;height:200px'></iframe>
-        <p id=said></p><script>const hit = (one) => { said.textContent += one.textContent + ' '; }</script>",
+        <p id=said></p><script>window.hit = (one) => { said.textContent += one.textContent + ' '; }</script>",
     ),
     ("/other", "<title>Other</title>the person's own"),
 ];
