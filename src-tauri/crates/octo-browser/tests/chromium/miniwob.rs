@@ -1,6 +1,8 @@
 //! MiniWoB++ (Farama, MIT): 130 small pages that nobody here wrote, each with a task in one sentence and a reward.
 //! Oracles of a few rules solve them, and they act as a model does: they read the text of snapshots and name elements
 //! by their numbers. What they prove is that everything a task needs is in the text and can be done by its number.
+//!
+//! `OCTO_MINIWOB=click-link,enter-text` plays these alone; with `OCTO_MINIWOB_TEXT` the test of all pages prints them.
 
 mod coverage;
 mod oracles;
