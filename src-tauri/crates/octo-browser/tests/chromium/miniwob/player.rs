@@ -31,6 +31,8 @@ pub(super) struct Player {
     /// What the sentence is about, where the task tells that apart from its words.
     fields: serde_json::Value,
     pub acts: u32,
+    /// The page as it was at first.
+    pub first: String,
 }
 
 pub(super) type Played = Result<(), String>;
@@ -44,10 +46,13 @@ impl Player {
         );
         let told = said(page, &start).await;
         let fields = said(page, "core.getUtterance().fields || null").await;
-        let goal = told.as_str().map_or_else(|| told["utterance"].as_str().unwrap_or_default(), |goal| goal);
+        let goal = told.as_str().unwrap_or_else(|| told["utterance"].as_str().unwrap_or_default());
         let goal = goal.split_whitespace().collect::<Vec<_>>().join(" ");
         page.quiet().await.expect("quiet");
-        Self { page: page.clone(), view: View::default(), goal, fields, acts: 0 }
+        let mut player =
+            Self { page: page.clone(), view: View::default(), goal, fields, acts: 0, first: String::new() };
+        player.first = player.text().await;
+        player
     }
 
     /// What the task was worth, 1 where it was solved.
