@@ -99,7 +99,7 @@ impl Page {
                     ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseReleased, end.0, end.1)
                 };
                 self.call_in(&on, up, LIMIT).await?;
-                held.forget();
+                held.came_up();
             }
             None => held.release(end, 1).await?,
         }

@@ -43,6 +43,9 @@ pub enum Unfit {
     /// No text goes in.
     #[error("it is no field for text")]
     NoText,
+    /// The page undid what was written at once.
+    #[error("the page did not take the text")]
+    NotTaken,
     /// The value has another form than the field's.
     #[error(
         "it did not take that value: dates are 2026-11-22, times 09:30, weeks 2026-W47, colours #rrggbb, boxes true or false"

@@ -26,7 +26,7 @@ pub(super) struct Stroke {
     key: Key,
 }
 
-/// The names people have for a key, its name in events, its place on the keyboard, its number, and what it writes.
+/// The names people have for a key, its name in events, its place, its number, and what it writes.
 type Named = (&'static [&'static str], &'static str, &'static str, i64, Option<&'static str>);
 
 /// Keys with names: the names people have for them, and those of events and of the keyboard (UI Events KeyboardEvent

@@ -193,6 +193,12 @@ impl Page {
         }
     }
 
+    /// Whether an element is what is pressed at a point of its session.
+    pub(super) async fn is_at(&self, place: &Place, point: (f64, f64)) -> Result<bool, ActError> {
+        let view = self.seen(&session(place)).await?;
+        Ok(self.cover(place, point, &view).await?.is_none())
+    }
+
     async fn pressable_now(&self, place: &Place) -> Result<Pressable, ActError> {
         let (parts, view) = self.parts(place).await?;
         let mut covered = None;

@@ -13,6 +13,8 @@ use crate::{
     snapshot::Place,
 };
 use serde_json::json;
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// Lets go of the button when what was begun with it is given up half-way.
 pub(super) struct Held<'p> {
@@ -45,7 +47,7 @@ impl<'p> Held<'p> {
     }
 
     /// The button came up by something else than this.
-    pub(super) fn forget(mut self) {
+    pub(super) fn came_up(mut self) {
         self.is_down = false;
     }
 }
@@ -69,6 +71,10 @@ fn event(kind: DispatchMouseEventType, (x, y): (f64, f64), count: i64) -> Dispat
     }
 }
 
+/// How often, and how long after each other, it is looked whether an element is still under the pointer.
+const MOVES: u32 = 6;
+const STILL: Duration = Duration::from_millis(30);
+
 /// What a click needs that only the element can say.
 const KIND: &str = "function() {
     const one = this.nodeType === 1 ? this : this.parentElement;
@@ -80,7 +86,8 @@ impl Page {
         match self.pressable(place).await {
             Ok(at) => {
                 self.point_out(audience, at.on_page, Some((at.spot, at.shift)));
-                self.press_at(&session(place), at.point, times).await?;
+                let point = self.reach(place, at.point).await?;
+                self.press_at(&session(place), point, times).await?;
                 Ok(Way::Input)
             }
             // The options of a closed list take no room; the list takes them by its value.
@@ -94,6 +101,7 @@ impl Page {
 
     pub(super) async fn click_at(&self, at: (f64, f64), audience: Audience) -> Result<Way, ActError> {
         self.point_out(audience, at, None);
+        self.move_to(self.session(), at).await?;
         self.press_at(self.session(), at, 1).await?;
         Ok(Way::Input)
     }
@@ -111,8 +119,23 @@ impl Page {
         Ok(())
     }
 
+    /// Moves the pointer to an element and says where it is to be pressed then: under the pointer it may change its
+    /// place, or lose it for a moment while another picture of it loads.
+    async fn reach(&self, place: &Place, point: (f64, f64)) -> Result<(f64, f64), ActError> {
+        let on = session(place);
+        self.move_to(&on, point).await?;
+        for _ in 0..MOVES {
+            if self.is_at(place, point).await? {
+                return Ok(point);
+            }
+            sleep(STILL).await;
+        }
+        let again = self.pressable(place).await?.point;
+        self.move_to(&on, again).await?;
+        Ok(again)
+    }
+
     async fn press_at(&self, on: &SessionId, at: (f64, f64), times: i64) -> Result<(), PageError> {
-        self.move_to(on, at).await?;
         for time in 1..=times {
             let held = Held::press(self, on, at, time).await?;
             held.release(at, time).await?;

@@ -4,9 +4,9 @@ use super::{ActError, Audience, LIMIT, Unfit, Way, keys::Stroke, place::session}
 use crate::{CallError, Page, PageError, cdp::browser_protocol::input::InsertTextParams, snapshot::Place};
 use serde_json::{Value, json};
 
-/// Up to so many characters are typed key by key, as a person would: pages that look for keys see them. Measured, a
-/// key takes a third of a millisecond when none is waited for by itself; longer texts are put in at once.
-const KEYED: usize = 200;
+/// Up to so many characters are typed key by key, as a person would: pages that look for keys see them. Longer texts
+/// are put in at once, for a key takes some milliseconds (see the figures that the tests print).
+const KEYED: usize = 60;
 
 /// What kind of field it is, with the caret where text goes: at the end of what is there, or over all of it.
 const CARET: &str = "function(replace) {
@@ -41,11 +41,12 @@ const CARET: &str = "function(replace) {
     return one.textContent === '' ? 'empty' : 'text';
 }";
 
-/// Whether the focus is where the text is to go. A page may move it when a field gets it.
-const HAS_FOCUS: &str = "function() {
+/// What a field holds, and whether the focus is where the text is to go: a page may move it when a field gets it.
+const HOLDS: &str = "function() {
     const one = this.localName === 'label' && this.control ? this.control : this;
     const active = one.getRootNode().activeElement;
-    return !!active && (active === one || active.contains(one) || one.contains(active));
+    const focused = !!active && (active === one || active.contains(one) || one.contains(active));
+    return [focused, 'value' in one ? one.value : one.textContent];
 }";
 
 /// Sets what has no text to type. The native setter: pages that watch the property see a change that they did not
@@ -125,22 +126,36 @@ impl Page {
         }
     }
 
-    /// Writes where the caret is.
+    /// Writes where the caret is. A page that takes no keys there may still take text.
     async fn write(&self, place: &Place, text: &str) -> Result<Way, ActError> {
-        if self.ask(place, HAS_FOCUS, Vec::new()).await? != Value::Bool(true) {
+        let before = self.ask(place, HOLDS, Vec::new()).await?;
+        if before.get(0) != Some(&Value::Bool(true)) {
             return Err(Unfit::Closed.into());
         }
         let on = session(place);
         let strokes: Option<Vec<Stroke>> =
             if text.chars().count() <= KEYED { text.chars().map(Stroke::writing).collect() } else { None };
-        match strokes {
-            Some(strokes) => self.strike_all(&on, &strokes).await?,
-            // What has no key of its own. It never presses Enter.
-            None => {
-                self.call_in(&on, InsertTextParams::new(text), LIMIT).await?;
+        if let Some(strokes) = strokes {
+            self.strike_all(&on, &strokes).await?;
+            if self.took(place, &before, text).await? {
+                return Ok(Way::Input);
             }
         }
-        Ok(Way::Input)
+        // What has no keys of its own, or is not to be typed by them. It never presses Enter.
+        self.call_in(&on, InsertTextParams::new(text), LIMIT).await?;
+        match self.took(place, &before, text).await? {
+            true => Ok(Way::Input),
+            false => Err(Unfit::NotTaken.into()),
+        }
+    }
+
+    /// Whether a field holds something else than before, or just what was written. One that is gone by now took it.
+    async fn took(&self, place: &Place, before: &Value, text: &str) -> Result<bool, ActError> {
+        match self.ask(place, HOLDS, Vec::new()).await.map_err(ActError::from) {
+            Ok(now) => Ok(now.get(1) != before.get(1) || now.get(1).and_then(Value::as_str) == Some(text)),
+            Err(ActError::Gone) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     async fn set_value(&self, place: &Place, value: &str) -> Result<Way, ActError> {

@@ -202,7 +202,13 @@ impl<'s> Markdown<'s> {
                 Some(Undo::Heading)
             }
             Part::Field => {
-                self.word(&self.control(node));
+                let mut said = self.control(node);
+                // Whole: a line of the snapshot shows only its beginning. What is secret is not kept.
+                if !node.value.is_empty() {
+                    said.push_str(" = ");
+                    said.push_str(&node.value);
+                }
+                self.word(&said);
                 None
             }
             Part::Control if &*node.role == "link" => {

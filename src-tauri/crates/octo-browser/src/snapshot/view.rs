@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::capture::Captured;
 use super::clean::{cut, tidy};
-use super::lines::{Line, Lines, Writer};
+use super::lines::{Line, Lines, Numbers as _, Writer};
 use super::marks::Marks;
 use super::refs::{Known, Refs};
+use super::role::Part;
 use super::tree::{Node, Tree};
 
 /// What a tab showed at one moment.
@@ -36,6 +37,12 @@ impl Snapshot {
         let marks = Marks::of(&tree);
         let mut numbering = refs.numbering(&tree);
         let lines = Writer::write(&tree, &marks, &mut numbering);
+        // What was read of a secret is not kept at all.
+        let secret: Vec<bool> = tree
+            .nodes
+            .iter()
+            .map(|node| (node.part == Part::Field || node.editable) && numbering.is_secret(&tree, node))
+            .collect();
         let numbers = numbering.given();
         let known = lines.targets.iter().map(|target| {
             let heading = lines.headings.get(target.heading as usize).cloned().unwrap_or_default();
@@ -43,12 +50,16 @@ impl Snapshot {
         });
         refs.learn(known);
         let root = captured.frames.first();
+        let mut nodes = tree.nodes;
+        for (node, _) in nodes.iter_mut().zip(secret).filter(|(_, secret)| *secret) {
+            node.value.clear();
+        }
         Self {
             title: tidy(&captured.title),
             url: root.map(|frame| tidy(&frame.url)).unwrap_or_default(),
             document: root.map(|frame| frame.document.0.clone()).unwrap_or_default(),
             lines,
-            nodes: tree.nodes,
+            nodes,
             seen: marks.seen,
             numbers,
         }

@@ -75,6 +75,14 @@ const PAGES: &[(&str, &str)] = &[
         "/stale",
         "<title>Stale</title><h2>Fruit</h2><div id=list><button>Apple</button><button>Pear</button></div><button onclick='list.innerHTML = list.innerHTML; '>Redraw</button><button onclick='list.innerHTML = \"<button>Pear</button><button>Pear</button>\"'>Twice</button><p id=said></p><script>document.onclick = (event) => { said.textContent = event.target.textContent }</script>",
     ),
+    (
+        "/zoom",
+        "<title>Zoom</title><div style='zoom:1.7'><div style='height:700px'></div><button onclick='hit(this)'>Zoomed</button></div>
+        <div style='transform:scale(.5) rotate(-20deg);transform-origin:0 0'><div style='height:900px'></div><button onclick='hit(this)'>Turned</button></div>
+        <iframe srcdoc='<div style=height:500px></div><button onclick=parent.hit(this)>Framed</button>' style='transform:scale(.8);width:300px;height:120px'></iframe>
+        <iframe src='http://localhost:PORT/inner' style='transform:scale(.6);width:400px;height:200px'></iframe>
+        <p id=said></p><script>window.hit = (one) => { said.textContent += one.textContent + ' '; }</script>",
+    ),
     ("/other", "<title>Other</title>the person's own"),
 ];
 
@@ -92,10 +100,15 @@ struct Scene {
 
 impl Scene {
     async fn start(path: &str, title: &str) -> Self {
+        Self::start_with(path, title, &[]).await
+    }
+
+    async fn start_with(path: &str, title: &str, more: &[&str]) -> Self {
         let site = Site::start(PAGES).await;
         let desk = Desk::start(Frame::None).await;
         let urls = [site.url(path), site.url("/other")];
         let arguments = ["--site-per-process", urls[0].as_str(), urls[1].as_str()];
+        let arguments: Vec<&str> = more.iter().copied().chain(arguments).collect();
         let chromium = Chromium::start(&desk, Start::Flag, &arguments).await;
         let connected = Chromium::browser(&desk).connect().await.expect("connected");
         tab(&connected.tabs, "Other").await;
@@ -291,6 +304,23 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
 }
 
 #[tokio::test]
+async fn zoomed_scaled_and_turned_things_are_hit_on_a_screen_of_other_pixels() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start_with("/zoom", "Zoom", &["--force-device-scale-factor=1.5"]).await;
+    for name in ["Zoomed", "Turned", "Framed"] {
+        scene.click("button", name).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+    }
+    assert_eq!(scene.said().await, "Zoomed Turned Framed ");
+    let inside = scene.place("button", "Inside").await;
+    scene.act(Act::Click(inside.clone())).await.expect("pressed in a frame that is shown smaller");
+    let said = "function() { return document.querySelector('#said').textContent }";
+    assert_eq!(scene.page.ask(&inside, said, Vec::new()).await, Ok("in true".into()));
+    scene.ends().await;
+}
+
+#[tokio::test]
 async fn things_are_dragged_by_the_mouse_and_by_the_browsers_own_drag_and_drop() {
     if chromium().is_none() {
         return;
@@ -430,4 +460,72 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
     scene.page.clear_overlay().await.expect("cleared");
     scene.page.clear_overlay().await.expect("nothing to clear");
     scene.ends().await;
+}
+
+/// What an act takes beyond the page's own time. The figures are printed; the limits are those of a busy machine.
+#[tokio::test]
+async fn an_act_takes_little_time_of_its_own() {
+    if chromium().is_none() {
+        return;
+    }
+    let Scene { page, connected, start, view: _view, site: _site, desk: _desk, _chromium, .. } =
+        Scene::start("/form", "Form").await;
+    drop(page);
+    let began = Instant::now();
+    let page = Page::attach(&connected.link, &start.target).await.expect("attached");
+    let attached = began.elapsed();
+    let mut view = View::default();
+    view.look(&page).await.expect("a look");
+    let looked = began.elapsed();
+    page.begin_acting().await.expect("acting");
+    let find = |view: &View, role: &str, text: &str| {
+        let found =
+            view.last().expect("a look").find(&Query { text: text.to_owned(), role: role.to_owned() }, WHOLE);
+        let after = found.text.split_once(&format!("{role} \"{text}\"")).expect("it").1.to_owned();
+        let number =
+            after.split_once('[').and_then(|(_, rest)| rest.split_once(']')).expect("a number").0.to_owned();
+        number.parse::<u32>().expect("a number")
+    };
+    let number = find(&view, "checkbox", "Tick");
+    let place = view.locate(&page, number).await.expect("there").place;
+    page.perform(&Act::Click(place.clone()), Audience::Nobody).await.expect("clicked");
+    let first = began.elapsed();
+    let median = |mut times: Vec<Duration>| {
+        times.sort_unstable();
+        times[times.len() / 2]
+    };
+    let (mut trips, mut looks, mut clicks, mut hovers, mut fills) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let name = view.locate(&page, find(&view, "textbox", "Name")).await.expect("there").place;
+    for _ in 0..20 {
+        let began = Instant::now();
+        said(&page, "1").await;
+        trips.push(began.elapsed());
+        let began = Instant::now();
+        view.look(&page).await.expect("a look");
+        looks.push(began.elapsed());
+        for (act, times) in [
+            (Act::Click(place.clone()), &mut clicks),
+            (Act::Hover(place.clone()), &mut hovers),
+            (Act::Fill(name.clone(), "twenty letters, more".to_owned()), &mut fills),
+        ] {
+            let began = Instant::now();
+            page.perform(&act, Audience::Nobody).await.expect("done");
+            times.push(began.elapsed());
+        }
+    }
+    let click = median(clicks);
+    eprintln!(
+        "attached {attached:?}, looked {looked:?}, first act done {first:?} (waiting for its effect included); medians: \
+         round trip {:?}, look {:?}, click {click:?}, hover {:?}, fill {:?} (of which waiting for an effect: 100, 50 and 40 to 50 ms)",
+        median(trips),
+        median(looks),
+        median(hovers),
+        median(fills),
+    );
+    assert!(click < Duration::from_secs(1), "{click:?}");
+    let long = "a text that is longer than what is typed key by key is put in at once, ".repeat(3);
+    let began = Instant::now();
+    page.perform(&Act::Fill(name, long), Audience::Nobody).await.expect("done");
+    eprintln!("213 characters at once: {:?}", began.elapsed());
 }

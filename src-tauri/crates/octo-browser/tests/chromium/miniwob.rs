@@ -16,7 +16,7 @@ use std::{
 
 /// Where the set-up of the tests unpacks the pages. `None` where they are not there and nobody promised them.
 fn pages() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("miniwob");
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("miniwob").join("miniwob").join("html");
     if !folder.join("miniwob").is_dir() {
         assert!(std::env::var_os("CI").is_none(), "MiniWoB++ is missing; cargo xtask test fetches it");
         eprintln!("skipped: MiniWoB++ is not there; cargo xtask test fetches it");
@@ -56,6 +56,40 @@ impl Playground {
     }
 }
 
+/// What an oracle says of a task that does not say what it wants: two mails by the same person, of which it wants
+/// one. It is asked again, with another seed.
+const AMBIGUOUS: &str = "the task means one of two and does not say which";
+
+/// Plays one task. Why it was not solved, if it was not.
+async fn play(ground: &Playground, task: &str, oracle: oracles::Oracle, seed: u32) -> Option<String> {
+    for seed in [seed, seed + 100, seed + 200] {
+        let began = Instant::now();
+        let mut player = Player::begin(&ground.page, &ground.url(task), seed).await;
+        let solving = tokio::time::timeout(Duration::from_secs(60), oracle(&mut player)).await;
+        let reward = player.reward().await;
+        let why = match solving {
+            Err(_) => "it took longer than a minute".to_owned(),
+            Ok(Err(why)) if why == AMBIGUOUS => {
+                eprintln!("{task} {seed}: {AMBIGUOUS}");
+                continue;
+            }
+            Ok(Err(why)) => why,
+            Ok(Ok(())) => String::new(),
+        };
+        eprintln!("{task} {seed}: {reward} in {} acts, {} ms", player.acts, began.elapsed().as_millis());
+        // Some tasks pay less for a hand that is slow.
+        if reward > 0.0 {
+            return None;
+        }
+        let end = player.text().await;
+        let Player { goal, first, .. } = player;
+        return Some(format!(
+            "{task} (seed {seed}): reward {reward}. {why}\ngoal: {goal}\nat first: {first}\nin the end: {end}"
+        ));
+    }
+    Some(format!("{task} (seed {seed}): {AMBIGUOUS}, three times"))
+}
+
 /// Each task kind that has an oracle, with one seed in the gate and five in a soak.
 #[tokio::test]
 async fn oracles_solve_their_tasks_by_text_and_numbers_alone() {
@@ -71,25 +105,7 @@ async fn oracles_solve_their_tasks_by_text_and_numbers_alone() {
         }
         for seed in 1..=seeds {
             played += 1;
-            let began = Instant::now();
-            let mut player = Player::begin(&ground.page, &ground.url(task), seed).await;
-            let solving = tokio::time::timeout(Duration::from_secs(60), oracle(&mut player)).await;
-            let reward = player.reward().await;
-            let took = began.elapsed();
-            let outcome = match solving {
-                Err(_) => Some("it took longer than a minute".to_owned()),
-                Ok(Err(why)) => Some(why),
-                Ok(Ok(())) => None,
-            };
-            // Some tasks pay less for a hand that is slow.
-            if reward <= 0.0 {
-                let (why, text) = (outcome.unwrap_or_default(), player.text().await);
-                failed.push(format!(
-                    "{task} (seed {seed}): reward {reward}. {why}\ngoal: {}\n{text}",
-                    player.goal,
-                ));
-            }
-            eprintln!("{task} {seed}: {reward} in {} acts, {} ms", player.acts, took.as_millis());
+            failed.extend(play(&ground, task, *oracle, seed).await);
         }
     }
     eprintln!("{played} tasks played in {:.0} s", began.elapsed().as_secs_f64());

@@ -4,7 +4,9 @@ use super::{Playground, is_soak};
 use crate::kit::PATIENCE;
 use octo_browser::{
     Page, View,
-    cdp::browser_protocol::page::{AddScriptToEvaluateOnNewDocumentParams, RemoveScriptToEvaluateOnNewDocumentParams},
+    cdp::browser_protocol::page::{
+        AddScriptToEvaluateOnNewDocumentParams, RemoveScriptToEvaluateOnNewDocumentParams,
+    },
     snapshot::{Filter, WHOLE, estimate_tokens},
 };
 
@@ -38,7 +40,8 @@ struct Row {
 
 async fn read(page: &Page, url: &str, task: &str) -> Row {
     page.navigate(url).await.expect("there");
-    crate::kit::said(page, "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('1'); core.startEpisodeReal(); 1").await;
+    crate::kit::said(page, "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('1'); core.startEpisodeReal(); 1")
+        .await;
     page.quiet().await.expect("quiet");
     let mut view = View::default();
     let snapshot = view.look(page).await.expect("a look");
@@ -59,7 +62,9 @@ async fn every_target_of_a_page_is_marked() {
     let script = ground.page.call(remember, PATIENCE).await.expect("remembered").identifier;
     let mut tasks: Vec<String> = std::fs::read_dir(ground.folder.join("miniwob"))
         .expect("pages")
-        .filter_map(|entry| entry.expect("a page").file_name().to_str()?.strip_suffix(".html").map(str::to_owned))
+        .filter_map(|entry| {
+            entry.expect("a page").file_name().to_str()?.strip_suffix(".html").map(str::to_owned)
+        })
         .collect();
     tasks.sort();
     assert_eq!(tasks.len(), 130);

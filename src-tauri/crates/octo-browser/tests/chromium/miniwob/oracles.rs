@@ -2,17 +2,16 @@
 //!
 //! Not attempted, and why:
 //!
-//! * What is asked is not in any text, but painted: bisect-angle, circle-center, click-color, click-pie,
-//!   click-pie-nodelay, click-shades, click-shape, count-shape, count-sides, draw-circle, draw-line, find-midpoint,
-//!   hot-cold, right-angle, use-colorwheel, use-colorwheel-2, visual-addition, drag-cube, number-checkboxes. A model
-//!   takes a picture for these.
-//! * They ask for a hand that moves freely or holds on: chase-circle, drag-circle, drag-shapes, drag-shapes-2,
-//!   drag-single-shape, hover-shape, moving-items, resize-textarea, simon-says, drag-items, drag-items-grid,
-//!   drag-sort-numbers, daily-calendar, highlight-text, highlight-text-2, text-editor, use-slider-2.
-//! * They ask for knowledge or luck and not for a browser: click-checkboxes-soft (synonyms), email-inbox-nl-turk and
-//!   email-inbox-forward-nl-turk where a person's own sentence is not told in fields, tic-tac-toe (its opponent may
-//!   hold a draw), terminal (a shell), book-flight, book-flight-nodelay, find-greatest, form-sequence-3,
-//!   choose-date-nodelay (as choose-date).
+//! * What is asked is not in any text, but painted: bisect-angle, circle-center, click-color, click-menu-2 (icons),
+//!   click-pie, click-pie-nodelay, click-shades, click-shape, count-shape, count-sides, drag-cube, draw-circle,
+//!   draw-line, find-midpoint, hot-cold, number-checkboxes, right-angle, use-colorwheel, use-colorwheel-2,
+//!   visual-addition. A model takes a picture for these.
+//! * They ask for a hand that moves freely, holds on, or selects: chase-circle, daily-calendar, drag-circle,
+//!   drag-items, drag-items-grid, drag-shapes, drag-shapes-2, drag-single-shape, drag-sort-numbers, highlight-text,
+//!   highlight-text-2, hover-shape, moving-items, resize-textarea, simon-says, text-editor, use-slider-2.
+//! * They ask for knowledge, luck or long rules and not for a browser: book-flight, book-flight-nodelay,
+//!   click-checkboxes-soft (synonyms), find-greatest, form-sequence-3, stock-market (its price may change while it is
+//!   read), terminal (a shell), tic-tac-toe (its opponent may hold a draw).
 
 mod dates;
 mod fields;

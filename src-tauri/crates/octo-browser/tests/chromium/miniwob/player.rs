@@ -31,6 +31,8 @@ pub(super) struct Player {
     /// What the sentence is about, where the task tells that apart from its words.
     fields: serde_json::Value,
     pub acts: u32,
+    /// The page as it was at first.
+    pub first: String,
 }
 
 pub(super) type Played = Result<(), String>;
@@ -44,10 +46,13 @@ impl Player {
         );
         let told = said(page, &start).await;
         let fields = said(page, "core.getUtterance().fields || null").await;
-        let goal = told.as_str().map_or_else(|| told["utterance"].as_str().unwrap_or_default(), |goal| goal);
+        let goal = told.as_str().unwrap_or_else(|| told["utterance"].as_str().unwrap_or_default());
         let goal = goal.split_whitespace().collect::<Vec<_>>().join(" ");
         page.quiet().await.expect("quiet");
-        Self { page: page.clone(), view: View::default(), goal, fields, acts: 0 }
+        let mut player =
+            Self { page: page.clone(), view: View::default(), goal, fields, acts: 0, first: String::new() };
+        player.first = player.text().await;
+        player
     }
 
     /// What the task was worth, 1 where it was solved.
@@ -68,7 +73,9 @@ impl Player {
     pub(super) async fn lines(&mut self) -> Vec<String> {
         let text = self.text().await;
         let is_score = |line: &&str| {
-            ["Last reward:", "Last 10 average:", "Time left:", "Episodes done:"].iter().any(|it| line.contains(it))
+            ["Last reward:", "Last 10 average:", "Time left:", "Episodes done:"]
+                .iter()
+                .any(|it| line.contains(it))
         };
         text.lines().skip(1).filter(|line| !is_score(line)).map(|line| line.trim().to_owned()).collect()
     }
@@ -186,7 +193,8 @@ impl Player {
     /// Brings the one slider to a value, which the page writes beside it.
     pub(super) async fn slide(&mut self, wanted: i64) -> Played {
         let all = self.targets().await;
-        let slider = all.iter().rev().find(|target| target.name.contains("slider")).ok_or("no slider")?.number;
+        let slider =
+            all.iter().rev().find(|target| target.name.contains("slider")).ok_or("no slider")?.number;
         self.click(slider).await?;
         for _ in 0..60 {
             let lines = self.lines().await;
@@ -214,8 +222,22 @@ impl Player {
 
 /// What stands before a name or a hint.
 const ROLES: &[&str] = &[
-    "button", "link", "click", "img", "textbox", "checkbox", "radio", "tab", "menuitem", "option", "combobox",
-    "spinbutton", "slider", "canvas", "date", "time",
+    "button",
+    "link",
+    "click",
+    "img",
+    "textbox",
+    "checkbox",
+    "radio",
+    "tab",
+    "menuitem",
+    "option",
+    "combobox",
+    "spinbutton",
+    "slider",
+    "canvas",
+    "date",
+    "time",
 ];
 
 /// The targets of a line: `role "name" [number] states`.

@@ -78,8 +78,11 @@ oracles! {
         it.click_named("button", "Submit").await
     }
     "copy-paste", "copy-paste-2" => |it| {
-        let place = if it.goal.contains("text from the") { ordinal(&it.goal)? - 1 } else { 0 };
-        let from = it.nth("textbox", place).await?;
+        let hint = match it.goal.contains("text from the") {
+            true => format!("#text-{}", ordinal(&it.goal)?),
+            false => "#to-copy".to_owned(),
+        };
+        let from = it.named("textbox", &hint).await?.number;
         it.press(Some(from), "Mod+A").await?;
         it.press(Some(from), "Mod+C").await?;
         let to = it.named("textbox", "#answer-input").await?.number;

@@ -1,7 +1,10 @@
 //! Mails.
 
 use super::{between, oracles};
-use crate::miniwob::player::{Played, Player};
+use crate::miniwob::{
+    AMBIGUOUS,
+    player::{Played, Player, Target},
+};
 
 /// What is to be done with a mail.
 enum Wish {
@@ -27,10 +30,13 @@ fn wish(goal: &str) -> Result<(String, Wish), String> {
 
 async fn carry_out(it: &mut Player, by: &str, wish: Wish) -> Played {
     let all = it.targets().await;
-    let mail = all
-        .iter()
-        .find(|target| target.role == "click" && target.name.split(' ').next() == Some(by))
-        .ok_or_else(|| format!("no mail by {by}"))?;
+    let is_by = |target: &&Target| target.role == "click" && target.name.split(' ').next() == Some(by);
+    let mails: Vec<&Target> = all.iter().filter(is_by).collect();
+    let mail = match mails.as_slice() {
+        [] => return Err(format!("no mail by {by}")),
+        [mail] => *mail,
+        _ => return Err(AMBIGUOUS.to_owned()),
+    };
     let beside = |hint: &str| {
         let found = all.iter().find(|target| target.line >= mail.line && target.name.contains(hint));
         found.map(|target| target.number).ok_or_else(|| format!("no {hint} beside it"))

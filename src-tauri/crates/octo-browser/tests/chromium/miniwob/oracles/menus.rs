@@ -57,22 +57,6 @@ oracles! {
         }
         Ok(())
     }
-    "click-menu-2" => |it| {
-        it.click_named("button", "Menu").await?;
-        let wanted = quoted(&it.goal);
-        let name = wanted.get(1).ok_or("an icon is asked for, which no text names")?.clone();
-        for _ in 0..3 {
-            let all = it.all("menuitem").await;
-            if let Some(found) = all.iter().find(|item| item.name == name) {
-                return it.click(found.number).await;
-            }
-            // What has a menu of its own shows it under the pointer.
-            let parent = all.iter().find(|item| item.name == "Playback").ok_or("no item has more under it")?;
-            it.hover(parent.number).await?;
-            it.wait(500).await?;
-        }
-        Err("it is in no menu".to_owned())
-    }
     "navigate-tree" => |it| {
         let name = quoted(&it.goal).remove(0);
         let mut opened: Vec<u32> = Vec::new();

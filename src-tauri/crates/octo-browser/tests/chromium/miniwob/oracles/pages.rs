@@ -32,7 +32,8 @@ oracles! {
         // The rest is in a menu.
         it.click(beside(".more")?).await?;
         let all = it.targets().await;
-        let item = all.iter().find(|target| target.name.eq_ignore_ascii_case(&action)).ok_or("no such item")?;
+        let items = all.iter().filter(|target| target.name.starts_with(&action));
+        let item = items.min_by_key(|item| item.name.len()).ok_or("no such item")?;
         it.click(item.number).await
     }
     "social-media-all", "social-media-some" => |it| {

@@ -102,18 +102,6 @@ oracles! {
         let button = words.get(1).cloned().unwrap_or_else(|| "Cancel".to_owned());
         it.click_named("button", &button).await
     }
-    "stock-market" => |it| {
-        let limit: f64 =
-            between(&it.goal, "less than $", "")?.trim_end_matches('.').parse().map_err(|_| "no price")?;
-        for _ in 0..500 {
-            let lines = it.lines().await;
-            let price = lines.iter().find_map(|line| line.split_once("price:$")?.1.parse::<f64>().ok());
-            if price.ok_or("no price")? <= limit {
-                return it.click_named("button", "Buy").await;
-            }
-        }
-        Err("it never became cheap".to_owned())
-    }
     "guess-number" => |it| {
         let (mut low, mut high) = (0, 9);
         while low <= high {

@@ -63,7 +63,7 @@ oracles! {
                 it.click(*marked.get(place % marked.len().max(1)).ok_or("nothing of that kind")?).await?;
             }
         }
-        it.click_named("button", "Submit").await
+        it.click_named("button", "Order!").await
     }
     "phone-book" => |it| {
         let name = between(&it.goal, "Find ", " in the")?.to_owned();
