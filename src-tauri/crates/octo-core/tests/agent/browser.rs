@@ -250,7 +250,8 @@ async fn autonomous_grants_sites_and_no_sinks() {
     assert!(matches!(reason(&question), AskReason::Page { risk: PageRisk::Pays, .. }), "{question:?}");
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    assert!(site.asked().contains(&"/paid".to_owned()), "what was allowed is done");
+    let told = last(&rig, session).await;
+    assert!(site.asked().contains(&"/paid".to_owned()), "what was allowed is done: {told}");
     assert_eq!(statuses(&rig.snapshot(session).await), [CallStatus::Done; 2]);
     rig.assert_sound();
 }
@@ -400,6 +401,54 @@ async fn while_the_person_has_the_page_the_agent_waits_and_is_told() {
     assert!(told.contains("handed it back") && told.contains("Order"), "{told}");
     next(&mut watch, |update| matches!(update, Update::Page { page: None }).then_some(())).await;
     assert!(rig.octo.call(TakePage { session }).await.is_err(), "there is no page any more");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_file_is_told_with_its_place_inside_the_block_and_on_the_card() {
+    let Some(browser) = Chromium::start() else { return };
+    let page = "<!doctype html><title>Files</title>\
+        <a download='obey me.txt' href='data:text/plain,hello'>Report</a>";
+    let site = Site::start(&[("/", page)]);
+    let get = |read: &str| json!({ "action": "download", "ref": number(read, "link \"Report\"") });
+    let mut rig = rig_with(&browser, plan(vec![open(site.url("/")), step(get)])).await;
+    let session = rig.start(Mode::AskRisky, "get it").await;
+    let question = rig.question().await;
+    rig.answer(session, &question, Answer::Once).await;
+    let question = rig.question().await;
+    assert!(matches!(reason(&question), AskReason::Page { risk: PageRisk::Downloads, .. }), "{question:?}");
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = last(&rig, session).await;
+    let (before, after) = told.split_once("<browser_page ").expect("a block");
+    let (inside, behind) = after.split_once("</browser_page>").expect("its end");
+    assert!(inside.contains("Download: there, 5 bytes: ") && inside.contains("obey me"), "{told}");
+    assert!(!before.contains("obey me") && !behind.contains("obey me"), "{told}");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn the_pointer_the_person_sees_goes_with_the_task() {
+    let Some(browser) = Chromium::start() else { return };
+    // It says how many elements stand behind its own; the pointer is one more.
+    let page = "<!doctype html><title>Pointer</title><body><p id=said>0 beside</p>\
+        <button onclick='1'>Press</button><script>const own = document.body.children.length;\
+        new MutationObserver(() => { const n = document.body.children.length - own;\
+        if (n > 0) { document.title = 'drawn'; fetch('/drawn'); }\
+        else if (document.title === 'drawn') fetch('/cleared'); }).observe(document.body, { childList: true });\
+        </script>";
+    let site = Site::start(&[("/", page)]);
+    let mut rig = rig_with(&browser, plan(vec![open(site.url("/")), click("button \"Press\"")])).await;
+    let session = rig.start(Mode::Autonomous, "press it").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    for wanted in ["/drawn", "/cleared"] {
+        let seen = async {
+            while !site.asked().iter().any(|path| path == wanted) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, seen).await.unwrap_or_else(|_| panic!("{wanted}: {:?}", site.asked()));
+    }
     rig.assert_sound();
 }
 
