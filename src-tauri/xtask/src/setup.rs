@@ -39,6 +39,7 @@ const TEST_PACKAGES: &[&str] = &[
     "chromium",
     "openbox",
     "xdotool",
+    "python3-pip",
     "fonts-inter",
     "fonts-jetbrains-mono",
     "fonts-noto-cjk",
