@@ -439,7 +439,7 @@ async fn the_pointer_the_person_sees_goes_with_the_task() {
         </script>";
     let site = Site::start(&[("/", page)]);
     let mut rig = rig_with(&browser, plan(vec![open(site.url("/")), click("button \"Press\"")])).await;
-    let session = rig.start(Mode::Autonomous, "press it").await;
+    rig.start(Mode::Autonomous, "press it").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     for wanted in ["/drawn", "/cleared"] {
         let seen = async {
