@@ -3,7 +3,7 @@
 
 use crate::first_task::connect;
 use anyhow::{Context as _, Result};
-use octo_testkit::{ModelServer, Reply, Script, ServerOptions};
+use octo_testkit::{Gate, ModelServer, Reply, Script, ServerOptions};
 use octo_tests::{Application, Desktop, Theme};
 use serde_json::{Value, json};
 use std::{
@@ -16,6 +16,9 @@ use std::{
 };
 
 const KEY: &str = "sk-test-5f2c7d81e9a04b36";
+
+/// The request during which the person stops the work.
+const HALF_WAY: usize = 4;
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
@@ -126,7 +129,7 @@ fn number(read: &str, name: &str) -> u64 {
     digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
 }
 
-/// What the model does at its n-th answer, from all it has read.
+/// What the model does at its n-th request, from all it has read.
 fn step(at: usize, read: &str, port: u16) -> Option<Value> {
     let act = |kind: &str, name: &str, text: Option<&str>| {
         let mut call = json!({ "action": "act", "kind": kind, "ref": number(read, name) });
@@ -136,17 +139,16 @@ fn step(at: usize, read: &str, port: u16) -> Option<Value> {
         call
     };
     Some(match at {
-        0 => json!({ "action": "open", "url": format!("http://127.0.0.1:{port}/") }),
-        1 => act("fill", "textbox \"Name\"", Some("Ada Lovelace")),
-        2 => act("click", "button \"Next\"", None),
-        3 => json!({ "action": "act", "kind": "wait", "text": "words that never come", "ms": 30_000 }),
-        // Stopped there by the person, and told to go on.
-        4 => json!({ "action": "snapshot" }),
-        5 => act("fill", "textbox \"City\"", Some("London")),
-        6 => act("click", "button \"Next\"", None),
-        7 => act("click", "button \"Finish\"", None),
-        8 => json!({ "action": "open", "url": format!("http://localhost:{port}/fee") }),
-        9 => act("click", "button \"Pay 40 euros now\"", None),
+        1 => json!({ "action": "open", "url": format!("http://127.0.0.1:{port}/") }),
+        2 => act("fill", "textbox \"Name\"", Some("Ada Lovelace")),
+        3 => act("click", "button \"Next\"", None),
+        // In between it is stopped by the person, and told to go on.
+        5 => json!({ "action": "snapshot" }),
+        6 => act("fill", "textbox \"City\"", Some("London")),
+        7 => act("click", "button \"Next\"", None),
+        8 => act("click", "button \"Finish\"", None),
+        9 => json!({ "action": "open", "url": format!("http://localhost:{port}/fee") }),
+        10 => act("click", "button \"Pay 40 euros now\"", None),
         _ => return None,
     })
 }
@@ -157,16 +159,21 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     fs::create_dir(&work)?;
     let (port, asked) = serve()?;
     let own = format!("http://127.0.0.1:{port}/done?own");
-    let tested = Mutex::new(false);
+    let half_way = Gate::new();
+    let held = half_way.clone();
+    let mut requests = 0;
     let script = Script::from_fn(move |request| {
-        let mut tested = tested.lock().expect("no panic holds it");
-        if !std::mem::replace(&mut *tested, true) {
-            return Reply::text("ok");
-        }
+        let at = requests;
+        requests += 1;
         let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();
-        match step(request.answers(), &read, port) {
-            Some(call) => Reply::call("browser", call),
-            None => Reply::text("You are registered. I did not pay the fee."),
+        match (at, step(at, &read, port)) {
+            // The test of the model asks for one word.
+            (0, _) => Reply::text("ok"),
+            (HALF_WAY, _) => {
+                Reply::text("Now I look at the second page of the form.").in_chunks(6).hold_after(2, &held)
+            }
+            (_, Some(call)) => Reply::call("browser", call),
+            (_, None) => Reply::text("You are registered. I did not pay the fee."),
         }
     });
     let server = ModelServer::start_with(
@@ -191,6 +198,7 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     app.click("question-once").await?;
 
     // The card follows, until the person stops it half-way.
+    half_way.reached().await;
     app.text_where("live", "the second page in the card", |text| text.contains("2 of 3")).await?;
     app.find("live-picture").await?;
     app.picture(&format!("browser-live-{look}")).await?;
