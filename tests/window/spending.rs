@@ -75,6 +75,9 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     let buttons = app.find("model-row").await?.find_all(Locator::Css("button")).await?;
     buttons.last().context("the button that opens the card")?.click().await?;
     app.click("model-light").await?;
+    let light = words::say(Language::En, "model.light", &BTreeMap::new());
+    // Its form is made anew once that is known.
+    app.text_where("model-row", "the light model's tag", |text| text.contains(&light)).await?;
     app.click("header-add").await?;
     app.fill("header-name", HEADER.0).await?;
     app.fill("header-value", HEADER.1).await?;

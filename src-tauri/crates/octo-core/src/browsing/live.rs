@@ -1,6 +1,6 @@
 //! What the person watches: the page as the agent works in it. Pictures are kept in memory only, the newest few.
 
-use super::{Seat, lock};
+use super::{Seat, card, lock};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use octo_browser::{
     Page, Spot,
@@ -29,12 +29,24 @@ pub(super) struct Shown {
     last: u32,
 }
 
-/// Pictures are taken while this is held.
-pub(super) struct Watching(JoinHandle<()>);
+/// Pictures are taken while this is held, and once more after it: what the call led to is shown too.
+pub(super) struct Watching {
+    taking: JoinHandle<()>,
+    seat: Seat,
+    page: Page,
+}
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        self.0.abort();
+        self.taking.abort();
+        let (seat, page, leaving) = (self.seat.clone(), self.page.clone(), self.seat.leaving());
+        tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                () = leaving.cancelled() => {}
+                () = seat.take(&page) => {}
+            }
+        });
     }
 }
 
@@ -86,12 +98,16 @@ impl Seat {
         };
         self.tell(Some(live));
         let (seat, page) = (self.clone(), page.clone());
-        Watching(tokio::spawn(async move {
-            loop {
-                seat.take(&page).await;
-                tokio::time::sleep(BETWEEN).await;
+        let taking = tokio::spawn({
+            let (seat, page) = (seat.clone(), page.clone());
+            async move {
+                loop {
+                    seat.take(&page).await;
+                    tokio::time::sleep(BETWEEN).await;
+                }
             }
-        }))
+        });
+        Watching { taking, seat, page }
     }
 
     /// Takes a picture and shows it. One that does not come is not waited for.
@@ -117,6 +133,14 @@ impl Seat {
             LivePage { picture: Some(number), site: site_of(page), ..live }
         };
         self.tell(Some(live));
+    }
+
+    /// The page that is shown has this title now.
+    pub(super) fn entitle(&self, title: &str) {
+        let page = lock(&self.0.shown).page.clone();
+        if let Some(page) = page {
+            self.tell(Some(LivePage { title: card::line(title), ..page }));
+        }
     }
 
     /// The call is over: nothing is about to be done any more.
