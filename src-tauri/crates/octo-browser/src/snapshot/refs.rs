@@ -229,13 +229,11 @@ impl Numbers for Numbering<'_> {
         });
         let round = refs.round;
         let frame = tree.frame(node);
+        let session = frame.and_then(|frame| tree.sessions.get(frame.session)).cloned().unwrap_or_default();
         let given = refs.given.entry(number).or_insert_with(|| Given {
             document: key.0,
             place: Place {
-                session: frame
-                    .and_then(|frame| tree.sessions.get(frame.session))
-                    .cloned()
-                    .unwrap_or_default(),
+                session: session.clone(),
                 frame: frame.map(|frame| frame.frame.clone()).unwrap_or_default(),
                 document: frame
                     .map(|frame| frame.document.clone())
@@ -247,6 +245,8 @@ impl Numbers for Numbering<'_> {
             round,
         });
         given.round = round;
+        // A tab that was detached from and attached to again has another session; its numbers stay.
+        given.place.session = session;
         self.given.insert((node.frame, node.backend), number);
         number
     }

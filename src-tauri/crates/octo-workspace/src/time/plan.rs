@@ -206,6 +206,7 @@ pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<Arra
     let mut steps: BTreeMap<PathBuf, Step> =
         steps.into_iter().map(|step| (step.path.clone(), step)).collect();
     let mut impossible = BTreeMap::new();
+    let mut dropped: BTreeMap<PathBuf, Step> = BTreeMap::new();
     loop {
         let mut out: Vec<(PathBuf, ImpossibleReason)> = Vec::new();
         let mut made: Vec<Step> = Vec::new();
@@ -234,11 +235,18 @@ pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<Arra
             return Ok((steps.into_values().collect(), impossible));
         }
         for (path, why) in out {
-            steps.remove(&path);
+            if let Some(step) = steps.remove(&path) {
+                dropped.insert(path.clone(), step);
+            }
             impossible.insert(path, why);
         }
         for step in made {
-            steps.entry(step.path.clone()).or_insert(step);
+            // What stood in the way of a folder that was asked for may itself have been taken out since: then the
+            // folder is made after all, as it was asked for.
+            impossible.remove(&step.path);
+            let asked = dropped.remove(&step.path);
+            let asked = asked.filter(|asked| matches!(asked.to, FileImage::Folder { .. }));
+            steps.entry(step.path.clone()).or_insert(asked.unwrap_or(step));
         }
     }
 }

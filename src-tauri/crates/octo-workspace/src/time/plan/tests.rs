@@ -131,6 +131,23 @@ fn folders_on_the_way_are_made_and_nothing_is_made_behind_a_link() {
     );
 }
 
+#[test]
+fn a_folder_is_made_after_all_once_what_stood_in_its_way_is_taken_out() {
+    let mut disk =
+        Memory(BTreeMap::from([(PathBuf::from("/a"), Kind::Folder), (PathBuf::from("/a/d"), Kind::Other)]));
+    let steps = vec![
+        step("/a", folder(), file("new")),
+        step("/a/b", FileImage::Absent, folder()),
+        step("/a/b/c", FileImage::Absent, folder()),
+    ];
+    let (left, impossible) = arrange(steps, &mut disk).unwrap();
+    assert_eq!(left.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), ["/a/b", "/a/b/c"]);
+    assert_eq!(
+        impossible.into_iter().collect::<Vec<_>>(),
+        [(PathBuf::from("/a"), ImpossibleReason::FolderNotEmpty)]
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
