@@ -48,6 +48,32 @@ pub(super) struct Node {
     pub rect: Rect,
 }
 
+impl Node {
+    /// A node of which only its place is known: its frame and parent, its fact in the layout and backend node id.
+    fn bare((frame, parent): (u32, u32), (fact, backend): (u32, i64)) -> Self {
+        Self {
+            frame,
+            backend,
+            fact,
+            part: Part::Through,
+            role: Cow::Borrowed(""),
+            name: String::new(),
+            value: String::new(),
+            url: String::new(),
+            states: String::new(),
+            level: 0,
+            parent,
+            children: Vec::new(),
+            focusable: false,
+            editable: false,
+            hidden: None,
+            block: false,
+            on_screen: true,
+            rect: Rect::EMPTY,
+        }
+    }
+}
+
 /// Where a frame's document lies in the window.
 #[derive(Clone, Copy)]
 struct Placement {
@@ -266,26 +292,7 @@ impl<'a> Joiner<'a> {
         let name = given.name.as_ref().and_then(|name| name.text()).unwrap_or_default();
         // Text keeps its spaces: they part it from its neighbours.
         let name = if part == Part::Text { name.to_owned() } else { tidy(name) };
-        let mut node = Node {
-            frame,
-            backend,
-            fact,
-            part,
-            role: word,
-            name,
-            value: String::new(),
-            url: String::new(),
-            states: String::new(),
-            level: 0,
-            parent,
-            children: Vec::new(),
-            focusable: false,
-            editable: false,
-            hidden: None,
-            block: false,
-            on_screen: true,
-            rect: Rect::EMPTY,
-        };
+        let mut node = Node { part, role: word, name, ..Node::bare((frame, parent), (fact, backend)) };
         self.lay(&mut node);
         read_properties(&mut node, given);
         if let Some(value) = &given.value {
@@ -382,24 +389,9 @@ impl<'a> Joiner<'a> {
         let layout = self.tree.layout(frame);
         let known = layout.and_then(|layout| layout.fact(fact));
         let mut node = Node {
-            frame,
-            backend: known.map(|fact| fact.backend).unwrap_or_default(),
-            fact,
             part: Part::Control,
-            role: Cow::Borrowed(""),
             name: layout.map(|layout| text_under(layout, fact)).unwrap_or_default(),
-            value: String::new(),
-            url: String::new(),
-            states: String::new(),
-            level: 0,
-            parent,
-            children: Vec::new(),
-            focusable: false,
-            editable: false,
-            hidden: None,
-            block: false,
-            on_screen: true,
-            rect: Rect::EMPTY,
+            ..Node::bare((frame, parent), (fact, known.map(|fact| fact.backend).unwrap_or_default()))
         };
         self.lay(&mut node);
         node
