@@ -1,10 +1,10 @@
 //! What happened: durable, numbered events, and the unnumbered text that streams between them.
 
 use crate::{
-    Answer, ApiError, BackgroundCommand, BilledCall, Block, BrowserState, BudgetStop, CallView, LivePage,
-    Message, MessageEnd, MessageId, Millis, PolicyState, Question, QuestionId, Queued, Retry, SessionId,
-    SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo, TrashTotals,
-    Trouble, TurnId, TurnView, Usage,
+    Answer, ApiError, BackgroundCommand, BilledCall, Block, BrowserState, BudgetStop, CallView, LibraryState,
+    LivePage, Message, MessageEnd, MessageId, Millis, PolicyState, Question, QuestionId, Queued, Retry,
+    SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo,
+    TrashTotals, Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -34,6 +34,8 @@ pub enum Topic {
     Trash,
     /// Whether Octo is attached to a browser. It has no events: its state is told as it changes.
     Browser,
+    /// Skills and memories. They are files, so it has no events: that something changed is told.
+    Library,
 }
 
 impl fmt::Display for Topic {
@@ -45,6 +47,7 @@ impl fmt::Display for Topic {
             Topic::Ledger => f.write_str("ledger"),
             Topic::Trash => f.write_str("trash"),
             Topic::Browser => f.write_str("browser"),
+            Topic::Library => f.write_str("library"),
         }
     }
 }
@@ -302,6 +305,11 @@ pub enum Update {
         /// How it is now.
         state: BrowserState,
     },
+    /// A skill, a suggestion or a memory changed. Told to who watches the library.
+    Library {
+        /// How it is now.
+        state: LibraryState,
+    },
     /// What the agent does in a page, as it does it. Told to who watches the session, also to one that comes later;
     /// not stored.
     Page {
@@ -349,6 +357,11 @@ pub enum Snapshot {
     Browser {
         /// How it is.
         state: BrowserState,
+    },
+    /// Of skills and memories.
+    Library {
+        /// How they are.
+        state: LibraryState,
     },
     /// Of the trash.
     Trash {

@@ -106,6 +106,10 @@ id!(
     /// A thing in the trash.
     TrashId
 );
+id!(
+    /// A proposed skill, or skills that could be installed.
+    SuggestionId
+);
 
 /// The content hash (BLAKE3, 64 hex digits) under which a blob is kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]

@@ -181,6 +181,10 @@ pub enum NoticeKind {
     Loop,
     /// What was said so far is to be summed up.
     Compaction,
+    /// The instructions of a skill the person asked for.
+    Skill,
+    /// Skills that came while the session ran.
+    NewSkills,
 }
 
 /// A reasoning block in the provider's own form.

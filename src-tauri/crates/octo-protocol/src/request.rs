@@ -55,6 +55,7 @@ use domain;
 mod app;
 mod browser;
 mod ledger;
+mod library;
 mod models;
 mod policy;
 mod sessions;
@@ -64,6 +65,7 @@ mod trash;
 pub use app::*;
 pub use browser::*;
 pub use ledger::*;
+pub use library::*;
 pub use models::*;
 pub use policy::*;
 pub use sessions::*;
@@ -91,6 +93,10 @@ pub enum Request {
     Policy(PolicyRequest),
     /// The person's browser.
     Browser(BrowserRequest),
+    /// Skills.
+    Skills(SkillRequest),
+    /// What Octo remembers.
+    Memory(MemoryRequest),
     /// What only a desktop can do.
     Host(HostRequest),
 }

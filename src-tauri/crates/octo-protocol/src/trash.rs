@@ -13,6 +13,10 @@ pub enum TrashKind {
     File,
     /// A session.
     Session,
+    /// A skill of the person's.
+    Skill,
+    /// A memory.
+    Memory,
 }
 
 /// The form a deleted file has on the disk.

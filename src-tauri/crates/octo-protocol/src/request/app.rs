@@ -41,7 +41,10 @@ super::domain! {
         /// What this Octo is.
         GetAbout {} -> About;
         /// The slash commands, for the composer's menu.
-        ListCommands {} -> Commands;
+        ListCommands {
+            /// The folder whose skills are commands too; none for the built-in ones and the skills that need none.
+            folder: Option<String>,
+        } -> Commands;
         /// Keep a pasted or dropped picture.
         PutBlob {
             /// Its bytes, base64. At most 20 MiB decoded.
@@ -84,8 +87,11 @@ pub struct Commands {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct CommandInfo {
-    /// Its name without the slash; `command.<name>` is its description in the word catalogue.
+    /// Its name without the slash.
     pub name: String,
+    /// What it does: of a skill its own words, none for a built-in command, which has `command.<name>` in the
+    /// word catalogue.
+    pub description: Option<String>,
     /// What its argument is, as a hint; empty when it takes none.
     pub argument: String,
 }

@@ -5,9 +5,14 @@
  */
 export type CommandInfo = { 
 /**
- * Its name without the slash; `command.<name>` is its description in the word catalogue.
+ * Its name without the slash.
  */
 name: string, 
+/**
+ * What it does: of a skill its own words, none for a built-in command, which has `command.<name>` in the
+ * word catalogue.
+ */
+description: string | null, 
 /**
  * What its argument is, as a hint; empty when it takes none.
  */

@@ -3,4 +3,8 @@
 /**
  * The slash commands, for the composer's menu.
  */
-export type ListCommands = Record<symbol, never>;
+export type ListCommands = { 
+/**
+ * The folder whose skills are commands too; none for the built-in ones and the skills that need none.
+ */
+folder: string | null, };

@@ -3,13 +3,15 @@ import type { AppRequest } from "./AppRequest";
 import type { BrowserRequest } from "./BrowserRequest";
 import type { HostRequest } from "./HostRequest";
 import type { LedgerRequest } from "./LedgerRequest";
+import type { MemoryRequest } from "./MemoryRequest";
 import type { ModelRequest } from "./ModelRequest";
 import type { PolicyRequest } from "./PolicyRequest";
 import type { SessionRequest } from "./SessionRequest";
+import type { SkillRequest } from "./SkillRequest";
 import type { TimeRequest } from "./TimeRequest";
 import type { TrashRequest } from "./TrashRequest";
 
 /**
  * Everything a client may ask.
  */
-export type Request = { "domain": "sessions", "call": SessionRequest } | { "domain": "models", "call": ModelRequest } | { "domain": "ledger", "call": LedgerRequest } | { "domain": "app", "call": AppRequest } | { "domain": "time", "call": TimeRequest } | { "domain": "trash", "call": TrashRequest } | { "domain": "policy", "call": PolicyRequest } | { "domain": "browser", "call": BrowserRequest } | { "domain": "host", "call": HostRequest };
+export type Request = { "domain": "sessions", "call": SessionRequest } | { "domain": "models", "call": ModelRequest } | { "domain": "ledger", "call": LedgerRequest } | { "domain": "app", "call": AppRequest } | { "domain": "time", "call": TimeRequest } | { "domain": "trash", "call": TrashRequest } | { "domain": "policy", "call": PolicyRequest } | { "domain": "browser", "call": BrowserRequest } | { "domain": "skills", "call": SkillRequest } | { "domain": "memory", "call": MemoryRequest } | { "domain": "host", "call": HostRequest };

@@ -3,4 +3,4 @@
 /**
  * What kind of thing was deleted.
  */
-export type TrashKind = "file" | "session";
+export type TrashKind = "file" | "session" | "skill" | "memory";

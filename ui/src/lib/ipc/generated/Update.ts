@@ -4,6 +4,7 @@ import type { BilledCall } from "./BilledCall";
 import type { BrowserState } from "./BrowserState";
 import type { Delta } from "./Delta";
 import type { Envelope } from "./Envelope";
+import type { LibraryState } from "./LibraryState";
 import type { LivePage } from "./LivePage";
 import type { PolicyState } from "./PolicyState";
 import type { SessionId } from "./SessionId";
@@ -49,7 +50,11 @@ policy: PolicyState, } | { "type": "browser",
 /**
  * How it is now.
  */
-state: BrowserState, } | { "type": "page", 
+state: BrowserState, } | { "type": "library", 
+/**
+ * How it is now.
+ */
+state: LibraryState, } | { "type": "page", 
 /**
  * The page; none once the agent left it.
  */
