@@ -31,4 +31,5 @@ pub use reader::Reader;
 pub use rows::*;
 pub use store::Store;
 pub use tables::journeys::Journey;
+pub use tables::library::{MemoryWriter, SkillChoice, SuggestionRow};
 pub use tx::Tx;

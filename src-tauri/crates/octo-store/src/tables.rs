@@ -7,6 +7,7 @@ pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod journeys;
 pub(crate) mod ledger;
+pub(crate) mod library;
 pub(crate) mod mentions;
 pub(crate) mod notes;
 pub(crate) mod pending;

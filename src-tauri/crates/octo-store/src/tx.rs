@@ -65,6 +65,7 @@ impl Reader<'_> {
             Topic::Settings => Ok(key::SETTINGS_TOPIC),
             Topic::Ledger => Err(StoreError::Failed("the ledger has no events of its own".to_owned())),
             Topic::Browser => Err(StoreError::Failed("the browser has no events of its own".to_owned())),
+            Topic::Library => Err(StoreError::Failed("the library has no events of its own".to_owned())),
             Topic::Trash => Ok(key::TRASH_TOPIC),
         }
     }

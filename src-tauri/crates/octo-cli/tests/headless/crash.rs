@@ -335,6 +335,11 @@ fn text(words: &str) -> Vec<Block> {
 fn started_in(events: &[Envelope]) -> Option<SessionId> {
     events.iter().find_map(|envelope| match envelope.topic {
         Topic::Session { id } => Some(id),
-        Topic::Sessions | Topic::Settings | Topic::Ledger | Topic::Browser | Topic::Trash => None,
+        Topic::Sessions
+        | Topic::Settings
+        | Topic::Ledger
+        | Topic::Browser
+        | Topic::Library
+        | Topic::Trash => None,
     })
 }

@@ -1,0 +1,412 @@
+//! `skill_choices`, `skill_versions`, `suggestions`, `memory_writers`: what is known of skills and memories besides
+//! their files. No events: whoever watches the library is told that something changed, and asks again.
+
+use crate::{
+    Reader, StoreError, Tx,
+    column::{from_word, id, id_or_null, word},
+};
+use octo_protocol::{
+    Millis, SessionId, SkillRef, SkillVersion, SuggestionId, SuggestionKind, Switch, TurnId,
+};
+use rusqlite::{Row, params};
+use std::collections::HashMap;
+
+/// Versions of a skill that are kept; older ones go.
+const VERSIONS: u32 = 50;
+
+/// What the person chose for a skill, and when it was used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkillChoice {
+    /// Whether it can be used; none: as Octo has it.
+    pub on: Option<Switch>,
+    /// Whether the agent may start it by itself; none: as its author has it.
+    pub automatic: Option<Switch>,
+    /// The fingerprint of what the person accepted.
+    pub accepted: Option<String>,
+    /// When it was last used.
+    pub used_at: Option<Millis>,
+    /// Whether changes of it are proposed.
+    pub proposals: Switch,
+}
+
+/// A proposed skill that waits for the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuggestionRow {
+    /// Its id.
+    pub id: SuggestionId,
+    /// The skill's name.
+    pub name: String,
+    /// Whether a skill would be made or changed.
+    pub kind: SuggestionKind,
+    /// Why.
+    pub reason: String,
+    /// The session it comes from.
+    pub session: Option<SessionId>,
+    /// That session's title then.
+    pub title: String,
+    /// The turn it comes from.
+    pub turn: Option<TurnId>,
+    /// What making it cost, in nano-dollars.
+    pub cost_nanos: Option<u64>,
+    /// When it was made.
+    pub at: Millis,
+    /// The proposed `SKILL.md`.
+    pub text: String,
+    /// The `SKILL.md` it was made from; none for a new skill.
+    pub base: Option<String>,
+}
+
+/// Which session wrote a memory last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryWriter {
+    /// The session.
+    pub session: SessionId,
+    /// Its title; none once it is gone.
+    pub title: Option<String>,
+}
+
+impl Reader<'_> {
+    /// What the person chose, for every skill they chose something for or that was used.
+    pub fn skill_choices(&self) -> Result<HashMap<SkillRef, SkillChoice>, StoreError> {
+        let rows = self.rows(
+            "SELECT name, origin, project, is_on, automatic, accepted, used_at, quiet FROM skill_choices",
+            [],
+            |row| {
+                let choice = SkillChoice {
+                    on: switch(row.get(3)?),
+                    automatic: switch(row.get(4)?),
+                    accepted: row.get(5)?,
+                    used_at: row.get(6)?,
+                    proposals: if row.get(7)? { Switch::Off } else { Switch::On },
+                };
+                Ok((skill(row)?, choice))
+            },
+        )?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// Earlier versions of a skill, newest first.
+    pub fn skill_versions(&self, of: &SkillRef) -> Result<Vec<SkillVersion>, StoreError> {
+        self.rows(
+            "SELECT number, at FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3
+             ORDER BY number DESC",
+            params![of.name, word(&of.origin)?, project(of)],
+            |row| Ok(SkillVersion { number: row.get(0)?, at: row.get(1)? }),
+        )
+    }
+
+    /// How many earlier versions there are of each skill that has one.
+    pub fn skill_version_counts(&self) -> Result<HashMap<SkillRef, u32>, StoreError> {
+        let rows = self.rows(
+            "SELECT name, origin, project, count(*) FROM skill_versions GROUP BY name, origin, project",
+            [],
+            |row| Ok((skill(row)?, row.get(3)?)),
+        )?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// The `SKILL.md` of an earlier version.
+    pub fn skill_version(&self, of: &SkillRef, number: u32) -> Result<Option<String>, StoreError> {
+        self.row(
+            "SELECT text FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3 AND number = ?4",
+            params![of.name, word(&of.origin)?, project(of), number],
+            |row| Ok(row.get(0)?),
+        )
+    }
+
+    /// What waits for the person, newest first.
+    pub fn suggestions(&self) -> Result<Vec<SuggestionRow>, StoreError> {
+        self.rows(
+            "SELECT id, name, kind, reason, session, title, turn, cost, at, text, base FROM suggestions
+             ORDER BY key DESC",
+            [],
+            suggestion,
+        )
+    }
+
+    /// One that waits.
+    pub fn suggestion(&self, wanted: SuggestionId) -> Result<Option<SuggestionRow>, StoreError> {
+        self.row(
+            "SELECT id, name, kind, reason, session, title, turn, cost, at, text, base FROM suggestions
+             WHERE id = ?1",
+            [wanted.to_string()],
+            suggestion,
+        )
+    }
+
+    /// Which session wrote each memory last, by the name of its file.
+    pub fn memory_writers(&self) -> Result<HashMap<String, MemoryWriter>, StoreError> {
+        let rows = self.rows(
+            "SELECT file, session, (SELECT title FROM sessions WHERE id = session AND deleted_at IS NULL)
+             FROM memory_writers",
+            [],
+            |row| Ok((row.get(0)?, MemoryWriter { session: id(row, 1)?, title: row.get(2)? })),
+        )?;
+        Ok(rows.into_iter().collect())
+    }
+}
+
+impl Tx<'_> {
+    /// Turns a skill on or off; none leaves a switch as it is.
+    pub fn switch_skill(
+        &mut self,
+        of: &SkillRef,
+        on: Option<Switch>,
+        automatic: Option<Switch>,
+    ) -> Result<(), StoreError> {
+        self.change(
+            "INSERT INTO skill_choices (name, origin, project, is_on, automatic) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT DO UPDATE SET is_on = coalesce(?4, is_on), automatic = coalesce(?5, automatic)",
+            params![of.name, word(&of.origin)?, project(of), on.map(is_on), automatic.map(is_on)],
+        )?;
+        Ok(())
+    }
+
+    /// The person accepts a skill as it is now.
+    pub fn accept_skill(&mut self, of: &SkillRef, fingerprint: &str) -> Result<(), StoreError> {
+        self.change(
+            "INSERT INTO skill_choices (name, origin, project, accepted) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO UPDATE SET accepted = excluded.accepted",
+            params![of.name, word(&of.origin)?, project(of), fingerprint],
+        )?;
+        Ok(())
+    }
+
+    /// A skill was used.
+    pub fn skill_used(&mut self, of: &SkillRef, at: Millis) -> Result<(), StoreError> {
+        self.change(
+            "INSERT INTO skill_choices (name, origin, project, used_at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO UPDATE SET used_at = excluded.used_at",
+            params![of.name, word(&of.origin)?, project(of), at],
+        )?;
+        Ok(())
+    }
+
+    /// Nothing is proposed for a skill any more.
+    pub fn quiet_skill(&mut self, of: &SkillRef) -> Result<(), StoreError> {
+        self.change(
+            "INSERT INTO skill_choices (name, origin, project, quiet) VALUES (?1, ?2, ?3, 1)
+             ON CONFLICT DO UPDATE SET quiet = 1",
+            params![of.name, word(&of.origin)?, project(of)],
+        )?;
+        Ok(())
+    }
+
+    /// Keeps the `SKILL.md` that is about to be replaced.
+    pub fn keep_skill_version(&mut self, of: &SkillRef, text: &str, at: Millis) -> Result<(), StoreError> {
+        let origin = word(&of.origin)?;
+        self.change(
+            "INSERT INTO skill_versions (name, origin, project, number, at, text)
+             SELECT ?1, ?2, ?3, coalesce(max(number), 0) + 1, ?4, ?5 FROM skill_versions
+             WHERE name = ?1 AND origin = ?2 AND project = ?3",
+            params![of.name, origin, project(of), at, text],
+        )?;
+        self.change(
+            "DELETE FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3 AND number <=
+               (SELECT max(number) FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3) - ?4",
+            params![of.name, origin, project(of), VERSIONS],
+        )?;
+        Ok(())
+    }
+
+    /// Keeps a proposal until the person answers. One for the same skill that waits already gives way.
+    pub fn add_suggestion(&mut self, row: &SuggestionRow) -> Result<(), StoreError> {
+        self.change("DELETE FROM suggestions WHERE name = ?1", [&row.name])?;
+        self.change(
+            "INSERT INTO suggestions (id, name, kind, reason, session, title, turn, cost, at, text, base)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            params![
+                row.id.to_string(),
+                row.name,
+                word(&row.kind)?,
+                row.reason,
+                row.session.map(|session| session.to_string()),
+                row.title,
+                row.turn.map(|turn| turn.to_string()),
+                row.cost_nanos.map(crate::column::count),
+                row.at,
+                row.text,
+                row.base,
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// A proposal was answered. Fails when it was answered before.
+    pub fn end_suggestion(&mut self, answered: SuggestionId) -> Result<(), StoreError> {
+        self.change_one("the suggestion", "DELETE FROM suggestions WHERE id = ?1", [answered.to_string()])
+    }
+
+    /// A memory was written: by a session, or by the person.
+    pub fn memory_written(
+        &mut self,
+        file: &str,
+        by: Option<SessionId>,
+        at: Millis,
+    ) -> Result<(), StoreError> {
+        match by {
+            Some(session) => self.change(
+                "INSERT INTO memory_writers (file, session, at) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET session = excluded.session, at = excluded.at",
+                params![file, session.to_string(), at],
+            )?,
+            None => self.change("DELETE FROM memory_writers WHERE file = ?1", [file])?,
+        };
+        Ok(())
+    }
+}
+
+fn skill(row: &Row<'_>) -> Result<SkillRef, StoreError> {
+    let project: String = row.get(2)?;
+    Ok(SkillRef {
+        name: row.get(0)?,
+        origin: from_word(row.get(1)?)?,
+        project: (!project.is_empty()).then_some(project),
+    })
+}
+
+fn suggestion(row: &Row<'_>) -> Result<SuggestionRow, StoreError> {
+    Ok(SuggestionRow {
+        id: id(row, 0)?,
+        name: row.get(1)?,
+        kind: from_word(row.get(2)?)?,
+        reason: row.get(3)?,
+        session: id_or_null(row, 4)?,
+        title: row.get(5)?,
+        turn: id_or_null(row, 6)?,
+        cost_nanos: row.get::<_, Option<i64>>(7)?.map(|cost| u64::try_from(cost).unwrap_or(0)),
+        at: row.get(8)?,
+        text: row.get(9)?,
+        base: row.get(10)?,
+    })
+}
+
+fn project(of: &SkillRef) -> &str {
+    of.project.as_deref().unwrap_or_default()
+}
+
+fn switch(stored: Option<bool>) -> Option<Switch> {
+    stored.map(|on| if on { Switch::On } else { Switch::Off })
+}
+
+fn is_on(switch: Switch) -> bool {
+    switch == Switch::On
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+    use octo_protocol::SkillOrigin;
+
+    fn named(name: &str, project: Option<&str>) -> SkillRef {
+        SkillRef {
+            name: name.to_owned(),
+            origin: if project.is_some() { SkillOrigin::Project } else { SkillOrigin::User },
+            project: project.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn choices_are_kept_apart_by_where_a_skill_comes_from() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path()).unwrap();
+        let (mine, theirs) = (named("a", None), named("a", Some("/w")));
+        let (first, second) = (mine.clone(), theirs.clone());
+        store
+            .write_blocking(move |tx| {
+                tx.switch_skill(&first, Some(Switch::Off), None)?;
+                tx.switch_skill(&first, None, Some(Switch::On))?;
+                tx.skill_used(&first, 7)?;
+                tx.accept_skill(&second, "print")?;
+                tx.quiet_skill(&second)
+            })
+            .unwrap();
+        let choices = store.read_blocking(|reader| reader.skill_choices()).unwrap();
+        let of_mine = SkillChoice {
+            on: Some(Switch::Off),
+            automatic: Some(Switch::On),
+            used_at: Some(7),
+            ..SkillChoice::default()
+        };
+        let of_theirs = SkillChoice {
+            accepted: Some("print".to_owned()),
+            proposals: Switch::Off,
+            ..SkillChoice::default()
+        };
+        assert_eq!(choices, HashMap::from([(mine, of_mine), (theirs, of_theirs)]));
+    }
+
+    #[test]
+    fn the_newest_versions_are_kept_and_keep_their_numbers() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path()).unwrap();
+        let of = named("a", None);
+        let written = of.clone();
+        store
+            .write_blocking(move |tx| {
+                for number in 1..=VERSIONS + 2 {
+                    tx.keep_skill_version(&written, &format!("v{number}"), i64::from(number))?;
+                }
+                tx.keep_skill_version(&named("b", None), "other", 1)
+            })
+            .unwrap();
+        let (versions, oldest, gone, counts) = store
+            .read_blocking(|reader| {
+                Ok((
+                    reader.skill_versions(&of)?,
+                    reader.skill_version(&of, 3)?,
+                    reader.skill_version(&of, 2)?,
+                    reader.skill_version_counts()?,
+                ))
+            })
+            .unwrap();
+        assert_eq!(versions.len(), VERSIONS as usize);
+        assert_eq!(versions[0], SkillVersion { number: VERSIONS + 2, at: i64::from(VERSIONS) + 2 });
+        assert_eq!((oldest.as_deref(), gone), (Some("v3"), None));
+        assert_eq!(counts, HashMap::from([(of, VERSIONS), (named("b", None), 1)]));
+    }
+
+    #[test]
+    fn a_suggestion_waits_once_for_each_skill_and_is_answered_once() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path()).unwrap();
+        let row = |name: &str, at| SuggestionRow {
+            id: SuggestionId::new(),
+            name: name.to_owned(),
+            kind: SuggestionKind::Better,
+            reason: "why".to_owned(),
+            session: Some(SessionId::new()),
+            title: "title".to_owned(),
+            turn: None,
+            cost_nanos: Some(5),
+            at,
+            text: "new".to_owned(),
+            base: Some("old".to_owned()),
+        };
+        let (old, new, other) = (row("a", 1), row("a", 2), row("b", 3));
+        let rows = [old.clone(), new.clone(), other.clone()];
+        store.write_blocking(move |tx| rows.iter().try_for_each(|row| tx.add_suggestion(row))).unwrap();
+        let (all, gone) =
+            store.read_blocking(|reader| Ok((reader.suggestions()?, reader.suggestion(old.id)?))).unwrap();
+        assert_eq!((all, gone), (vec![other, new.clone()], None));
+        store.write_blocking(move |tx| tx.end_suggestion(new.id)).unwrap();
+        assert!(store.write_blocking(move |tx| tx.end_suggestion(new.id)).is_err());
+    }
+
+    #[test]
+    fn a_memory_is_the_persons_once_they_wrote_it() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path()).unwrap();
+        let session = SessionId::new();
+        store
+            .write_blocking(move |tx| {
+                tx.memory_written("a.md", Some(session), 1)?;
+                tx.memory_written("b.md", Some(session), 1)?;
+                tx.memory_written("b.md", None, 2)
+            })
+            .unwrap();
+        let writers = store.read_blocking(|reader| reader.memory_writers()).unwrap();
+        assert_eq!(writers, HashMap::from([("a.md".to_owned(), MemoryWriter { session, title: None })]));
+    }
+}
