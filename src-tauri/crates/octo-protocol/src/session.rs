@@ -2,7 +2,7 @@
 
 use crate::{
     ApiError, BackgroundCommand, Block, BudgetStop, CallId, CallStatus, Effort, Message, MessageId, Millis,
-    ModelId, Question, QueuedId, SessionId, Spending, Todo, ToolView, TurnId, Usage,
+    ModelId, Profile, Question, QueuedId, SessionId, Spending, Todo, ToolView, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -31,18 +31,6 @@ impl Mode {
         };
         leave(self) < leave(other)
     }
-}
-
-/// The agent's profile: which base prompt it starts from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-#[ts(export)]
-pub enum Profile {
-    /// Any kind of work.
-    #[default]
-    General,
-    /// Software.
-    Coding,
 }
 
 /// Who started a session.

@@ -158,7 +158,7 @@ impl Octo {
         let words =
             octo_protocol::words::say(language, "demo.first_message", &std::collections::BTreeMap::new());
         let blocks = vec![Block::Text { text: words }];
-        self.start_session(session_folder(&folder)?, Profile::General, Mode::Ask, Kind::Demo, blocks).await
+        self.start_session(session_folder(&folder)?, Profile::GENERAL, Mode::Ask, Kind::Demo, blocks).await
     }
 
     /// A new session with its first message: one transaction. Its actor then goes on with the begun turn
