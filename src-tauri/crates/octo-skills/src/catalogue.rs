@@ -1,6 +1,7 @@
 //! The skills there are.
 
-use crate::{Invocable, Skill, SkillSource, Trust, Warning};
+use crate::{Invocable, Skill, SkillSource, Switches, Trust, Warning};
+use octo_protocol::Switch;
 
 /// The most names offered in place of one that there is not.
 const MAX_NEAR: usize = 3;
@@ -16,6 +17,15 @@ pub struct Catalogue {
 impl Catalogue {
     pub(crate) fn new(skills: Vec<Skill>, shadowed: Vec<Skill>, problems: Vec<Warning>) -> Self {
         Self { skills, shadowed, problems }
+    }
+
+    /// The same with what the person chose for each.
+    #[must_use]
+    pub fn switched(mut self, choose: impl Fn(&Skill) -> Switches) -> Self {
+        for skill in self.skills.iter_mut().chain(&mut self.shadowed) {
+            skill.switches = choose(skill);
+        }
+        self
     }
 
     /// All that are in use, sorted by name, with those that cannot be read.
@@ -43,6 +53,7 @@ impl Catalogue {
     pub fn for_menu(&self, profile: &str) -> impl Iterator<Item = &Skill> {
         self.skills.iter().filter(move |skill| {
             skill.error.is_none()
+                && skill.switches.on == Switch::On
                 && skill.fields.person_invocation == Invocable::Yes
                 && skill.fields.profiles.has(profile)
         })
@@ -57,7 +68,7 @@ impl Catalogue {
             .filter(|skill| {
                 skill.error.is_none()
                     && skill.trust == Trust::Trusted
-                    && skill.fields.model_invocation == Invocable::Yes
+                    && skill.is_automatic()
                     && skill.fields.profiles.has(profile)
             })
             .collect();

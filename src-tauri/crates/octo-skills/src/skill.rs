@@ -1,6 +1,7 @@
 //! A skill: a folder with a SKILL.md.
 
-use crate::{Warning, fields::Fields, format::Document, front::FrontMatter};
+use crate::{Invocable, Warning, fields::Fields, format::Document, front::FrontMatter};
+use octo_protocol::Switch;
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf, time::SystemTime};
 
@@ -93,6 +94,17 @@ pub struct Skill {
     pub modified: Option<SystemTime>,
     /// The one of the same name that is used in its place.
     pub shadowed_by: Option<ShadowedBy>,
+    /// What the person chose for it.
+    pub switches: Switches,
+}
+
+/// What a person chose for a skill.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Switches {
+    /// Whether it can be used at all.
+    pub on: Switch,
+    /// Whether a model is told of it; none: as its author has it.
+    pub automatic: Option<Switch>,
 }
 
 /// What took the place of a skill.
@@ -120,7 +132,17 @@ impl Skill {
             fingerprint: None,
             modified: None,
             shadowed_by: None,
+            switches: Switches::default(),
         }
+    }
+
+    /// Whether a model is told of it, as its author and the person have it.
+    pub fn is_automatic(&self) -> bool {
+        let automatic = self
+            .switches
+            .automatic
+            .map_or(self.fields.model_invocation == Invocable::Yes, |switch| switch == Switch::On);
+        automatic && self.switches.on == Switch::On
     }
 
     /// Its SKILL.md as it would be written now, unknown keys kept.

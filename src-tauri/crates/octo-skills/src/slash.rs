@@ -1,6 +1,7 @@
 //! `/name arguments`: a skill called by a person.
 
 use crate::{Catalogue, Invocable, Skill, Trust, Warning};
+use octo_protocol::Switch;
 
 /// A skill called by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +52,12 @@ pub enum CallRefusal {
         /// Its name.
         name: String,
     },
+    /// The person turned it off.
+    #[error("The person turned the skill {name} off. Do not use it.")]
+    Off {
+        /// Its name.
+        name: String,
+    },
     /// It came with the folder and was not accepted yet.
     #[error("The skill {name} came with this folder, and the person has not accepted it. Do not use it.")]
     Untrusted {
@@ -91,6 +98,9 @@ impl Catalogue {
         let name = || skill.name.clone();
         if let Some(error) = &skill.error {
             return Err(CallRefusal::Broken { name: name(), error: error.clone() });
+        }
+        if skill.switches.on == Switch::Off {
+            return Err(CallRefusal::Off { name: name() });
         }
         if !skill.fields.profiles.has(profile) {
             return Err(CallRefusal::NotInProfile { name: name() });

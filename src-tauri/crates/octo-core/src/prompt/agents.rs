@@ -47,14 +47,17 @@ impl Agents {
     /// `session.profile_unknown` where there is neither; those of the disk.
     pub(super) fn prompt(&self, profile: &Profile) -> Result<String, ApiError> {
         let path = self.folder.join(profile.name()).join(PROFILE);
-        let unreadable =
-            |error: io::Error| ApiError::new("session.profile_unreadable").arg("path", path.display()).detail(error);
+        let unreadable = |error: io::Error| {
+            ApiError::new("session.profile_unreadable").arg("path", path.display()).detail(error)
+        };
         if let Some(text) = bounded(&path, LONGEST_PROFILE).map_err(unreadable)? {
             return Ok(text);
         }
         match own(profile) {
             Some(text) => Ok(text.trim_end().to_owned()),
-            None => Err(ApiError::new("session.profile_unknown").arg("profile", profile).arg("path", path.display())),
+            None => Err(ApiError::new("session.profile_unknown")
+                .arg("profile", profile)
+                .arg("path", path.display())),
         }
     }
 

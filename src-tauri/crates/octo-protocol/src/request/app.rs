@@ -2,8 +2,8 @@
 
 use super::{Call, Request};
 use crate::{
-    ApiError, BlobHash, Block, CertificateSource, ProfileInfo, SearchProviderDraft, SearchProviderKind, SettingsPatch,
-    SettingsSnapshot,
+    ApiError, BlobHash, Block, CertificateSource, ProfileInfo, SearchProviderDraft, SearchProviderKind,
+    SettingsPatch, SettingsSnapshot,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
