@@ -106,6 +106,7 @@ pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
         NoticeKind::Interrupted => "interrupted",
         NoticeKind::Loop => "loop",
         NoticeKind::Compaction => "compaction",
+        NoticeKind::Fork => "fork",
     };
     wrapped(kind, text)
 }

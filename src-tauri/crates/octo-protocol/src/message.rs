@@ -181,6 +181,8 @@ pub enum NoticeKind {
     Loop,
     /// What was said so far is to be summed up.
     Compaction,
+    /// From here on a sub-agent works on a part of the task, and by what instructions.
+    Fork,
 }
 
 /// A reasoning block in the provider's own form.

@@ -1,6 +1,8 @@
 //! Settings the person can change.
 
-use crate::{BrowserChoice, Budgets, Mode, ModelEntry, ModelId, Profile, SearchProviders, TrashLimits};
+use crate::{
+    BrowserChoice, Budgets, Mode, ModelEntry, ModelId, Profile, SearchProviders, SubAgentLimit, TrashLimits,
+};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -71,6 +73,8 @@ pub struct Settings {
     pub trash: TrashLimits,
     /// The browser the agent works in.
     pub browser: BrowserChoice,
+    /// How many sub-agents may work at once.
+    pub sub_agents: SubAgentLimit,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
 }
@@ -104,6 +108,8 @@ pub struct SettingsPatch {
     pub proxy: Option<ProxyChoice>,
     /// See [`Settings::trash`].
     pub trash: Option<TrashLimits>,
+    /// See [`Settings::sub_agents`].
+    pub sub_agents: Option<SubAgentLimit>,
     /// See [`Settings::welcomed`].
     pub welcomed: Option<bool>,
 }
