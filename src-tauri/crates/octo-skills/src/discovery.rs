@@ -232,7 +232,7 @@ pub(crate) fn read_file(file: &Path, folder: &Path, name: &str) -> Document {
 /// Which of several with one name is used.
 fn settle(mut found: Vec<Skill>, problems: Vec<Warning>) -> Catalogue {
     // Stable: within a source the order of the folders stays.
-    found.sort_by(|one, other| rank(other).cmp(&rank(one)));
+    found.sort_by_key(|skill| std::cmp::Reverse(rank(skill)));
     let mut winners: HashMap<String, ShadowedBy> = HashMap::new();
     let (mut skills, mut shadowed): (Vec<Skill>, Vec<Skill>) = (Vec::new(), Vec::new());
     for mut skill in found {
