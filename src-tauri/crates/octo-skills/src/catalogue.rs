@@ -1,7 +1,7 @@
 //! The skills there are.
 
-use crate::{Invocable, Skill, SkillSource, Switches, Trust, Warning};
-use octo_protocol::Switch;
+use crate::{Invocable, Skill, Switches, Trust, Warning};
+use octo_protocol::{SkillOrigin, Switch};
 
 /// The most names offered in place of one that there is not.
 const MAX_NEAR: usize = 3;
@@ -90,11 +90,11 @@ impl Catalogue {
 }
 
 /// Where in the order for a model.
-fn scope(source: SkillSource) -> u8 {
+fn scope(source: SkillOrigin) -> u8 {
     match source {
-        SkillSource::Project | SkillSource::ClaudeProject | SkillSource::AgentsProject => 0,
-        SkillSource::User | SkillSource::ClaudeUser | SkillSource::AgentsUser => 1,
-        SkillSource::Bundled => 2,
+        SkillOrigin::Project | SkillOrigin::ProjectClaude | SkillOrigin::ProjectAgents => 0,
+        SkillOrigin::User | SkillOrigin::UserClaude | SkillOrigin::UserAgents => 1,
+        SkillOrigin::Bundled => 2,
     }
 }
 

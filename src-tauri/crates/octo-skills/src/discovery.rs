@@ -1,10 +1,11 @@
 //! Finding skills: every root, one level of categories, sorted, bounded, no link out.
 
 use crate::{
-    Catalogue, Root, Roots, ShadowedBy, Skill, SkillSource, Trust, Warning,
+    Catalogue, Root, Roots, ShadowedBy, Skill, Trust, Warning,
     format::{self, Document, MAX_SKILL_BYTES},
     tree,
 };
+use octo_protocol::SkillOrigin;
 use std::{
     collections::{HashMap, HashSet},
     fs::{self, File},
@@ -42,7 +43,7 @@ pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
         }
     }
     for skill in &mut found {
-        if skill.source.is_project() {
+        if skill.source.is_of_a_folder() {
             skill.fingerprint = tree::fingerprint(&skill.folder);
             skill.trust = trust(skill);
         } else {
@@ -232,7 +233,7 @@ pub(crate) fn read_file(file: &Path, folder: &Path, name: &str) -> Document {
 /// Which of several with one name is used.
 fn settle(mut found: Vec<Skill>, problems: Vec<Warning>) -> Catalogue {
     // Stable: within a source the order of the folders stays.
-    found.sort_by(|one, other| rank(other).cmp(&rank(one)));
+    found.sort_by_key(|skill| std::cmp::Reverse(rank(skill)));
     let mut winners: HashMap<String, ShadowedBy> = HashMap::new();
     let (mut skills, mut shadowed): (Vec<Skill>, Vec<Skill>) = (Vec::new(), Vec::new());
     for mut skill in found {
@@ -258,7 +259,7 @@ fn settle(mut found: Vec<Skill>, problems: Vec<Warning>) -> Catalogue {
     }
     for skill in &mut skills {
         let hidden = shadowed.iter().filter(|other| other.name == skill.name);
-        if hidden.into_iter().any(|other| other.source == SkillSource::Bundled) {
+        if hidden.into_iter().any(|other| other.source == SkillOrigin::Bundled) {
             skill.warnings.push(Warning::new("skills.warning.shadows_bundled").arg("name", &skill.name));
         }
     }
@@ -268,6 +269,6 @@ fn settle(mut found: Vec<Skill>, problems: Vec<Warning>) -> Catalogue {
 }
 
 /// What cannot be used takes no place from what can; what is not trusted takes none from what is.
-fn rank(skill: &Skill) -> (bool, bool, SkillSource) {
+fn rank(skill: &Skill) -> (bool, bool, SkillOrigin) {
     (skill.error.is_none(), skill.trust == Trust::Trusted, skill.source)
 }

@@ -13,6 +13,8 @@ pub const MAX_DESCRIPTION: usize = 1_024;
 /// The most characters of any other text that is kept, and entries of any list.
 const MAX_TEXT: usize = 1_024;
 const MAX_ENTRIES: usize = 200;
+/// The most characters of a key.
+const MAX_KEY: usize = 200;
 
 /// The fields of a skill, those missing as they are by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -151,9 +153,11 @@ impl<'a> Reader<'a> {
         self.warnings.push(Warning::new(key).arg("field", field));
     }
 
+    /// The value of a key. An exported skill has the keys that are none of the public format in its metadata.
     fn value(&self, key: &str) -> Option<&'a Yaml> {
         let front: &'a FrontMatter = self.front;
-        front.get(key).filter(|value| !value.is_null())
+        let own = front.get(key).filter(|value| !value.is_null());
+        own.or_else(|| exported(front, key))
     }
 
     fn name(&mut self) -> Option<String> {
@@ -239,8 +243,11 @@ impl<'a> Reader<'a> {
             "false" | "no" | "off" | "n" | "0" => Some(false),
             _ => None,
         };
-        let is_as_it_should = matches!(value, Yaml::Text { text, style: Style::Plain }
+        let is_word = matches!(value, Yaml::Text { text, .. }
             if matches!(text.as_str(), "true" | "True" | "TRUE" | "false" | "False" | "FALSE"));
+        let is_plain = matches!(value, Yaml::Text { style: Style::Plain, .. });
+        // In metadata everything is a text.
+        let is_as_it_should = is_word && (is_plain || self.front.get(key).is_none());
         if !is_as_it_should {
             let known =
                 if meant.is_some() { "skills.warning.boolean" } else { "skills.warning.boolean_unknown" };
@@ -304,8 +311,9 @@ impl<'a> Reader<'a> {
             None => Vec::new(),
             Some(Yaml::Map(entries)) => entries
                 .iter()
+                .filter(|(key, _)| !is_exported(key))
                 .take(MAX_ENTRIES)
-                .map(|(key, value)| (cut(key, MAX_TEXT), cut(&value.on_one_line(), MAX_TEXT)))
+                .map(|(key, value)| (cut(key, MAX_KEY), cut(&value.on_one_line(), MAX_TEXT)))
                 .collect(),
             Some(_) => {
                 self.warn("skills.warning.no_map", "metadata");
@@ -338,6 +346,37 @@ impl<'a> Reader<'a> {
             fields.profiles = Profiles::Only(agent);
         }
     }
+}
+
+/// What stands in metadata before a key that is none of the public format.
+pub(crate) const EXPORTED: &str = "octo-";
+
+/// Keys an exported skill has in its metadata.
+pub(crate) const OWN_KEYS: &[&str] = &[
+    "name_zh",
+    "description_zh",
+    "when_to_use",
+    "argument-hint",
+    "arguments",
+    "disable-model-invocation",
+    "user-invocable",
+    "agent",
+    "context",
+    "fork_agent",
+    "model",
+    "effort",
+    "paths",
+    "forbidden_tools",
+];
+
+fn is_exported(key: &str) -> bool {
+    key.strip_prefix(EXPORTED).is_some_and(|key| OWN_KEYS.contains(&key))
+}
+
+fn exported<'a>(front: &'a FrontMatter, key: &str) -> Option<&'a Yaml> {
+    let Some(Yaml::Map(entries)) = front.get("metadata") else { return None };
+    let is_it = |written: &str| is_exported(written) && written.strip_prefix(EXPORTED) == Some(key);
+    entries.iter().find(|(written, _)| is_it(written)).map(|(_, value)| value)
 }
 
 /// The text on one line, runs of blanks as one.

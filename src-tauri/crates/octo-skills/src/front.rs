@@ -50,7 +50,7 @@ impl FrontMatter {
     pub fn with_body(&self, body: &str) -> String {
         let body = body.trim();
         let end = if body.is_empty() { "" } else { "\n" };
-        if self.entries.is_empty() {
+        if self.entries.is_empty() && !body.starts_with("---") {
             return format!("{body}{end}");
         }
         format!("---\n{}---\n\n{body}{end}", yaml::write(&self.entries))

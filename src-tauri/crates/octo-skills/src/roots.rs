@@ -1,6 +1,6 @@
 //! The folders in which skills are looked for.
 
-use crate::SkillSource;
+use octo_protocol::SkillOrigin;
 use std::path::{Path, PathBuf};
 
 /// A folder of skills.
@@ -9,7 +9,7 @@ pub struct Root {
     /// The folder; it may be missing.
     pub path: PathBuf,
     /// What the skills in it are.
-    pub source: SkillSource,
+    pub source: SkillOrigin,
     /// The session's folder, which the root must not leave.
     pub(crate) within: Option<PathBuf>,
 }
@@ -44,16 +44,16 @@ impl Roots {
     pub fn new(bundled: Option<&Path>, octo_home: &Path) -> Self {
         let mut roots = Self::default();
         if let Some(bundled) = bundled {
-            roots.add(bundled.to_owned(), SkillSource::Bundled, None);
+            roots.add(bundled.to_owned(), SkillOrigin::Bundled, None);
         }
-        roots.add(octo_home.join("skills"), SkillSource::User, None);
+        roots.add(octo_home.join("skills"), SkillOrigin::User, None);
         roots
     }
 
     /// And those of the session's folder.
     #[must_use]
     pub fn with_project(mut self, folder: &Path) -> Self {
-        self.add(folder.join(".octo").join("skills"), SkillSource::Project, Some(folder));
+        self.add(folder.join(".octo").join("skills"), SkillOrigin::Project, Some(folder));
         self
     }
 
@@ -61,8 +61,8 @@ impl Roots {
     #[must_use]
     pub fn with_foreign(mut self, foreign: Foreign, person: Option<&Path>, folder: Option<&Path>) -> Self {
         let kinds = [
-            (foreign.claude, ".claude", SkillSource::ClaudeUser, SkillSource::ClaudeProject),
-            (foreign.agents, ".agents", SkillSource::AgentsUser, SkillSource::AgentsProject),
+            (foreign.claude, ".claude", SkillOrigin::UserClaude, SkillOrigin::ProjectClaude),
+            (foreign.agents, ".agents", SkillOrigin::UserAgents, SkillOrigin::ProjectAgents),
         ];
         for (reading, name, user, project) in kinds {
             if reading == Reading::Off {
@@ -83,7 +83,7 @@ impl Roots {
         self.roots.iter()
     }
 
-    fn add(&mut self, path: PathBuf, source: SkillSource, within: Option<&Path>) {
+    fn add(&mut self, path: PathBuf, source: SkillOrigin, within: Option<&Path>) {
         self.roots.push(Root { path, source, within: within.map(Path::to_owned) });
         self.roots.sort_by_key(|root| root.source);
     }

@@ -1,41 +1,9 @@
 //! A skill: a folder with a SKILL.md.
 
 use crate::{Invocable, Warning, fields::Fields, format::Document, front::FrontMatter};
-use octo_protocol::Switch;
+use octo_protocol::{SkillOrigin, Switch};
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf, time::SystemTime};
-
-/// Where a skill comes from. Later ones take the place of earlier ones of the same name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SkillSource {
-    /// Came with Octo.
-    Bundled,
-    /// The person's `.agents/skills`; only read.
-    AgentsUser,
-    /// The person's `.claude/skills`; only read.
-    ClaudeUser,
-    /// The person's own, in Octo's home.
-    User,
-    /// The session folder's `.agents/skills`; only read.
-    AgentsProject,
-    /// The session folder's `.claude/skills`; only read.
-    ClaudeProject,
-    /// The session folder's `.octo/skills`.
-    Project,
-}
-
-impl SkillSource {
-    /// Whether it lies in the session's folder: whoever made the folder wrote it.
-    pub fn is_project(self) -> bool {
-        matches!(self, Self::AgentsProject | Self::ClaudeProject | Self::Project)
-    }
-
-    /// Whether Octo may change it.
-    pub fn is_writable(self) -> bool {
-        matches!(self, Self::User | Self::Project)
-    }
-}
 
 /// Whether the person answers for a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +39,7 @@ pub struct Skill {
     /// What it is called by.
     pub name: String,
     /// Where it comes from.
-    pub source: SkillSource,
+    pub source: SkillOrigin,
     /// Its folder, links followed.
     pub folder: PathBuf,
     /// The folder between the root and its own, where it lies in one.
@@ -111,13 +79,13 @@ pub struct Switches {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShadowedBy {
     /// Where that comes from.
-    pub source: SkillSource,
+    pub source: SkillOrigin,
     /// Its folder.
     pub folder: PathBuf,
 }
 
 impl Skill {
-    pub(crate) fn new(document: Document, source: SkillSource, folder: PathBuf) -> Self {
+    pub(crate) fn new(document: Document, source: SkillOrigin, folder: PathBuf) -> Self {
         Self {
             name: document.name,
             source,

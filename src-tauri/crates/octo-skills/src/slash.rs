@@ -1,7 +1,7 @@
 //! `/name arguments`: a skill called by a person.
 
 use crate::{Catalogue, Invocable, Skill, Trust, Warning};
-use octo_protocol::Switch;
+use octo_protocol::{ApiError, Switch};
 
 /// A skill called by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +68,24 @@ pub enum CallRefusal {
 
 fn meant(near: &[String]) -> String {
     if near.is_empty() { String::new() } else { format!(" Did you mean {}?", near.join(" or ")) }
+}
+
+impl From<&CallRefusal> for ApiError {
+    fn from(refusal: &CallRefusal) -> Self {
+        let about = |key: &str, name: &String| ApiError::new(key).arg("name", name.clone());
+        match refusal {
+            CallRefusal::Unknown { name, near } if near.is_empty() => about("skill.unknown", name),
+            CallRefusal::Unknown { name, near } => {
+                let near: Vec<String> = near.iter().map(|name| format!("/{name}")).collect();
+                about("skill.unknown_near", name).arg("near", near.join(", "))
+            }
+            CallRefusal::Broken { name, .. } => about("skill.broken", name),
+            CallRefusal::NotForPeople { name } => about("skill.not_for_people", name),
+            CallRefusal::NotInProfile { name } => about("skill.not_in_profile", name),
+            CallRefusal::Off { name } => about("skill.off", name),
+            CallRefusal::Untrusted { name } => about("skill.untrusted", name),
+        }
+    }
 }
 
 /// Reads a message as a call. A path (`/etc/hosts`), a pattern and a lone slash are none. Whether there is such a
