@@ -10,15 +10,15 @@ use tokio::sync::watch;
 
 /// What all sessions share of sub-agents.
 pub(crate) struct Forks {
-    /// Where skills come from; none where there are none.
-    pub source: Option<Arc<dyn SkillSource>>,
+    /// Where skills come from.
+    pub source: Arc<dyn SkillSource>,
     pub slots: Slots,
     /// What sub-agents that are about to be opened get from their parents. One without is of an earlier process.
     lifelines: Mutex<HashMap<SessionId, Lifeline>>,
 }
 
 impl Forks {
-    pub fn new(source: Option<Arc<dyn SkillSource>>) -> Self {
+    pub fn new(source: Arc<dyn SkillSource>) -> Self {
         Self { source, slots: Slots(watch::Sender::new(0)), lifelines: Mutex::default() }
     }
 

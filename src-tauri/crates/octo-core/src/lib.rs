@@ -11,6 +11,7 @@ mod forks;
 mod hooks;
 mod idle;
 mod keys;
+mod library;
 mod live;
 pub mod logging;
 mod models;

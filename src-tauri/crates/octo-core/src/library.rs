@@ -11,28 +11,30 @@ mod skill;
 mod source;
 mod suggestions;
 
-pub(crate) use offers::Offers;
+pub(crate) use memory::MemoryDraft;
+use offers::Offers;
+pub(crate) use suggestions::Proposal;
 
-use crate::prompt::Agents;
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
-use octo_protocol::{ApiError, LibraryState, Settings, SkillRef, Switch};
-use octo_skills::{Catalogue, Foreign, Memories, Reading, Roots, Skill, Switches, Trust, discover};
+use crate::{prompt::Agents, slash};
+use octo_protocol::{ApiError, Block, CommandInfo, LibraryState, Profile, Settings, SkillRef, Switch};
+use octo_skills::{
+    CallRefusal, Caller, Catalogue, Foreign, Invocable, Memories, Reading, Roots, Skill, Switches, Trust,
+    Watch, discover,
+};
 use octo_store::{SkillChoice, Store};
+use octo_tools::SkillWish;
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 use tokio::sync::broadcast;
 
 /// News a slow watcher may fall behind; each is the whole state, so that the last one is enough.
 const NEWS: usize = 16;
-/// Several changes on the disk within this time are told once.
-const PAUSE: Duration = Duration::from_millis(200);
 /// Folders whose own skills are watched; sessions in more of them are told with their next message all the same.
 const WATCHED_FOLDERS: usize = 32;
 /// The most tokens, estimated, that the list of skills takes of every request of a session.
@@ -55,15 +57,8 @@ struct Inner {
     foreign: RwLock<Foreign>,
     revision: AtomicU64,
     news: broadcast::Sender<LibraryState>,
-    watcher: Mutex<Watched>,
-}
-
-/// What is watched on the disk.
-#[derive(Default)]
-struct Watched {
-    /// None where the system cannot watch a folder.
-    watcher: Option<RecommendedWatcher>,
-    folders: HashSet<PathBuf>,
+    /// What is watched on the disk: the home, and projects whose skills were asked for.
+    watches: Mutex<HashMap<Option<PathBuf>, Watch>>,
 }
 
 /// The skills as one folder sees them, with what the person chose for each.
@@ -87,7 +82,7 @@ impl Library {
             foreign: RwLock::default(),
             revision: AtomicU64::new(0),
             news: broadcast::channel(NEWS).0,
-            watcher: Mutex::default(),
+            watches: Mutex::default(),
         };
         let library = Self(Arc::new(inner));
         library.follow(settings);
@@ -144,7 +139,7 @@ impl Library {
     /// The skills as a folder sees them, as of now.
     pub(crate) async fn shelf(&self, folder: Option<PathBuf>) -> Result<Shelf, ApiError> {
         if let Some(folder) = &folder {
-            self.watch_folder(folder);
+            self.watch_project(folder);
         }
         let choices = self.0.store.read(|reader| reader.skill_choices()).await.map_err(ApiError::from)?;
         let roots = self.roots(folder.as_deref());
@@ -179,57 +174,47 @@ impl Library {
         roots.with_foreign(foreign, self.0.person.as_deref(), folder)
     }
 
+    /// Watches memories, profiles, and the skills that need no folder.
     fn watch_home(&self) {
-        let weak = Arc::downgrade(&self.0);
-        let (touched, mut touches) = tokio::sync::mpsc::channel::<()>(1);
-        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // Looking is such a thing too, and would go on for ever.
-            if !matches!(&event, Ok(event) if event.kind.is_access()) {
-                // One that waits already tells of this one too.
-                let _waiting = touched.try_send(());
+        for name in ["skills", "memories", "agents"] {
+            let folder = self.0.home.join(name);
+            if let Err(error) = octo_workspace::private_folder(&folder) {
+                tracing::warn!(folder = %folder.display(), %error, "a folder of the home cannot be made");
             }
-        });
-        let mut watched = Watched::default();
-        match watcher {
-            Ok(mut watcher) => {
-                for name in ["skills", "memories", "agents"] {
-                    let folder = self.0.home.join(name);
-                    let watch = octo_workspace::private_folder(&folder)
-                        .map_err(notify::Error::io)
-                        .and_then(|folder| watcher.watch(&folder, RecursiveMode::Recursive));
-                    if let Err(error) = watch {
-                        tracing::warn!(folder = %folder.display(), %error, "not watched");
-                    }
-                }
-                watched.watcher = Some(watcher);
-            }
-            Err(error) => tracing::warn!(%error, "changes of skills and memories are seen when they are asked for"),
         }
-        *self.0.watcher.lock().unwrap_or_else(PoisonError::into_inner) = watched;
-        tokio::spawn(async move {
-            while touches.recv().await.is_some() {
-                tokio::time::sleep(PAUSE).await;
-                // What came meanwhile is told with it.
-                let _told = touches.try_recv();
-                let Some(inner) = weak.upgrade() else { return };
+        let beside = [self.0.memories.folder().to_owned(), self.0.agents.folder().to_owned()];
+        let roots = self.roots(None);
+        let folders = roots.iter().map(|root| root.path.as_path()).chain(beside.iter().map(PathBuf::as_path));
+        self.watch_folders(None, folders);
+    }
+
+    /// Watches a project's own skills.
+    fn watch_project(&self, folder: &Path) {
+        let roots = self.roots(Some(folder));
+        let own = roots.iter().map(|root| root.path.as_path()).filter(|path| path.starts_with(folder));
+        self.watch_folders(Some(folder), own);
+    }
+
+    fn watch_folders<'a>(&self, of: Option<&Path>, folders: impl Iterator<Item = &'a Path>) {
+        let mut watches = self.0.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = of.map(Path::to_owned);
+        if watches.contains_key(&key) || watches.len() > WATCHED_FOLDERS {
+            return;
+        }
+        let weak = Arc::downgrade(&self.0);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let watch = Watch::folders(folders, move || {
+            let _in = runtime.enter();
+            if let Some(inner) = weak.upgrade() {
                 Library(inner).changed();
             }
         });
-    }
-
-    /// Watches the folders of a project's own skills, where it has any.
-    fn watch_folder(&self, folder: &Path) {
-        let mut watched = self.0.watcher.lock().unwrap_or_else(PoisonError::into_inner);
-        let Watched { watcher: Some(watcher), folders } = &mut *watched else { return };
-        for name in [".octo/skills", ".claude/skills", ".agents/skills"] {
-            let place = folder.join(name);
-            if folders.len() < WATCHED_FOLDERS && !folders.contains(&place) && place.is_dir() {
-                match watcher.watch(&place, RecursiveMode::Recursive) {
-                    Ok(()) => {
-                        folders.insert(place);
-                    }
-                    Err(error) => tracing::warn!(folder = %place.display(), %error, "not watched"),
-                }
+        match watch {
+            Ok(watch) => {
+                watches.insert(key, watch);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "changes of skills and memories are seen when they are asked for")
             }
         }
     }
@@ -243,7 +228,11 @@ impl Shelf {
 
     /// A notice of the skills a session was not told of: `told` is what it was told so far, its system prompt and
     /// earlier notices. None where there are none.
-    pub(crate) fn news_for<'a>(&self, profile: &str, told: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    pub(crate) fn news_for<'a>(
+        &self,
+        profile: &str,
+        told: impl Iterator<Item = &'a str> + Clone,
+    ) -> Option<String> {
         let is_told = |skill: &Skill| {
             let line = format!("- {}: ", skill.name);
             told.clone().any(|text| text.lines().any(|told| told.starts_with(&line)))
@@ -253,6 +242,48 @@ impl Shelf {
             self.catalogue.for_model(profile).into_iter().filter(|skill| !is_told(skill)).collect();
         let text = octo_skills::announce(&new);
         (!text.is_empty()).then_some(text)
+    }
+
+    /// The skill a person called by a slash, with its task: all that stands behind the name.
+    ///
+    /// # Errors
+    /// Why it cannot be called, in words for the person; of one that there is not, with names near it, `built_in`
+    /// commands among them.
+    pub(crate) fn called(
+        &self,
+        typed: &[Block],
+        name: &str,
+        built_in: &[&str],
+        profile: &Profile,
+    ) -> Result<SkillWish, ApiError> {
+        let call = match typed {
+            [Block::Text { text }] => octo_skills::skill_call(text),
+            _ => None,
+        };
+        let Some(call) = call else { return Err(slash::unknown(name.to_owned(), built_in)) };
+        match self.catalogue.call(&call.name, profile.name(), Caller::Person) {
+            Ok(skill) => Ok(SkillWish { name: skill.name.clone(), task: call.arguments }),
+            Err(CallRefusal::Unknown { name, near }) => {
+                let near: Vec<&str> =
+                    built_in.iter().copied().chain(near.iter().map(String::as_str)).collect();
+                Err(slash::unknown(name, &near))
+            }
+            Err(refusal) => Err(ApiError::from(&refusal)),
+        }
+    }
+
+    /// The skills a person may call by a slash, in whatever profile.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = CommandInfo> {
+        let skills = self.catalogue.skills().iter().filter(|skill| {
+            skill.error.is_none()
+                && skill.switches.on == Switch::On
+                && skill.fields.person_invocation == Invocable::Yes
+        });
+        skills.map(|skill| CommandInfo {
+            name: skill.name.clone(),
+            description: Some(skill.fields.description.clone()),
+            argument: skill.fields.argument_hint.clone().unwrap_or_default(),
+        })
     }
 
     /// What a skill is called, as this folder sees it.

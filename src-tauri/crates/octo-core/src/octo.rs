@@ -7,6 +7,7 @@ mod certificates;
 mod closed;
 mod hosts;
 mod ledger;
+mod library;
 mod models;
 mod policies;
 mod searches;
@@ -21,6 +22,7 @@ use crate::{
     browsing::{self, HomeBrowser},
     forks::Forks,
     keys::KeyRing,
+    library::Library,
     models::Models,
     rules::Rules,
     searching::Searching,
@@ -113,14 +115,17 @@ impl Octo {
         }
         let blobs = Blobs::new(config.home.join("blobs"));
         let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());
+        let bundled = config.home.join("bundled-skills");
+        let library = Library::new(&config.home, bundled, store.clone(), &state.settings);
         let trash = HomeTrash::new(&config.home, store.clone());
         trash.install(&config.remover)?;
         let shared = Shared {
             trash,
             time,
             models: Models::new(keys, presets, state.models, &state.settings),
-            toolset: if skills.is_some() { Toolset::with_skills() } else { Toolset::standard() },
-            forks: Forks::new(skills),
+            toolset: Toolset::standard(),
+            forks: Forks::new(skills.unwrap_or_else(|| Arc::new(library.clone()))),
+            library,
             open: OpenSessions::default(),
             search: Search::new(searching.clone()),
             searching,
@@ -184,6 +189,8 @@ impl Octo {
             Request::Browser(request) => self.browser(request).await,
             Request::Time(request) => self.time(request).await,
             Request::Policy(request) => self.policy(request).await,
+            Request::Skills(request) => self.skills(request).await,
+            Request::Memory(request) => self.memory(request).await,
             Request::Host(request) => self.host(request).await,
         }
     }
@@ -265,6 +272,7 @@ impl Octo {
                 Ok(Snapshot::Settings { seq, snapshot: Box::new(snapshot) })
             }
             Topic::Ledger => Ok(Snapshot::Ledger {}),
+            Topic::Library => Ok(Snapshot::Library { state: self.shared.library.state().await? }),
             Topic::Browser => Ok(Snapshot::Browser { state: self.shared.browser.state() }),
         }
     }
@@ -275,6 +283,11 @@ impl Octo {
 
     pub(crate) fn policies(&self) -> broadcast::Receiver<PolicyState> {
         self.shared.rules.watch()
+    }
+
+    /// What is told of skills and memories from now on.
+    pub(crate) fn library_news(&self) -> broadcast::Receiver<octo_protocol::LibraryState> {
+        self.shared.library.watch()
     }
 
     /// What is told of the browser from now on.

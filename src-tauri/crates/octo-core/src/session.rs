@@ -31,10 +31,11 @@ mod tasks;
 mod texts;
 mod turns;
 
-use crate::{live::Live, shared::Shared};
+use crate::{library::Shelf, live::Live, shared::Shared};
 pub(crate) use background::command_gone;
 pub(crate) use fork::Lifeline;
 pub(crate) use inbox::{Ask, Reply, sendable};
+pub(crate) use invoked::{AskedCall, asked_call};
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use restore::resumes_at_start;
 pub(crate) use state::now;
@@ -82,6 +83,8 @@ impl Calls {
 pub(crate) enum Inbox {
     /// A client asks.
     Ask(Ask),
+    /// The skills as they are, before a message of the person's.
+    Shelf(Arc<Shelf>),
     /// A job of the actor reports. Jobs of an earlier turn are told apart by what they name.
     Report(Box<Report>),
     /// The application ends: let go of everything, keep it for the next start.
@@ -169,6 +172,12 @@ impl SessionHandle {
         answer.await.map_err(|_| gone())?
     }
 
+    /// Gives it the skills as they are now: with the next message its model is told of those it does not know.
+    pub(crate) fn shelve(&self, shelf: Arc<Shelf>) {
+        // A session that is gone needs none.
+        let _gone = self.inbox.send(Inbox::Shelf(shelf));
+    }
+
     /// Stops the turn that runs, if one does.
     pub(crate) async fn stop(&self) -> Result<(), ApiError> {
         self.calls.stops.send_modify(|stops| *stops += 1);
@@ -191,11 +200,15 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
         session.patience = match &message {
             Inbox::Ask(_) if session.running.is_none() => Patience::None,
             Inbox::Ask(_) | Inbox::Report(_) => Patience::Unlimited,
-            Inbox::Shutdown(_) => Patience::None,
+            Inbox::Shelf(_) | Inbox::Shutdown(_) => Patience::None,
         };
         let outcome = match message {
             Inbox::Ask(ask) => session.take(ask).await,
             Inbox::Report(report) => session.hear(*report).await,
+            Inbox::Shelf(shelf) => {
+                session.shelf = Some(shelf);
+                Ok(())
+            }
             Inbox::Shutdown(done) => {
                 inbox.close();
                 session.let_go().await;

@@ -1,11 +1,21 @@
 //! What all sessions share.
 
 use crate::{
-    Config, browsing::HomeBrowser, forks::Forks, hooks::Hooks, models::Models, rules::Rules,
-    searching::Searching, session::SessionHandle, trash::HomeTrash, troubles::Troubles,
+    Config,
+    browsing::HomeBrowser,
+    forks::Forks,
+    hooks::Hooks,
+    library::{Library, Shelf},
+    models::Models,
+    prompt,
+    rules::Rules,
+    searching::Searching,
+    session::SessionHandle,
+    trash::HomeTrash,
+    troubles::Troubles,
 };
 use octo_documents::Reader;
-use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};
+use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Profile, Rule, SessionId, Settings};
 use octo_shell::{LoginEnvironment, Policy};
 use octo_store::{Holder, Store, ToolsetRow};
 use octo_tools::{Search, Toolset};
@@ -45,6 +55,8 @@ pub(crate) struct Shared {
     pub troubles: Troubles,
     /// The person's own rules.
     pub rules: Rules,
+    /// Skills and memories.
+    pub library: Library,
     /// Sub-agents, and the skills they work by.
     pub forks: Forks,
     /// Sessions whose actor runs. Held while one is opened, so that none is opened twice.
@@ -71,6 +83,19 @@ impl Shared {
         let tools_json = serde_json::to_string(&self.toolset.definitions())
             .map_err(|error| ApiError::new("internal").detail(error))?;
         Ok(ToolsetRow { hash: self.toolset.hash(), version: self.toolset.version(), tools_json })
+    }
+
+    /// The system prompt of a session that begins now in this folder.
+    pub async fn system_prompt(
+        &self,
+        profile: Profile,
+        folder: PathBuf,
+        shelf: &Shelf,
+    ) -> Result<String, ApiError> {
+        let (agents, listing) = (self.library.agents().clone(), shelf.listing(profile.name()));
+        let made =
+            tokio::task::spawn_blocking(move || prompt::system_prompt(&profile, &folder, &agents, &listing));
+        made.await.map_err(|error| ApiError::new("internal").detail(error))?
     }
 
     /// Where a session's summed-up messages are written out.

@@ -3,7 +3,7 @@
 //! Finding, reading and expanding skills is not the core's business; what becomes of one that was invoked is.
 
 use futures::future::BoxFuture;
-use octo_protocol::SessionId;
+use octo_protocol::{Profile, SessionId};
 use std::path::PathBuf;
 
 /// Knows the skills of a home and of the folders worked in.
@@ -27,6 +27,8 @@ pub struct SkillAsk {
     pub folder: PathBuf,
     /// The session that asks.
     pub session: SessionId,
+    /// Its profile: some skills are for one alone.
+    pub profile: Profile,
 }
 
 /// What is known of a skill.

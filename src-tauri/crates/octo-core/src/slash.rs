@@ -66,7 +66,11 @@ const COMMANDS: &[(&str, &str)] = &[
 pub(crate) fn commands() -> Vec<CommandInfo> {
     COMMANDS
         .iter()
-        .map(|(name, argument)| CommandInfo { name: (*name).to_owned(), argument: (*argument).to_owned() })
+        .map(|(name, argument)| CommandInfo {
+            name: (*name).to_owned(),
+            description: None,
+            argument: (*argument).to_owned(),
+        })
         .collect()
 }
 

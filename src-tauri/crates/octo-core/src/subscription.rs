@@ -4,7 +4,9 @@
 //! lag or a gap sends a fresh snapshot instead of a hole. It never makes the agent wait.
 
 use crate::{browsing, octo::Octo, troubles::News};
-use octo_protocol::{ApiError, Delta, Envelope, PolicyState, SessionId, Snapshot, Topic, Update};
+use octo_protocol::{
+    ApiError, Delta, Envelope, LibraryState, PolicyState, SessionId, Snapshot, Topic, Update,
+};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{
     broadcast::{self, error::RecvError, error::TryRecvError},
@@ -39,6 +41,7 @@ pub(crate) async fn subscribe(octo: Octo, topic: Topic) -> Result<Subscription, 
         troubles: octo.troubles().watch(),
         policies: octo.policies(),
         browser: octo.browser_news(),
+        library: octo.library_news(),
         octo,
         topic,
         seq: 0,
@@ -61,6 +64,7 @@ struct Forwarder {
     troubles: broadcast::Receiver<News>,
     policies: broadcast::Receiver<PolicyState>,
     browser: broadcast::Receiver<browsing::News>,
+    library: broadcast::Receiver<LibraryState>,
     seq: u64,
 }
 
@@ -92,7 +96,7 @@ impl Forwarder {
             Snapshot::Sessions { seq, .. } | Snapshot::Settings { seq, .. } | Snapshot::Trash { seq, .. } => {
                 *seq
             }
-            Snapshot::Ledger {} | Snapshot::Browser { .. } => 0,
+            Snapshot::Ledger {} | Snapshot::Browser { .. } | Snapshot::Library { .. } => 0,
         };
         Ok(Update::Snapshot { snapshot })
     }
@@ -107,6 +111,7 @@ impl Forwarder {
                 news = self.troubles.recv() => self.take_news(news, &mut batch).await,
                 policy = self.policies.recv() => self.take_policy(policy, &mut batch).await,
                 news = self.browser.recv() => self.take_browser(news, &mut batch).await,
+                state = self.library.recv() => self.take_library(state, &mut batch).await,
             };
             let mut over = matches!(flow, Flow::Over);
             // Text is gathered for a moment; anything else goes at once, with what is there already.
@@ -224,6 +229,23 @@ impl Forwarder {
         }
     }
 
+    async fn take_library(
+        &mut self,
+        state: Result<LibraryState, RecvError>,
+        batch: &mut Vec<Update>,
+    ) -> Flow {
+        match state {
+            Ok(state) => {
+                if self.topic == Topic::Library {
+                    batch.push(Update::Library { state });
+                }
+                Flow::On
+            }
+            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
+            Err(RecvError::Closed) => Flow::Over,
+        }
+    }
+
     async fn take_browser(
         &mut self,
         news: Result<browsing::News, RecvError>,
@@ -251,7 +273,7 @@ impl Forwarder {
         match self.topic {
             Topic::Session { id } => id == session,
             Topic::Sessions => true,
-            Topic::Settings | Topic::Ledger | Topic::Browser | Topic::Trash => false,
+            Topic::Settings | Topic::Ledger | Topic::Browser | Topic::Library | Topic::Trash => false,
         }
     }
 

@@ -14,7 +14,7 @@ use crate::{Remover, shared::Shared};
 use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
 use octo_shell::Removals;
 use octo_store::{Store, TrashRow};
-use octo_workspace::{Arrival, Measure, Slip, Sweep, Trash, TrashError, path_bytes, rm};
+use octo_workspace::{Arrival, Measure, Removal, Slip, Sweep, Trash, TrashError, path_bytes, rm};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -65,6 +65,36 @@ impl HomeTrash {
         })
     }
 
+    /// Moves something of the person's into the trash, and makes its entry.
+    ///
+    /// # Errors
+    /// Nothing was changed then.
+    pub(crate) async fn throw_away(&self, path: PathBuf, removal: Removal) -> Result<(), ApiError> {
+        let files = self.files.clone();
+        blocking(move || {
+            files
+                .take(&path, &removal)
+                .map(|_| ())
+                .map_err(|error| ApiError::new("trash.not_deleted").arg("path", path.display()).detail(error))
+        })
+        .await?;
+        self.take_in(Sweep::New).await
+    }
+
+    /// What a file of this path is to the person.
+    fn kind_of(&self, path: &Path) -> TrashKind {
+        let home = octo_workspace::real(&self.home).unwrap_or_else(|_| self.home.clone());
+        let Ok(inside) = path.strip_prefix(home) else { return TrashKind::File };
+        let depth = inside.components().count();
+        if inside.starts_with("skills") && depth == 2 {
+            TrashKind::Skill
+        } else if inside.starts_with("memories") && depth == 2 {
+            TrashKind::Memory
+        } else {
+            TrashKind::File
+        }
+    }
+
     /// What becomes of what a session's commands remove.
     pub(crate) fn removals(&self, remover: &Remover) -> Removals {
         match remover {
@@ -84,12 +114,14 @@ impl HomeTrash {
     pub(crate) async fn take_in(&self, sweep: Sweep) -> Result<(), ApiError> {
         let _one_at_a_time = self.taking_in.lock().await;
         let files = self.files.clone();
+        let known = self.clone();
+        let kind = move |path: &Path| known.kind_of(path);
         let (rows, mut gone) = blocking(move || {
             let (mut rows, mut gone) = (Vec::new(), Vec::new());
             for arrival in files.arrivals(sweep).map_err(unreadable)? {
                 match arrival {
                     Arrival::Here(slip) => match files.measure(slip.id, &slip.path) {
-                        Ok(measure) => rows.push(row_of(&slip, measure)),
+                        Ok(measure) => rows.push(row_of(&slip, kind(&slip.path), measure)),
                         Err(error) => tracing::warn!(id = %slip.id, %error, "a thing could not be looked at"),
                     },
                     Arrival::Nothing(id) => gone.push(id),
@@ -137,7 +169,7 @@ pub(crate) async fn look_after(shared: &Arc<Shared>) {
     });
 }
 
-fn row_of(slip: &Slip, measure: Measure) -> TrashRow {
+fn row_of(slip: &Slip, kind: TrashKind, measure: Measure) -> TrashRow {
     let folder = slip.path.parent().unwrap_or_else(|| Path::new("/"));
     TrashRow {
         path: path_bytes(&slip.path),
@@ -145,7 +177,7 @@ fn row_of(slip: &Slip, measure: Measure) -> TrashRow {
         made_again: measure.made_again,
         entry: TrashEntry {
             id: slip.id,
-            kind: TrashKind::File,
+            kind,
             form: measure.form,
             name: slip.name().to_string_lossy().into_owned(),
             folder: folder.to_string_lossy().into_owned(),

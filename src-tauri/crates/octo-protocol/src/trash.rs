@@ -19,6 +19,16 @@ pub enum TrashKind {
     Memory,
 }
 
+impl TrashKind {
+    /// Whether its content is a file or a folder, and not rows of the store.
+    pub fn is_on_disk(self) -> bool {
+        match self {
+            TrashKind::File | TrashKind::Skill | TrashKind::Memory => true,
+            TrashKind::Session => false,
+        }
+    }
+}
+
 /// The form a deleted file has on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]

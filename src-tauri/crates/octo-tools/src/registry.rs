@@ -26,9 +26,6 @@ use std::{path::Path, sync::Arc};
 /// Goes up when a name, a description, a schema or the order changes: sessions are frozen with a version.
 const VERSION: u32 = 3;
 
-/// The tool that stands behind `invoke_skill` in the fixed order.
-const FOLLOWS_SKILLS: &str = "undo_task";
-
 /// Names models know from elsewhere. A name is looked up here after it was tried as it is.
 const ALIASES: &[(&str, &[&str])] = &[
     ("terminal", &["shell", "bash", "exec", "execute", "run_command", "run", "command"]),
@@ -86,14 +83,6 @@ impl Toolset {
     /// All tools there are.
     pub fn standard() -> Self {
         Self::of(standard())
-    }
-
-    /// These, with the tool that invokes skills in its place: for a home that has a source of skills.
-    pub fn with_skills() -> Self {
-        let mut tools = standard();
-        let place = tools.iter().position(|tool| tool.name() == FOLLOWS_SKILLS).unwrap_or(tools.len());
-        tools.insert(place, Arc::new(InvokeSkillTool));
-        Self::of(tools)
     }
 
     fn of(tools: Vec<Arc<dyn DynTool>>) -> Self {
@@ -181,6 +170,7 @@ fn standard() -> Vec<Arc<dyn DynTool>> {
         Arc::new(WebFetchTool),
         Arc::new(TodoManagerTool),
         Arc::new(RequestUserFeedbackTool),
+        Arc::new(InvokeSkillTool),
         Arc::new(UndoTaskTool),
         Arc::new(RedoTaskTool),
         Arc::new(ListTasksTool),

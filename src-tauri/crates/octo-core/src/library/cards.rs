@@ -14,9 +14,7 @@ impl Shelf {
     pub(crate) fn cards(&self, versions: impl Fn(&octo_protocol::SkillRef) -> u32) -> Vec<SkillCard> {
         let mut skills: Vec<&Skill> =
             self.catalogue.skills().iter().chain(self.catalogue.shadowed()).collect();
-        skills.sort_by(|one, other| {
-            other.source.cmp(&one.source).then_with(|| one.name.cmp(&other.name))
-        });
+        skills.sort_by(|one, other| other.source.cmp(&one.source).then_with(|| one.name.cmp(&other.name)));
         skills.into_iter().map(|skill| self.card(skill, versions(&self.named(skill)))).collect()
     }
 
@@ -63,7 +61,11 @@ pub(super) fn told(warning: &Warning) -> ApiError {
 
 /// The tools a skill's author wants it to use, by Octo's names where there are such.
 pub(super) fn tools(skill: &octo_skills::Fields) -> Vec<String> {
-    skill.allowed_tools.iter().map(|grant| grant.tool.map_or_else(|| grant.written.clone(), str::to_owned)).collect()
+    skill
+        .allowed_tools
+        .iter()
+        .map(|grant| grant.tool.map_or_else(|| grant.written.clone(), str::to_owned))
+        .collect()
 }
 
 /// The files of a skill that could be installed.

@@ -109,8 +109,12 @@ impl Library {
     /// SOUL.md and USER.md.
     pub(crate) async fn persona(&self) -> Result<Persona, ApiError> {
         let agents = self.0.agents.clone();
-        blocking(move || Ok(Persona { files: [PersonaKind::Soul, PersonaKind::User].map(|kind| agents.file(kind)).to_vec() }))
-            .await
+        blocking(move || {
+            Ok(Persona {
+                files: [PersonaKind::Soul, PersonaKind::User].map(|kind| agents.file(kind)).to_vec(),
+            })
+        })
+        .await
     }
 
     /// Writes SOUL.md or USER.md; empty text brings Octo's own words back. What was there goes to the trash.

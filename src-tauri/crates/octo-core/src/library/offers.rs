@@ -45,9 +45,9 @@ impl Library {
         let named = from.clone();
         let (offer, skills) = blocking(move || {
             let is_folder = place.is_dir();
-            let source =
-                if is_folder { InstallSource::Folder(&place) } else { InstallSource::Zip(&place) };
-            let inspection = inspect(source, &into, &shelf.catalogue).map_err(|error| ApiError::from(&error))?;
+            let source = if is_folder { InstallSource::Folder(&place) } else { InstallSource::Zip(&place) };
+            let inspection =
+                inspect(source, &into, &shelf.catalogue).map_err(|error| ApiError::from(&error))?;
             // What was read is kept in memory: what is installed is what was seen.
             drop(fetched);
             let offered = inspection.skills.iter().map(|candidate| {
@@ -56,7 +56,11 @@ impl Library {
                 let diff = present.and_then(|skill| {
                     let new = candidate.text("SKILL.md")?;
                     let old = text_of(skill).ok()?;
-                    Some(octo_workspace::diff(&skill.folder.join("SKILL.md"), Some(old.as_bytes()), new.as_bytes()))
+                    Some(octo_workspace::diff(
+                        &skill.folder.join("SKILL.md"),
+                        Some(old.as_bytes()),
+                        new.as_bytes(),
+                    ))
                 });
                 OfferedSkill {
                     name: candidate.name.clone(),
@@ -73,7 +77,8 @@ impl Library {
             Ok((offer, inspection.skills))
         })
         .await?;
-        *self.0.offers.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Offer { id: offer.id, skills });
+        *self.0.offers.0.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Offer { id: offer.id, skills });
         Ok(offer)
     }
 
@@ -109,8 +114,7 @@ impl Library {
             let done = done?;
             installed.push(done.name);
             if let Some(replaced) = done.replaced {
-                let removal =
-                    Removal { who: RemovedBy::Person, session: None, project: None, command: None };
+                let removal = Removal { who: RemovedBy::Person, session: None, project: None, command: None };
                 trash.throw_away(replaced.clone(), removal).await?;
                 // The folder around it was made for it alone.
                 let around = replaced.parent().map(Path::to_owned);

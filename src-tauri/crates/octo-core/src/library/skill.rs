@@ -6,11 +6,16 @@ use super::{
 };
 use crate::{session::now, trash::HomeTrash};
 use octo_protocol::{
-    ApiError, RemovedBy, SkillExported, SkillFile, SkillFileKind, SkillRef, SkillSheet, SkillText, Skills, Switch,
+    ApiError, RemovedBy, SkillExported, SkillFile, SkillFileKind, SkillRef, SkillSheet, SkillText, Skills,
+    Switch,
 };
 use octo_skills::{CandidateKind, Fingerprint, InstallSource, Skill, Trust};
 use octo_workspace::{Removal, write_private};
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 /// The name of a skill's own file.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
@@ -74,7 +79,9 @@ impl Library {
             return Ok(());
         }
         let print = skill.fingerprint.as_ref().map(Fingerprint::to_hex);
-        let Some(print) = print else { return Err(ApiError::new("skills.too_large").arg("name", &wanted.name)) };
+        let Some(print) = print else {
+            return Err(ApiError::new("skills.too_large").arg("name", &wanted.name));
+        };
         let written = self.0.store.write(move |tx| tx.accept_skill(&wanted, &print)).await;
         written.map_err(ApiError::from)?;
         self.changed();
@@ -100,8 +107,10 @@ impl Library {
 
     /// Writes a `SKILL.md` into a skill's folder. The version before is stored first, so that it cannot be lost.
     pub(super) async fn put(&self, of: SkillRef, folder: PathBuf, text: String) -> Result<(), ApiError> {
-        if text.len() > octo_skills::MAX_SKILL_BYTES {
-            return Err(ApiError::new("skills.text_too_long").arg("most", octo_skills::MAX_SKILL_BYTES / 1024));
+        if text.len() as u64 > octo_skills::MAX_SKILL_BYTES {
+            return Err(
+                ApiError::new("skills.text_too_long").arg("most", octo_skills::MAX_SKILL_BYTES / 1024)
+            );
         }
         let path = folder.join(SKILL_FILE);
         let before = path.clone();
@@ -139,12 +148,8 @@ impl Library {
         if !skill.source.is_writable() {
             return Err(ApiError::new("skills.not_yours").arg("name", &wanted.name));
         }
-        let removal = Removal {
-            who: RemovedBy::Person,
-            session: None,
-            project: wanted.project.clone(),
-            command: None,
-        };
+        let removal =
+            Removal { who: RemovedBy::Person, session: None, project: wanted.project.clone(), command: None };
         trash.throw_away(skill.folder.clone(), removal).await?;
         self.changed();
         Ok(())
@@ -170,10 +175,11 @@ impl Library {
 /// A skill's `SKILL.md` as it is on the disk.
 pub(super) fn text_of(skill: &Skill) -> Result<String, ApiError> {
     let path = skill.folder.join(SKILL_FILE);
-    let bytes = std::fs::read(&path)
-        .map_err(|error| ApiError::new("skills.unreadable").arg("path", path.display()).detail(error))?;
-    let bytes = bytes.get(..octo_skills::MAX_SKILL_BYTES).unwrap_or(&bytes);
-    Ok(String::from_utf8_lossy(bytes).into_owned())
+    let unreadable = |error| ApiError::new("skills.unreadable").arg("path", path.display()).detail(error);
+    let mut bytes = Vec::new();
+    let file = File::open(&path).map_err(unreadable)?;
+    file.take(octo_skills::MAX_SKILL_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The files beside it, as an installation would see them.

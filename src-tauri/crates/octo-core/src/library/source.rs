@@ -7,7 +7,7 @@ use crate::{
 };
 use futures::future::BoxFuture;
 use octo_protocol::ApiError;
-use octo_skills::{Caller, CallRefusal, Invocation, InvokedFrom, Run, Skill, expand};
+use octo_skills::{CallRefusal, Caller, Invocation, InvokedFrom, Run, Skill, expand};
 
 /// Said in place of a command's output.
 const NOT_RUN: &str =
@@ -43,7 +43,12 @@ impl SkillSource for Library {
                 Run::Inline => Loaded::Inline { instructions },
                 Run::Fork { .. } => Loaded::Fork(Fork {
                     instructions,
-                    forbidden_tools: skill.fields.forbidden_tools.iter().map(|tool| (*tool).to_owned()).collect(),
+                    forbidden_tools: skill
+                        .fields
+                        .forbidden_tools
+                        .iter()
+                        .map(|tool| (*tool).to_owned())
+                        .collect(),
                     model: match skill.fields.model.as_deref() {
                         None | Some("" | "inherit") => ForkModel::Same,
                         Some("lite" | "light") => ForkModel::Light,

@@ -1,10 +1,13 @@
 //! Skills that Octo proposes. Nothing of one is used before the person accepts it.
 
-use super::{Library, skill::{SKILL_FILE, text_of}};
+use super::{
+    Library,
+    skill::{SKILL_FILE, text_of},
+};
 use crate::session::now;
 use octo_protocol::{
-    ApiError, SessionId, SkillOrigin, SkillRef, SkillSuggestion, SuggestionAnswer, SuggestionId, SuggestionKind,
-    Suggestions, Switch, TurnId,
+    ApiError, SessionId, SkillOrigin, SkillRef, SkillSuggestion, SuggestionAnswer, SuggestionId,
+    SuggestionKind, Suggestions, Switch, TurnId,
 };
 use octo_store::SuggestionRow;
 use std::path::Path;
@@ -87,7 +90,14 @@ impl Library {
             id: SuggestionId::new(),
             name: read.name,
             kind: if base.is_some() { SuggestionKind::Better } else { SuggestionKind::New },
-            reason: proposal.reason.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(REASON).collect(),
+            reason: proposal
+                .reason
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .chars()
+                .take(REASON)
+                .collect(),
             session,
             title: title.unwrap_or_default(),
             turn: proposal.turn,

@@ -1,10 +1,10 @@
 //! Requests about settings and the application.
 
-use super::{Octo, json};
+use super::{Octo, json, library::absolute};
 use crate::{models, slash};
 use octo_protocol::{
-    About, ApiError, AppRequest, Commands, Event, Language, Settings, SettingsPatch, SettingsSnapshot, Topic,
-    words,
+    About, ApiError, AppRequest, Commands, Event, Language, Profiles, Settings, SettingsPatch,
+    SettingsSnapshot, Topic, words,
 };
 use octo_store::{StoreError, Tx};
 use serde_json::Value;
@@ -35,10 +35,25 @@ impl Octo {
             AppRequest::RemoveSearchProvider(call) => json(self.remove_search_provider(call.kind).await?),
             AppRequest::OrderSearchProviders(call) => json(self.order_search_providers(call.order).await?),
             AppRequest::GetAbout(_) => json(self.about()),
-            AppRequest::ListCommands(_) => json(Commands { commands: slash::commands() }),
+            AppRequest::ListCommands(call) => json(self.commands(call.folder).await?),
+            AppRequest::ListProfiles(_) => {
+                let agents = self.shared.library.agents().clone();
+                let listed = tokio::task::spawn_blocking(move || agents.profiles()).await;
+                let profiles = listed.map_err(|error| ApiError::new("internal").detail(error))?;
+                json(Profiles { profiles })
+            }
             AppRequest::PutBlob(call) => json(self.put_blob(&call.base64, call.name).await?),
             AppRequest::AttachFiles(call) => json(self.attach_files(call.paths).await?),
         }
+    }
+
+    /// The built-in commands, then the skills a person may call. Of one name the built-in one counts.
+    async fn commands(&self, folder: Option<String>) -> Result<Commands, ApiError> {
+        let mut commands = slash::commands();
+        let shelf = self.shared.library.shelf(absolute(folder)).await?;
+        let own: Vec<String> = commands.iter().map(|command| command.name.clone()).collect();
+        commands.extend(shelf.commands().filter(|command| !own.contains(&command.name)));
+        Ok(Commands { commands })
     }
 
     fn about(&self) -> About {
@@ -100,6 +115,7 @@ impl Octo {
         let settings = written.await.map_err(ApiError::from)?;
         self.shared.models.follow(&settings);
         self.shared.searching.follow(&settings.search);
+        self.shared.library.follow(&settings);
         self.shared.browser.choose(&settings.browser).await;
         self.shared.prefer(settings);
         Ok(())
@@ -133,6 +149,7 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
         proxy,
         trash,
         sub_agents,
+        library,
         welcomed,
     } = patch;
     settings.compact_at = compact_at.unwrap_or(settings.compact_at);
@@ -144,9 +161,12 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
     settings.theme = theme.unwrap_or(settings.theme);
     settings.default_model = default_model.or(settings.default_model);
     settings.default_mode = default_mode.unwrap_or(settings.default_mode);
-    settings.default_profile = default_profile.unwrap_or(settings.default_profile);
+    if let Some(profile) = default_profile {
+        settings.default_profile = profile;
+    }
     settings.trash = trash.unwrap_or(settings.trash);
     settings.sub_agents = sub_agents.unwrap_or(settings.sub_agents);
+    settings.library = library.unwrap_or(settings.library);
     settings.welcomed = welcomed.unwrap_or(settings.welcomed);
     if let Some(proxy) = proxy {
         settings.proxy = proxy;

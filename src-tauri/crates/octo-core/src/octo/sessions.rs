@@ -4,8 +4,8 @@ use super::{Octo, SNAPSHOT_MESSAGES, json};
 use crate::{
     hooks::Moment,
     naming,
-    prompt::{self, Surroundings},
-    session::{Ask, now},
+    prompt::Surroundings,
+    session::{Ask, AskedCall, now},
     shared::session_folder,
     slash::{self, Parsed},
 };
@@ -17,7 +17,10 @@ use octo_protocol::{
 use octo_store::NewSession;
 use octo_tools::SkillWish;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 impl Octo {
     pub(super) async fn sessions(&self, request: SessionRequest) -> Result<Value, ApiError> {
@@ -48,9 +51,7 @@ impl Octo {
                     store.read(move |reader| reader.page(call.session, Some(call.before), limit)).await;
                 json(page.map_err(ApiError::from)?)
             }
-            SessionRequest::Send(call) => {
-                json(self.session(call.session).await?.ask(|reply| Ask::Send(call.blocks, reply)).await?)
-            }
+            SessionRequest::Send(call) => json(self.send(call.session, call.blocks).await?),
             SessionRequest::Stop(call) => done(self.stop(call.session).await),
             SessionRequest::StopCommand(call) => done(self.stop_command(call.session, call.handle).await),
             SessionRequest::RetryTurn(call) => done(self.session(call.session).await?.ask(Ask::Retry).await),
@@ -107,6 +108,23 @@ impl Octo {
                 let restored = store.write(move |tx| tx.undelete(call.session)).await;
                 json(restored.map_err(ApiError::from)?)
             }
+        }
+    }
+
+    /// Sends what the person typed: a message, a built-in command, or a skill by its slash.
+    async fn send(&self, session: SessionId, blocks: Vec<Block>) -> Result<Sent, ApiError> {
+        let handle = self.session(session).await?;
+        let info = self.shared.store.read(move |reader| reader.session(session)).await;
+        let info = info.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
+        let shelf = Arc::new(self.shared.library.shelf(Some(PathBuf::from(&info.folder))).await?);
+        handle.shelve(Arc::clone(&shelf));
+        let Parsed::Unknown { name, near } = slash::parse(&blocks) else {
+            return handle.ask(|reply| Ask::Send(blocks, reply)).await;
+        };
+        match shelf.called(&blocks, &name, &near, &info.profile) {
+            Ok(wish) => self.invoke_skill(session, blocks, wish).await,
+            // Answered here: no model is asked about a slip of the pen.
+            Err(why) => handle.ask(|reply| Ask::Note(why, reply)).await,
         }
     }
 
@@ -188,9 +206,11 @@ impl Octo {
         blocks: Vec<Block>,
     ) -> Result<SessionInfo, ApiError> {
         let blocks = crate::session::sendable(blocks)?;
+        let shelf = self.shared.library.shelf(Some(folder.clone())).await?;
+        let mut wish = None;
         match slash::parse(&blocks) {
             Parsed::Message => {}
-            Parsed::Unknown { name, near } => return Err(slash::unknown(name, &near)),
+            Parsed::Unknown { name, near } => wish = Some(shelf.called(&blocks, &name, &near, &profile)?),
             Parsed::Command(_) | Parsed::Misused { .. } => {
                 return Err(ApiError::new("command.needs_session"));
             }
@@ -199,10 +219,7 @@ impl Octo {
             Kind::Model { model, effort, source } => (Some(model), effort, source),
             Kind::Demo => (None, None, Source::Demo),
         };
-        let for_prompt = folder.clone();
-        let system = tokio::task::spawn_blocking(move || prompt::system_prompt(profile, &for_prompt))
-            .await
-            .map_err(|error| ApiError::new("internal").detail(error))?;
+        let system = self.shared.system_prompt(profile.clone(), folder.clone(), &shelf).await?;
         let at = now();
         let folder = folder.display().to_string();
         let info = SessionInfo {
@@ -236,6 +253,8 @@ impl Octo {
         all.extend(blocks);
         let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None };
         let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
+        // What a slash asks for is the first thing that happens, before any model is asked.
+        let call = wish.map(|wish| crate::session::asked_call(turn.id, &wish));
         let new = NewSession { info: info.clone(), system, toolset: self.shared.toolset_row()? };
         self.shared.scratch(info.id)?;
         let holder = self.shared.lease.clone();
@@ -247,7 +266,14 @@ impl Octo {
             tx.emit(Topic::Session { id }, Event::TurnStarted { turn })?;
             let first = message.id;
             tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
-            tx.append_context(id, first)
+            tx.append_context(id, first)?;
+            if let Some(AskedCall { message, view }) = call {
+                let message_id = message.id;
+                tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
+                tx.append_context(id, message_id)?;
+                tx.emit(Topic::Session { id }, Event::CallChanged { call: view })?;
+            }
+            Ok(())
         });
         created.await.map_err(ApiError::from)?;
         // The session is there, so the client must hear of it: sending again would make a second one.

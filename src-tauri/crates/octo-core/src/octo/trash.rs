@@ -65,7 +65,9 @@ impl Octo {
         let restored = async {
             let row = self.shared.trash.row(id).await?;
             match (row.entry.kind, row.entry.session) {
-                (TrashKind::File, _) => self.shared.trash.restore_file(&row, folder, on_conflict).await,
+                (TrashKind::File | TrashKind::Skill | TrashKind::Memory, _) => {
+                    self.shared.trash.restore_file(&row, folder, on_conflict).await
+                }
                 (TrashKind::Session, Some(session)) => {
                     let back = self.shared.store.write(move |tx| tx.undelete(session)).await;
                     Ok(Restored::Done { id, at: back.map_err(ApiError::from)?.id.to_string() })
@@ -79,7 +81,7 @@ impl Octo {
     async fn preview_trash(&self, id: TrashId) -> Result<TrashPreview, ApiError> {
         let row = self.shared.trash.row(id).await?;
         let (look, present) = match row.entry.kind {
-            TrashKind::File => {
+            TrashKind::File | TrashKind::Skill | TrashKind::Memory => {
                 let look = self.shared.trash.look_at(id, self.shared.blobs.clone()).await?;
                 (look, self.shared.trash.present(row.path).await?)
             }
@@ -87,7 +89,7 @@ impl Octo {
         };
         let days = self.shared.preferences().trash.days.map(|days| Millis::from(days.max(1)));
         let session_title = match (row.entry.kind, row.entry.session) {
-            (TrashKind::File, Some(session)) => {
+            (TrashKind::File | TrashKind::Skill | TrashKind::Memory, Some(session)) => {
                 let read = self.shared.store.read(move |reader| reader.session(session)).await;
                 read.map_err(ApiError::from)?.map(|info| info.title)
             }

@@ -24,7 +24,7 @@ use crate::{
 use futures::future::BoxFuture;
 use octo_protocol::{
     ApiError, Block, CallId, CallView, CompanionRole, Effort, Event, ForkOrigin, Language, Message,
-    MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Role, SessionId, SessionInfo, SessionStatus,
+    MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Profile, Role, SessionId, SessionInfo, SessionStatus,
     SkillView, Source, SubAgentStatus, SubAgentView, ToolView, TurnEnd, TurnId, TurnView, Usage, words,
 };
 use octo_store::{Inherits, NewFork, StoredFork};
@@ -87,6 +87,7 @@ struct SessionSkills {
     session: SessionId,
     turn: TurnId,
     folder: PathBuf,
+    profile: Profile,
 }
 
 impl Session {
@@ -101,6 +102,7 @@ impl Session {
             session: self.id(),
             turn: running.view.id,
             folder: self.folder.clone(),
+            profile: self.info.profile.clone(),
         })))
     }
 
@@ -211,7 +213,7 @@ impl Skills for Invoker {
         Box::pin(async move {
             let loading = async {
                 let card = skills.find(&wish).await?;
-                let loaded = skills.source()?.load(skills.ask(&wish)).await.map_err(words_of)?;
+                let loaded = skills.shared.forks.source.load(skills.ask(&wish)).await.map_err(words_of)?;
                 Ok::<_, ToolError>((card, loaded))
             };
             let (card, loaded) = tokio::select! {
@@ -274,22 +276,18 @@ fn inline(
 }
 
 impl SessionSkills {
-    fn source(&self) -> Result<&Arc<dyn crate::skills::SkillSource>, ToolError> {
-        let none = || ToolError::new("There are no skills here. Do it yourself with the other tools.");
-        self.shared.forks.source.as_ref().ok_or_else(none)
-    }
-
     fn ask(&self, wish: &SkillWish) -> SkillAsk {
         SkillAsk {
             name: wish.name.clone(),
             task: wish.task.clone(),
             folder: self.folder.clone(),
             session: self.session,
+            profile: self.profile.clone(),
         }
     }
 
     async fn find(&self, wish: &SkillWish) -> Result<SkillCard, ToolError> {
-        self.source()?.find(self.ask(wish)).await.map_err(words_of)
+        self.shared.forks.source.find(self.ask(wish)).await.map_err(words_of)
     }
 
     fn report(&self, report: Report) {
@@ -360,7 +358,7 @@ impl SessionSkills {
             id,
             title: card.name.clone(),
             folder: parent.folder.clone(),
-            profile: parent.profile,
+            profile: parent.profile.clone(),
             mode: parent.mode,
             model,
             effort,

@@ -29,6 +29,8 @@ pub(crate) type HeadChange = Box<dyn FnOnce(&mut SessionInfo) + Send>;
 pub(crate) enum Ask {
     /// Send a message or a slash command.
     Send(Vec<Block>, Reply<Sent>),
+    /// Octo itself answers what the person typed.
+    Note(ApiError, Reply<Sent>),
     /// Begin a turn with a skill the person invoked: what they typed, and the skill with its task.
     Invoke(Vec<Block>, SkillWish, Reply<Sent>),
     /// Stop the turn.
@@ -75,6 +77,10 @@ impl Session {
     pub(super) async fn take(&mut self, ask: Ask) -> Result<(), ApiError> {
         match ask {
             Ask::Send(blocks, reply) => self.send(blocks, reply).await,
+            Ask::Note(note, reply) => {
+                let sent = self.answer_command(note).await;
+                respond(reply, sent)
+            }
             Ask::Invoke(blocks, wish, reply) => {
                 let sent = self.begin_with_skill(blocks, &wish).await;
                 respond(reply, sent)
@@ -189,17 +195,22 @@ impl Session {
         Ok(Sent::Command)
     }
 
+    /// Lets a message wait until the current step ends.
+    pub(super) async fn queue_up(&mut self, blocks: Vec<Block>) -> Result<Sent, ApiError> {
+        let queued = Queued { id: QueuedId::new(), blocks, at: super::state::now() };
+        let id = queued.id;
+        self.queue.push(queued);
+        self.queue_changed().await?;
+        Ok(Sent::Queued { id })
+    }
+
     async fn send_message(&mut self, blocks: Vec<Block>) -> Result<Sent, ApiError> {
         if let Some((question, text)) = self.feedback_waiting(&blocks) {
             self.answer(question, Answer::Text { text }).await?;
             return Ok(Sent::Started);
         }
         if self.running.is_some() || self.away.is_some() {
-            let queued = Queued { id: QueuedId::new(), blocks, at: super::state::now() };
-            let id = queued.id;
-            self.queue.push(queued);
-            self.queue_changed().await?;
-            return Ok(Sent::Queued { id });
+            return self.queue_up(blocks).await;
         }
         self.must_be_own()?;
         self.check_folder()?;

@@ -11,39 +11,48 @@ use super::{
 };
 use crate::turn::{CallKey, Input};
 use octo_protocol::{
-    ApiError, Block, CallId, Event, Message, MessageEnd, MessageId, Meta, Origin, Role, Sent, ToolCall,
-    TurnId,
+    ApiError, Block, CallId, CallView, Event, Message, MessageEnd, MessageId, Meta, Origin, Role, Sent,
+    ToolCall, TurnId,
 };
 use octo_tools::{INVOKE_SKILL, SkillWish};
 use serde_json::json;
 
-/// The message that invokes a skill in the person's name. It belongs behind the person's own message of the turn.
-fn asked_call(turn: TurnId, wish: &SkillWish) -> Message {
-    let id = CallId::new();
+/// A skill the person invoked, as it stands in the conversation.
+pub(crate) struct AskedCall {
+    /// The message with the call. It belongs behind the person's own message of the turn.
+    pub(crate) message: Message,
+    /// The call, planned.
+    pub(crate) view: CallView,
+}
+
+/// The call that invokes a skill in the person's name.
+pub(crate) fn asked_call(turn: TurnId, wish: &SkillWish) -> AskedCall {
+    let call_id = CallId::new();
     let call = ToolCall {
-        id,
+        id: call_id,
         // What every provider takes for an id.
-        provider_id: format!("octo_{id}"),
+        provider_id: format!("octo_{call_id}"),
         name: INVOKE_SKILL.to_owned(),
         arguments: json!({ "skill_name": wish.name, "task": wish.task }).to_string(),
     };
     let end = Some(MessageEnd::Complete);
     let meta = Meta { origin: Origin::Octo, at: now(), model: None, usage: None, end };
-    Message { id: MessageId::new(), turn, role: Role::Assistant, blocks: vec![Block::ToolCall(call)], meta }
+    let id = MessageId::new();
+    let view = OpenCall::planned(turn, id, call.clone()).view;
+    let message = Message { id, turn, role: Role::Assistant, blocks: vec![Block::ToolCall(call)], meta };
+    AskedCall { message, view }
 }
 
 impl Session {
-    /// Begins a turn whose first step is a skill. Fails while another turn runs.
+    /// Begins a turn whose first step is a skill. While another turn runs, what was typed waits like any message.
     pub(super) async fn begin_with_skill(
         &mut self,
         blocks: Vec<Block>,
         wish: &SkillWish,
     ) -> Result<Sent, ApiError> {
-        if self.running.is_some() {
-            return Err(ApiError::new("session.running"));
-        }
-        if self.away.is_some() {
-            return Err(ApiError::new("time.going"));
+        // The model reads the command when its turn comes, and invokes the skill by it.
+        if self.running.is_some() || self.away.is_some() {
+            return self.queue_up(blocks).await;
         }
         self.must_be_own()?;
         self.check_folder()?;
@@ -53,7 +62,7 @@ impl Session {
         self.open_turn(turn, Began::ByThePerson, &mut step);
         self.drain_queue(turn, &mut step);
         self.add_person_message(turn, blocks, &mut step);
-        let message = asked_call(turn, wish);
+        let AskedCall { message, .. } = asked_call(turn, wish);
         let (id, calls) = (message.id, message.calls().cloned().collect::<Vec<_>>());
         self.add_message(message, &mut step.changes);
         let mut keys = Vec::new();

@@ -18,7 +18,6 @@ use super::{
 use crate::{
     compaction::Size,
     live::Live,
-    prompt,
     shared::Shared,
     turn::{CallKey, Known, Limits, Restored, Stop, Turn},
 };
@@ -89,6 +88,7 @@ impl Session {
             queue: stored.queue,
             background: Background::restored(&stored.commands),
             todos,
+            shelf: None,
             rules,
             granted_sites: Vec::new(),
             seat,
@@ -311,9 +311,13 @@ impl Frozen {
             let (system, tools) = (stored.system.as_str().into(), schemas(&stored.toolset.tools_json)?);
             return Ok(Self { system, tools, seen: Seen::default() });
         }
-        let (profile, folder) = (stored.info.profile, PathBuf::from(&stored.info.folder));
-        let prompt = tokio::task::spawn_blocking(move || prompt::system_prompt(profile, &folder));
-        let system = prompt.await.map_err(|error| ApiError::new("internal").detail(error))?;
+        let (profile, folder) = (stored.info.profile.clone(), PathBuf::from(&stored.info.folder));
+        let shelf = shared.library.shelf(Some(folder.clone())).await?;
+        // A profile that is gone since stays what it was to this session.
+        let system = shared.system_prompt(profile, folder, &shelf).await.unwrap_or_else(|error| {
+            tracing::warn!(session = %stored.info.id, %error, "the system prompt is kept as it was");
+            stored.system.clone()
+        });
         let tools = schemas(&newest.tools_json)?;
         let (id, text) = (stored.info.id, system.clone());
         let refrozen = shared.store.write(move |tx| tx.refreeze(id, &text, &newest)).await;

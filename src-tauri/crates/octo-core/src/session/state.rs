@@ -17,7 +17,7 @@ use super::{
     side_call::SideCall,
     tasks::{Ending, TurnTask, Watch},
 };
-use crate::{browsing::Seat, compaction::Size, live::Live, shared::Shared, turn::Turn};
+use crate::{browsing::Seat, compaction::Size, library::Shelf, live::Live, shared::Shared, turn::Turn};
 use octo_llm::ModelCard;
 use octo_protocol::{
     ApiError, Block, BudgetStop, CallId, Event, Message, MessageId, Meta, Millis, Origin, Question,
@@ -51,6 +51,8 @@ pub(crate) struct Session {
     pub(super) queue: Vec<Queued>,
     pub(super) background: Background,
     pub(super) todos: TodoList,
+    /// The skills as they were with the last message; none before the first.
+    pub(super) shelf: Option<Arc<Shelf>>,
     pub(super) rules: Vec<Rule>,
     /// Sites the person granted to the task that runs: its turn, and turns that go on with it.
     pub(super) granted_sites: Vec<String>,

@@ -228,9 +228,23 @@ impl Session {
         if last_context_notice(&self.context) != Some(&notice) {
             all.push(notice);
         }
+        all.extend(self.new_skills());
         all.extend(blocks);
         let message = self.message(turn, Role::User, Origin::Person, all);
         self.add_message(message, &mut step.changes);
+    }
+
+    /// What the model is told of skills that came since it was told of skills last.
+    fn new_skills(&self) -> Option<Block> {
+        let shelf = self.shelf.as_ref().filter(|_| self.fork.is_none())?;
+        let notices =
+            self.context.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
+                Block::Notice { kind: NoticeKind::NewSkills, text } => Some(text.as_str()),
+                _ => None,
+            });
+        let told = std::iter::once(&*self.system).chain(notices);
+        let text = shelf.news_for(self.info.profile.name(), told)?;
+        Some(Block::Notice { kind: NoticeKind::NewSkills, text })
     }
 
     /// What the model is told of date, model and folder.

@@ -3,7 +3,7 @@
 use super::{BATCH, HomeTrash, blocking, explained, keep, unreadable};
 use octo_protocol::{
     ApiError, EmptyReport, Millis, OnConflict, PresentThing, RemovedBy, Restored, SessionId, TrashChoice,
-    TrashId, TrashKind, TrashLook, TrashTotals,
+    TrashId, TrashLook, TrashTotals,
 };
 use octo_store::TrashRow;
 use octo_workspace::{Blobs, IfTaken, Look, Present, Removal, Sweep, TrashError, path_of};
@@ -88,7 +88,7 @@ impl HomeTrash {
             self.store.read(move |reader| reader.trash_chosen(&which)).await.map_err(ApiError::from)?;
         let mut report = EmptyReport { removed: TrashTotals::default(), kept: 0, error: None };
         let (files, sessions): (Vec<TrashRow>, Vec<TrashRow>) =
-            rows.into_iter().partition(|row| row.entry.kind == TrashKind::File);
+            rows.into_iter().partition(|row| row.entry.kind.is_on_disk());
         for batch in files.chunks(BATCH) {
             let (trash, ids) = (self.files.clone(), batch.iter().map(|row| row.entry.id).collect::<Vec<_>>());
             let failed = blocking(move || {

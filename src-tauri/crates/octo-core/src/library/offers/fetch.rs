@@ -31,14 +31,19 @@ struct Address {
 pub(super) async fn clone(from: &str) -> Result<Fetched, ApiError> {
     let address = Address::of(from).ok_or_else(|| ApiError::new("skills.only_https").arg("from", from))?;
     let not_fetched = |why: String| ApiError::new("skills.not_fetched").arg("from", from).detail(why);
-    let folder = tempfile::Builder::new().prefix("octo-skills-").tempdir().map_err(|error| not_fetched(error.to_string()))?;
+    let folder = tempfile::Builder::new()
+        .prefix("octo-skills-")
+        .tempdir()
+        .map_err(|error| not_fetched(error.to_string()))?;
     let target = folder.path().join("repository");
     let mut git = Command::new("git");
     // The person's own settings could name programs to run: filters, helpers, hooks.
     git.env_clear()
-        .envs(["PATH", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SystemRoot"].iter().filter_map(
-            |name| Some((*name, std::env::var_os(name)?)),
-        ))
+        .envs(
+            ["PATH", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SystemRoot"]
+                .iter()
+                .filter_map(|name| Some((*name, std::env::var_os(name)?))),
+        )
         .envs([
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_CONFIG_GLOBAL", if cfg!(windows) { "NUL" } else { "/dev/null" }),
@@ -61,10 +66,12 @@ pub(super) async fn clone(from: &str) -> Result<Fetched, ApiError> {
         return Err(not_fetched(words.chars().take(500).collect()));
     }
     let place = target.join(&address.inside);
-    let real = place.canonicalize().ok().filter(|real| {
-        target.canonicalize().is_ok_and(|target| real.starts_with(target)) && real.is_dir()
-    });
-    let place = real.ok_or_else(|| not_fetched(format!("there is no folder {}", address.inside.display())))?;
+    let real = place
+        .canonicalize()
+        .ok()
+        .filter(|real| target.canonicalize().is_ok_and(|target| real.starts_with(target)) && real.is_dir());
+    let place =
+        real.ok_or_else(|| not_fetched(format!("there is no folder {}", address.inside.display())))?;
     Ok(Fetched { place, _folder: folder })
 }
 
