@@ -106,6 +106,8 @@ pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
         NoticeKind::Interrupted => "interrupted",
         NoticeKind::Loop => "loop",
         NoticeKind::Compaction => "compaction",
+        NoticeKind::Skill => "skill",
+        NoticeKind::NewSkills => "new_skills",
     };
     wrapped(kind, text)
 }

@@ -7,6 +7,7 @@ mod blocking;
 mod browser;
 mod browsing;
 mod context;
+mod desk;
 mod edit;
 mod effects;
 mod file_reader;
@@ -31,6 +32,10 @@ mod write;
 
 pub use browsing::*;
 pub use context::*;
+pub use desk::{
+    BrowserQuery, Desk, DeskAsker, DeskLeave, DeskWish, MemoryWish, NoDesk, PersonaWish, SettingsQuery, SkillSource,
+    SkillWish,
+};
 pub use effects::*;
 pub use file_reader::SHIPPED_SCRIPTS;
 pub use http::{Granted, Http, Names, Reach, Site, SystemNames};

@@ -76,6 +76,7 @@ impl Bench {
             trash: Arc::new(OnDisk(trash.clone())),
             browser: Arc::new(crate::NoBrowser),
             browser_leave: None,
+            desk: Arc::new(crate::NoDesk),
             todos: TodoList::default(),
             tasks: Tasks::new(machine, session, TurnId::new()),
             live: Arc::new(|_| {}),
