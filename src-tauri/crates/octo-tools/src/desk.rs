@@ -4,11 +4,11 @@
 //! nothing listens, so nothing but a call of the model's, weighed and allowed like any other, gets here. What such a
 //! command says is read by [`grammar`]; what answers it is a [`Desk`].
 
+mod errand;
 mod grammar;
-mod wish;
 
+pub use errand::*;
 pub(crate) use grammar::{Asked, GROUPS, read};
-pub use wish::*;
 
 use crate::ToolError;
 use futures::future::BoxFuture;
@@ -16,18 +16,18 @@ use octo_protocol::{CallId, LibraryChange, SessionId, ToolView};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// What answers the commands. What a wish would change was allowed before [`Desk::carry_out`] is called, and by nothing
+/// What answers the commands. What an errand would change was allowed before [`Desk::carry_out`] is called, and by nothing
 /// else than the person or [`DeskLeave`].
 pub trait Desk: Send + Sync {
     /// What would happen, for the person who is asked: the files that would be installed, the difference in a memory or
     /// in SOUL.md. Changes nothing and goes nowhere: skills from an address that were not fetched before
-    /// ([`SkillWish::Inspect`]) are an error that says so. Not asked for wishes that change nothing.
-    fn show(&self, wish: &DeskWish, asker: &DeskAsker) -> BoxFuture<'static, Result<ToolView, ToolError>>;
+    /// ([`SkillErrand::Inspect`]) are an error that says so. Not asked for errands that change nothing.
+    fn show(&self, errand: &Errand, asker: &DeskAsker) -> BoxFuture<'static, Result<ToolView, ToolError>>;
 
-    /// Does it; the text is for the model, and capped. A wish that was shown does exactly what was shown, or fails.
+    /// Does it; the text is for the model, and capped. An errand that was shown does exactly what was shown, or fails.
     fn carry_out(
         &self,
-        wish: DeskWish,
+        errand: Errand,
         asker: DeskAsker,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>>;
@@ -79,13 +79,13 @@ impl NoDesk {
 }
 
 impl Desk for NoDesk {
-    fn show(&self, _wish: &DeskWish, _asker: &DeskAsker) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+    fn show(&self, _errand: &Errand, _asker: &DeskAsker) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         Self::error()
     }
 
     fn carry_out(
         &self,
-        _wish: DeskWish,
+        _errand: Errand,
         _asker: DeskAsker,
         _cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>> {

@@ -6,6 +6,7 @@ mod arguments;
 mod blocking;
 mod browser;
 mod browsing;
+mod bundled;
 mod context;
 mod desk;
 mod edit;
@@ -31,10 +32,11 @@ mod web_search;
 mod write;
 
 pub use browsing::*;
+pub use bundled::{BUNDLED_FOLDER, BUNDLED_SKILLS, install_bundled};
 pub use context::*;
 pub use desk::{
-    BrowserQuery, Desk, DeskAsker, DeskLeave, DeskWish, MemoryWish, NoDesk, PersonaWish, SettingsQuery, SkillSource,
-    SkillWish,
+    BrowserQuery, Desk, DeskAsker, DeskLeave, Errand, MemoryErrand, NoDesk, PersonaErrand, SettingsQuery,
+    SkillErrand, SkillPlace,
 };
 pub use effects::*;
 pub use file_reader::SHIPPED_SCRIPTS;

@@ -82,7 +82,9 @@ impl Tool for TerminalTool {
         let command = match input.wanted() {
             // Bound to fail before anything happens: the run says why.
             Err(_) => return Effects::none(),
-            Ok(Wanted::Start(line)) if let Some(own) = own::own(line, input, cwd) => return own::effects(&own),
+            Ok(Wanted::Start(line)) if let Some(own) = own::own(line, input, cwd) => {
+                return own::effects(&own);
+            }
             Ok(Wanted::Start(line)) => match input.folder(cwd) {
                 Ok(cwd) => CommandEffect::Start { line: line.to_owned(), cwd, env: input.variables() },
                 Err(_) => return Effects::none(),

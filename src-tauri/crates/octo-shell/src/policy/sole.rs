@@ -62,7 +62,9 @@ fn value(word: &Word) -> Option<String> {
     let rest = Word { parts: rest.to_vec(), span: 0..0 }.literal()?;
     match (first, word.parts.get(1)) {
         (Part::Home(user), None) if user.is_empty() => Some("~".to_owned()),
-        (Part::Home(user), Some(Part::Text(_, Quoting::Bare))) if user.is_empty() && rest.starts_with('/') => {
+        (Part::Home(user), Some(Part::Text(_, Quoting::Bare)))
+            if user.is_empty() && rest.starts_with('/') =>
+        {
             Some(format!("~{rest}"))
         }
         _ => None,
@@ -105,6 +107,7 @@ mod tests {
             ("octo a ''", &["octo", "a", ""]),
             ("octo a 'it'\\''s'", &["octo", "a", "it's"]),
             ("octo a --b=c \"\\$5 \\\"q\\\"\"", &["octo", "a", "--b=c", "$5 \"q\""]),
+            ("octo a $'x\\ny'", &["octo", "a", "x\ny"]),
             ("octo a 记忆 'naïve'", &["octo", "a", "记忆", "naïve"]),
             ("octo \\\n  skill list", &["octo", "skill", "list"]),
             ("octo", &["octo"]),
@@ -147,7 +150,6 @@ mod tests {
             "octo skill show \"$NAME\"",
             "octo skill show \"$(id)\"",
             "octo skill show \"`id`\"",
-            "octo skill show $'x\\ny'",
             "octo skill show $\"x\"",
             "octo skill show <(id)",
             "octo skill show *",

@@ -1,8 +1,6 @@
 //! The words of a command for the desk.
 
-use super::{
-    BrowserQuery, DeskWish, MemoryWish, PersonaWish, SettingsQuery, SkillSource, SkillWish,
-};
+use super::{BrowserQuery, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand, SkillPlace};
 use crate::{ToolContext, ToolError, blocking::blocking};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use octo_protocol::PersonaKind;
@@ -138,58 +136,60 @@ enum SettingsLine {
     Open { page: String },
 }
 
-/// A wish whose text may still be in a file.
+/// An errand whose text may still be in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
-    wish: DeskWish,
+    errand: Errand,
     body: Option<PathBuf>,
 }
 
 /// Reads the words of a command, `octo` first. Relative paths start from `folder`.
 pub(crate) fn read(words: &[String], folder: &Path) -> Result<Asked, ToolError> {
     let line = Line::try_parse_from(words).map_err(|error| misread(&error))?;
-    let path = |text: &str| {
-        resolve(text, folder).map_err(|error| ToolError::new(format!("Not done: {error}")))
-    };
-    let plain = |wish| Ok(Asked { wish, body: None });
+    let path =
+        |text: &str| resolve(text, folder).map_err(|error| ToolError::new(format!("Not done: {error}")));
+    let plain = |errand| Ok(Asked { errand, body: None });
     match line.group {
-        Group::Skill(line) => plain(DeskWish::Skill(match line {
-            SkillLine::List => SkillWish::List,
-            SkillLine::Show { name } => SkillWish::Show { name },
-            SkillLine::Validate { path: text } => SkillWish::Validate { path: path(&text)? },
-            SkillLine::Inspect { source: text } => SkillWish::Inspect { source: source(&text, folder)? },
+        Group::Skill(line) => plain(Errand::Skill(match line {
+            SkillLine::List => SkillErrand::List,
+            SkillLine::Show { name } => SkillErrand::Show { name },
+            SkillLine::Validate { path: text } => SkillErrand::Validate { path: path(&text)? },
+            SkillLine::Inspect { source: text } => SkillErrand::Inspect { source: source(&text, folder)? },
             SkillLine::Install { source: text, names, replace } => {
-                SkillWish::Install { source: source(&text, folder)?, names, replace }
+                SkillErrand::Install { source: source(&text, folder)?, names, replace }
             }
-            SkillLine::Propose { path: text, reason } => SkillWish::Propose { path: path(&text)?, reason },
-            SkillLine::Export { name, file } => SkillWish::Export { name, file: path(&file)? },
+            SkillLine::Propose { path: text, reason } => SkillErrand::Propose { path: path(&text)?, reason },
+            SkillLine::Export { name, file } => SkillErrand::Export { name, file: path(&file)? },
         })),
         Group::Memory(MemoryLine::Save(line)) => {
             let SaveLine { file, topic, description, body, body_file } = line;
             let from = body_file.as_deref().map(path).transpose()?;
             let body = body.unwrap_or_default();
-            Ok(Asked { wish: DeskWish::Memory(MemoryWish::Save { file, topic, description, body }), body: from })
+            Ok(Asked {
+                errand: Errand::Memory(MemoryErrand::Save { file, topic, description, body }),
+                body: from,
+            })
         }
-        Group::Memory(line) => plain(DeskWish::Memory(match line {
-            MemoryLine::List { query } => MemoryWish::List { query },
-            MemoryLine::Read { file } => MemoryWish::Read { file },
-            MemoryLine::Delete { file } => MemoryWish::Delete { file },
+        Group::Memory(line) => plain(Errand::Memory(match line {
+            MemoryLine::List { query } => MemoryErrand::List { query },
+            MemoryLine::Read { file } => MemoryErrand::Read { file },
+            MemoryLine::Delete { file } => MemoryErrand::Delete { file },
             MemoryLine::Save(_) => return Err(ToolError::new(USAGE)),
         })),
-        Group::Persona(PersonaLine::Show) => plain(DeskWish::Persona(PersonaWish::Show)),
+        Group::Persona(PersonaLine::Show) => plain(Errand::Persona(PersonaErrand::Show)),
         Group::Persona(PersonaLine::Write { which, body_file }) => {
             let kind = match which {
                 Which::Soul => PersonaKind::Soul,
                 Which::User => PersonaKind::User,
             };
-            let wish = DeskWish::Persona(PersonaWish::Write { kind, text: String::new() });
-            Ok(Asked { wish, body: Some(path(&body_file)?) })
+            let errand = Errand::Persona(PersonaErrand::Write { kind, text: String::new() });
+            Ok(Asked { errand, body: Some(path(&body_file)?) })
         }
-        Group::Browser(line) => plain(DeskWish::Browser(match line {
+        Group::Browser(line) => plain(Errand::Browser(match line {
             BrowserLine::Status => BrowserQuery::Status,
             BrowserLine::Doctor => BrowserQuery::Doctor,
         })),
-        Group::Settings(line) => plain(DeskWish::Settings(match line {
+        Group::Settings(line) => plain(Errand::Settings(match line {
             SettingsLine::List => SettingsQuery::List,
             SettingsLine::Show { key } => SettingsQuery::Show { key },
             SettingsLine::Open { page } => SettingsQuery::Open { page },
@@ -197,25 +197,25 @@ pub(crate) fn read(words: &[String], folder: &Path) -> Result<Asked, ToolError> 
     }
 }
 
-fn source(text: &str, folder: &Path) -> Result<SkillSource, ToolError> {
+fn source(text: &str, folder: &Path) -> Result<SkillPlace, ToolError> {
     match text.split_once("://") {
         Some(("https", _)) => address(text),
         Some((scheme, _)) => Err(ToolError::new(format!(
             "Not done: {scheme}:// is not a way skills are fetched. Give an https:// address or a path."
         ))),
         None => match resolve(text, folder) {
-            Ok(path) => Ok(SkillSource::Path(path)),
+            Ok(path) => Ok(SkillPlace::Path(path)),
             Err(error) => Err(ToolError::new(format!("Not done: {error}"))),
         },
     }
 }
 
-fn address(text: &str) -> Result<SkillSource, ToolError> {
+fn address(text: &str) -> Result<SkillPlace, ToolError> {
     match Url::parse(text) {
         Ok(url) if !url.username().is_empty() || url.password().is_some() => {
             Err(ToolError::new("Not done: the address holds a name or a password. Give one without."))
         }
-        Ok(url) if url.host().is_some() => Ok(SkillSource::Address(text.to_owned())),
+        Ok(url) if url.host().is_some() => Ok(SkillPlace::Address(text.to_owned())),
         Ok(_) | Err(_) => Err(ToolError::new(format!("Not done: {text} is no https:// address."))),
     }
 }
@@ -236,9 +236,9 @@ fn misread(error: &clap::Error) -> ToolError {
 }
 
 impl Asked {
-    /// The wish as far as it is known: without the text that is still in a file.
-    pub(crate) fn wish(&self) -> &DeskWish {
-        &self.wish
+    /// The errand as far as it is known: without the text that is still in a file.
+    pub(crate) fn errand(&self) -> &Errand {
+        &self.errand
     }
 
     /// The file its text is in.
@@ -246,9 +246,9 @@ impl Asked {
         self.body.as_deref()
     }
 
-    /// The wish with its text.
-    pub(crate) async fn whole(self, context: &ToolContext) -> Result<DeskWish, ToolError> {
-        let Some(path) = self.body else { return Ok(self.wish) };
+    /// The errand with its text.
+    pub(crate) async fn whole(self, context: &ToolContext) -> Result<Errand, ToolError> {
+        let Some(path) = self.body else { return Ok(self.errand) };
         let files = context.files.clone();
         let text = blocking(move || {
             let bytes = files.read(&path, MAX_BODY)?;
@@ -256,12 +256,12 @@ impl Asked {
                 .map_err(|_| ToolError::new(format!("Not done: {} is not UTF-8 text.", path.display())))
         })
         .await?;
-        Ok(match self.wish {
-            DeskWish::Memory(MemoryWish::Save { file, topic, description, .. }) => {
-                DeskWish::Memory(MemoryWish::Save { file, topic, description, body: text })
+        Ok(match self.errand {
+            Errand::Memory(MemoryErrand::Save { file, topic, description, .. }) => {
+                Errand::Memory(MemoryErrand::Save { file, topic, description, body: text })
             }
-            DeskWish::Persona(PersonaWish::Write { kind, .. }) => {
-                DeskWish::Persona(PersonaWish::Write { kind, text })
+            Errand::Persona(PersonaErrand::Write { kind, .. }) => {
+                Errand::Persona(PersonaErrand::Write { kind, text })
             }
             other => other,
         })

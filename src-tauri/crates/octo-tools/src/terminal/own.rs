@@ -6,8 +6,9 @@
 
 use super::TerminalInput;
 use crate::{
-    DeskAsker, DeskEffect, Effects, Outcome, Site, SkillSource, SkillWish, ToolContext, ToolError, ToolOutput,
-    desk::{self, Asked, DeskWish},
+    DeskAsker, DeskEffect, Effects, Outcome, Site, SkillErrand, SkillPlace, ToolContext, ToolError,
+    ToolOutput,
+    desk::{self, Asked, Errand},
 };
 use octo_protocol::{CommandState, CommandView, ToolView};
 use octo_shell::{sole_command, would_start};
@@ -27,8 +28,9 @@ pub(super) enum Own {
 
 /// Reads a line; none where it has nothing to do with the desk.
 pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<Own> {
-    // Most lines do not name it, and reading a line takes time.
-    if !line.contains(NAME) {
+    // Most lines do not name it, in whatever quotes, and reading a line takes time.
+    let bare: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '\n')).collect();
+    if !bare.contains(NAME) {
         return None;
     }
     let words = sole_command(line).filter(|words| {
@@ -67,31 +69,31 @@ pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<Ow
 pub(super) fn effects(own: &Own) -> Effects {
     // Bound to fail before anything happens: the run says why.
     let Own::Asked(asked) = own else { return Effects::none() };
-    let desk = asked.wish().change().map_or(DeskEffect::Looks, DeskEffect::Changes);
+    let desk = asked.errand().change().map_or(DeskEffect::Looks, DeskEffect::Changes);
     let mut effects = Effects { desk: Some(desk), ..Effects::none() };
     effects.reads.extend(asked.body().map(Path::to_owned));
-    match asked.wish() {
-        DeskWish::Skill(
-            SkillWish::Validate { path }
-            | SkillWish::Propose { path, .. }
-            | SkillWish::Inspect { source: SkillSource::Path(path) }
-            | SkillWish::Install { source: SkillSource::Path(path), .. },
+    match asked.errand() {
+        Errand::Skill(
+            SkillErrand::Validate { path }
+            | SkillErrand::Propose { path, .. }
+            | SkillErrand::Inspect { source: SkillPlace::Path(path) }
+            | SkillErrand::Install { source: SkillPlace::Path(path), .. },
         ) => effects.reads.push(path.clone()),
-        DeskWish::Skill(SkillWish::Inspect { source: SkillSource::Address(address) }) => {
+        Errand::Skill(SkillErrand::Inspect { source: SkillPlace::Address(address) }) => {
             let site = Url::parse(address).ok().and_then(|url| Site::of(&url));
             effects.sites.extend(site);
         }
-        DeskWish::Skill(SkillWish::Export { file, .. }) => effects.writes.push(file.clone()),
+        Errand::Skill(SkillErrand::Export { file, .. }) => effects.writes.push(file.clone()),
         // What was fetched before is installed from what was kept.
-        DeskWish::Skill(
-            SkillWish::Install { source: SkillSource::Address(_), .. }
-            | SkillWish::List
-            | SkillWish::Show { .. },
+        Errand::Skill(
+            SkillErrand::Install { source: SkillPlace::Address(_), .. }
+            | SkillErrand::List
+            | SkillErrand::Show { .. },
         )
-        | DeskWish::Memory(_)
-        | DeskWish::Persona(_)
-        | DeskWish::Browser(_)
-        | DeskWish::Settings(_) => {}
+        | Errand::Memory(_)
+        | Errand::Persona(_)
+        | Errand::Browser(_)
+        | Errand::Settings(_) => {}
     }
     effects
 }
@@ -108,11 +110,11 @@ pub(super) async fn preview(
     context: &ToolContext,
 ) -> Result<ToolView, ToolError> {
     let asked = asked(own, line, input, context)?;
-    let wish = asked.whole(context).await?;
-    if wish.change().is_none() {
+    let errand = asked.whole(context).await?;
+    if errand.change().is_none() {
         return Ok(view(line, context, None));
     }
-    context.desk.show(&wish, &asker(context)).await
+    context.desk.show(&errand, &asker(context)).await
 }
 
 /// Answers it.
@@ -124,9 +126,9 @@ pub(super) async fn run(
 ) -> Result<ToolOutput, ToolError> {
     let asked = asked(own, line, input, &context)?;
     let began = Instant::now();
-    let wish = asked.whole(&context).await?;
+    let errand = asked.whole(&context).await?;
     // Not dropped when it is stopped: half an installation would be worse than a late end.
-    let text = context.desk.carry_out(wish, asker(&context), context.cancel.clone()).await?;
+    let text = context.desk.carry_out(errand, asker(&context), context.cancel.clone()).await?;
     let view = view(line, &context, Some((&text, began)));
     Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
 }
@@ -162,3 +164,7 @@ fn view(line: &str, context: &ToolContext, done: Option<(&str, Instant)>) -> Too
         handle: None,
     })
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 /// What is wanted, read and known to be well-formed. Paths are absolute, links followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DeskWish {
+pub enum Errand {
     /// Of skills.
-    Skill(SkillWish),
+    Skill(SkillErrand),
     /// Of memories.
-    Memory(MemoryWish),
+    Memory(MemoryErrand),
     /// Of SOUL.md and USER.md.
-    Persona(PersonaWish),
+    Persona(PersonaErrand),
     /// Of the browser.
     Browser(BrowserQuery),
     /// Of settings.
@@ -20,7 +20,7 @@ pub enum DeskWish {
 
 /// What is wanted of skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SkillWish {
+pub enum SkillErrand {
     /// All there are.
     List,
     /// One, whole.
@@ -36,12 +36,12 @@ pub enum SkillWish {
     /// What skills a place holds, with their files, scripts and tools. Installs nothing.
     Inspect {
         /// The place.
-        source: SkillSource,
+        source: SkillPlace,
     },
     /// Skills of a place become the person's. Never replaces one that is not named in `replace`.
     Install {
         /// The place.
-        source: SkillSource,
+        source: SkillPlace,
         /// Which; empty for all.
         names: Vec<String>,
         /// Those that may replace one the person has.
@@ -65,7 +65,7 @@ pub enum SkillWish {
 
 /// Where skills come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SkillSource {
+pub enum SkillPlace {
     /// A folder or an archive.
     Path(PathBuf),
     /// An archive or a git repository, by an address that begins with `https://`.
@@ -74,7 +74,7 @@ pub enum SkillSource {
 
 /// What is wanted of memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MemoryWish {
+pub enum MemoryErrand {
     /// Those there are, newest first.
     List {
         /// Only those that contain this.
@@ -105,7 +105,7 @@ pub enum MemoryWish {
 
 /// What is wanted of SOUL.md and USER.md.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PersonaWish {
+pub enum PersonaErrand {
     /// Both.
     Show,
     /// One is written.
@@ -143,27 +143,27 @@ pub enum SettingsQuery {
     },
 }
 
-impl DeskWish {
+impl Errand {
     /// What it would change; none where it only looks.
     pub fn change(&self) -> Option<LibraryChange> {
         match self {
-            Self::Skill(wish) => match wish {
-                SkillWish::List | SkillWish::Show { .. } | SkillWish::Validate { .. } => None,
-                SkillWish::Inspect { source: SkillSource::Path(_) } => None,
-                SkillWish::Inspect { source: SkillSource::Address(_) } => Some(LibraryChange::FetchSkills),
-                SkillWish::Install { .. } => Some(LibraryChange::InstallSkills),
-                SkillWish::Propose { .. } => Some(LibraryChange::ProposeSkill),
-                SkillWish::Export { .. } => Some(LibraryChange::ExportSkill),
+            Self::Skill(errand) => match errand {
+                SkillErrand::List | SkillErrand::Show { .. } | SkillErrand::Validate { .. } => None,
+                SkillErrand::Inspect { source: SkillPlace::Path(_) } => None,
+                SkillErrand::Inspect { source: SkillPlace::Address(_) } => Some(LibraryChange::FetchSkills),
+                SkillErrand::Install { .. } => Some(LibraryChange::InstallSkills),
+                SkillErrand::Propose { .. } => Some(LibraryChange::ProposeSkill),
+                SkillErrand::Export { .. } => Some(LibraryChange::ExportSkill),
             },
-            Self::Memory(MemoryWish::List { .. } | MemoryWish::Read { .. }) => None,
-            Self::Memory(MemoryWish::Save { .. }) => Some(LibraryChange::SaveMemory),
-            Self::Memory(MemoryWish::Delete { .. }) => Some(LibraryChange::DeleteMemory),
-            Self::Persona(PersonaWish::Show) => None,
-            Self::Persona(PersonaWish::Write { .. }) => Some(LibraryChange::WritePersona),
+            Self::Memory(MemoryErrand::List { .. } | MemoryErrand::Read { .. }) => None,
+            Self::Memory(MemoryErrand::Save { .. }) => Some(LibraryChange::SaveMemory),
+            Self::Memory(MemoryErrand::Delete { .. }) => Some(LibraryChange::DeleteMemory),
+            Self::Persona(PersonaErrand::Show) => None,
+            Self::Persona(PersonaErrand::Write { .. }) => Some(LibraryChange::WritePersona),
             Self::Browser(BrowserQuery::Status | BrowserQuery::Doctor) => None,
-            Self::Settings(
-                SettingsQuery::List | SettingsQuery::Show { .. } | SettingsQuery::Open { .. },
-            ) => None,
+            Self::Settings(SettingsQuery::List | SettingsQuery::Show { .. } | SettingsQuery::Open { .. }) => {
+                None
+            }
         }
     }
 }
