@@ -78,7 +78,7 @@ pub async fn home() -> Result<Seeded> {
         id: SessionId::new(),
         title: words(n, 6),
         folder: folder.clone(),
-        profile: Profile::Coding,
+        profile: Profile::CODING,
         mode: Mode::AskRisky,
         model: Some(model),
         effort: None,

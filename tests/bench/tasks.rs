@@ -112,7 +112,7 @@ async fn work(octo: &Octo, home: &TempHome, prompt: &str) -> Result<(SessionId, 
     let started = octo
         .call(StartSession {
             folder: home.work().to_str().context("a path in Unicode")?.to_owned(),
-            profile: Profile::General,
+            profile: Profile::GENERAL,
             mode: Mode::Autonomous,
             model: None,
             effort: None,

@@ -108,7 +108,7 @@ fn session_in(id: SessionId, folder: &Path) -> NewSession {
         id,
         title: String::new(),
         folder: folder.to_string_lossy().into_owned(),
-        profile: Profile::General,
+        profile: Profile::GENERAL,
         mode: Mode::Autonomous,
         model: None,
         effort: None,

@@ -58,7 +58,7 @@ async fn turn(words: usize) -> Result<Vec<Duration>> {
     let session = octo
         .call(StartSession {
             folder: home.work().to_str().context("a path in Unicode")?.to_owned(),
-            profile: Profile::General,
+            profile: Profile::GENERAL,
             mode: Mode::AskRisky,
             model: None,
             effort: None,

@@ -63,9 +63,9 @@ pub(crate) struct ExecArguments {
     /// What may run without asking; nobody is there to ask, so what would ask is answered no.
     #[arg(long)]
     pub mode: Option<ModeChoice>,
-    /// The agent's profile, for a new session.
-    #[arg(long)]
-    pub profile: Option<ProfileChoice>,
+    /// The agent's profile, for a new session: general, coding, or a folder of `agents` in Octo's home.
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<Profile>,
     /// Print every event as one JSON object a line instead of the final text.
     #[arg(long)]
     pub json: bool,
@@ -166,24 +166,6 @@ impl From<ModeChoice> for Mode {
     }
 }
 
-/// The agent's profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProfileChoice {
-    /// Any kind of work.
-    General,
-    /// Software.
-    Coding,
-}
-
-impl From<ProfileChoice> for Profile {
-    fn from(choice: ProfileChoice) -> Self {
-        match choice {
-            ProfileChoice::General => Self::General,
-            ProfileChoice::Coding => Self::Coding,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,7 +217,7 @@ mod tests {
         assert_eq!(exec.effort.map(Effort::from), Some(Effort::High));
         assert_eq!(exec.budget, Some(Cost::nano_dollars(500_000_000)));
         assert_eq!(exec.mode.map(Mode::from), Some(Mode::AskRisky));
-        assert_eq!(exec.profile.map(Profile::from), Some(Profile::Coding));
+        assert_eq!(exec.profile, Some(Profile::CODING));
         assert!(exec.json);
         assert_eq!(exec.prompt, "-");
     }

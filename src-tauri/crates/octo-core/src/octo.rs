@@ -19,12 +19,14 @@ pub(crate) use time::recover;
 use crate::{
     Config, OpenTurns, Subscription,
     browsing::{self, HomeBrowser},
+    forks::Forks,
     keys::KeyRing,
     models::Models,
     rules::Rules,
     searching::Searching,
     session::{SessionHandle, resumes_at_start},
-    shared::Shared,
+    shared::{OpenSessions, Shared},
+    skills::SkillSource,
     subscription,
     trash::{HomeTrash, look_after},
     troubles::Troubles,
@@ -40,7 +42,7 @@ use octo_store::{Holder, Store};
 use octo_tools::{SHIPPED_SCRIPTS, Search, Toolset};
 use octo_workspace::{Blobs, Installed, Limits, Scripts, TimeMachine};
 use serde_json::Value;
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 use tokio::sync::{Mutex, broadcast};
 use tokio_util::sync::CancellationToken;
 
@@ -56,7 +58,7 @@ const SNAPSHOT_SESSIONS: u32 = 200;
 pub struct Octo {
     shared: Arc<Shared>,
     /// Sessions whose actor runs. Held while one is opened, so that none is opened twice.
-    open: Arc<Mutex<HashMap<SessionId, SessionHandle>>>,
+    open: OpenSessions,
     /// Held while something interrupted is ended in a session that is not open.
     mending: Arc<Mutex<()>>,
     /// The application ends.
@@ -76,6 +78,18 @@ impl Octo {
     /// Opens the home and goes on where it was left. Fails with a clear error (`start.*`, `store.*`) and
     /// changes nothing when the home cannot be used: not writable, from a newer Octo, or damaged.
     pub async fn start(config: Config) -> Result<Self, ApiError> {
+        Self::begin(config, None).await
+    }
+
+    /// The same with skills: sessions have the tool that invokes them.
+    ///
+    /// # Errors
+    /// As [`Octo::start`].
+    pub async fn start_with_skills(config: Config, skills: Arc<dyn SkillSource>) -> Result<Self, ApiError> {
+        Self::begin(config, Some(skills)).await
+    }
+
+    async fn begin(config: Config, skills: Option<Arc<dyn SkillSource>>) -> Result<Self, ApiError> {
         let home = config.home.clone();
         let opened = tokio::task::spawn_blocking(move || {
             octo_workspace::private_folder(&home).map_err(|error| {
@@ -105,7 +119,9 @@ impl Octo {
             trash,
             time,
             models: Models::new(keys, presets, state.models, &state.settings),
-            toolset: Toolset::standard(),
+            toolset: if skills.is_some() { Toolset::with_skills() } else { Toolset::standard() },
+            forks: Forks::new(skills),
+            open: OpenSessions::default(),
             search: Search::new(searching.clone()),
             searching,
             browser: HomeBrowser::new(&config.home, blobs.clone(), state.settings.browser.clone()),
@@ -122,8 +138,8 @@ impl Octo {
             config,
         };
         let octo = Self {
+            open: shared.open.clone(),
             shared: Arc::new(shared),
-            open: Arc::default(),
             mending: Arc::default(),
             closing: CancellationToken::new(),
         };
@@ -282,27 +298,32 @@ impl Octo {
 
     /// The session's actor, started if it does not run.
     pub(crate) async fn session(&self, id: SessionId) -> Result<SessionHandle, ApiError> {
-        let mut open = self.open.lock().await;
-        if let Some(handle) = open.get(&id) {
-            if handle.is_open() {
-                return Ok(handle.clone());
-            }
-            // One that is ending still holds the lease and the session's commands.
-            handle.ended().await;
-        }
-        let opened = SessionHandle::open(self.shared.clone(), id).await;
-        match &opened {
-            Ok(handle) => {
-                open.insert(id, handle.clone());
-                self.shared.troubles.over(id);
-            }
-            Err(error) if error.is_of_the_store() => {
-                self.shared.troubles.begin(id, error.clone(), TroubleStage::Ended);
-            }
-            Err(_) => {}
-        }
-        opened
+        open_session(&self.shared, id).await
     }
+}
+
+/// The session's actor, started if it does not run.
+pub(crate) async fn open_session(shared: &Arc<Shared>, id: SessionId) -> Result<SessionHandle, ApiError> {
+    let mut open = shared.open.lock().await;
+    if let Some(handle) = open.get(&id) {
+        if handle.is_open() {
+            return Ok(handle.clone());
+        }
+        // One that is ending still holds the lease and the session's commands.
+        handle.ended().await;
+    }
+    let opened = SessionHandle::open(shared.clone(), id).await;
+    match &opened {
+        Ok(handle) => {
+            open.insert(id, handle.clone());
+            shared.troubles.over(id);
+        }
+        Err(error) if error.is_of_the_store() => {
+            shared.troubles.begin(id, error.clone(), TroubleStage::Ended);
+        }
+        Err(_) => {}
+    }
+    opened
 }
 
 /// Says which scripts of the person's were put aside for newer ones.

@@ -1,32 +1,39 @@
 //! The system prompt, built once per session and byte-frozen, and what rides in the conversation instead
 //! because it changes: date, model, system and folder.
 //!
-//! Layers of the system prompt, joined by blank lines: the profile, what all profiles share, and the
-//! folder's own rules. Nothing in it depends on the clock, the model or the machine, so that the same
+//! Layers of the system prompt, joined by blank lines: the profile, what all profiles share, the folder's own rules,
+//! SOUL.md and USER.md, and the skills. Nothing in it depends on the clock, the model or the machine, so that the same
 //! folder gives the same bytes and a provider's cache can be shared between sessions.
 
+mod agents;
 mod rules;
 
-use octo_protocol::{Block, NoticeKind, Profile};
+pub(crate) use agents::{Agents, MAX_PERSONA};
+use octo_protocol::{ApiError, Block, NoticeKind, PersonaKind, Profile};
 use std::path::Path;
 
-const GENERAL: &str = include_str!("prompt/general.md");
-const CODING: &str = include_str!("prompt/coding.md");
 const BASE: &str = include_str!("prompt/base.md");
 
-/// The system prompt of a new session in this folder. Reads the folder's rule files; call it off the
-/// async threads.
-pub(crate) fn system_prompt(profile: Profile, folder: &Path) -> String {
-    let profile = match profile {
-        Profile::General => GENERAL,
-        Profile::Coding => CODING,
-    };
-    let mut prompt = format!("{}\n\n{}", profile.trim_end(), BASE.trim_end());
-    if let Some(rules) = rules::project_rules(folder) {
-        prompt.push_str("\n\n");
-        prompt.push_str(&rules);
-    }
-    prompt
+/// The system prompt of a new session in this folder. Reads the person's files and the folder's rule files; call it
+/// off the async threads.
+///
+/// # Errors
+/// `session.profile_*` where the profile is not there or cannot be read.
+pub(crate) fn system_prompt(
+    profile: &Profile,
+    folder: &Path,
+    agents: &Agents,
+    skills: &str,
+) -> Result<String, ApiError> {
+    let layers = [
+        Some(agents.prompt(profile)?),
+        Some(BASE.trim_end().to_owned()),
+        rules::project_rules(folder),
+        agents.persona(PersonaKind::Soul),
+        agents.persona(PersonaKind::User),
+        (!skills.is_empty()).then(|| skills.trim_end().to_owned()),
+    ];
+    Ok(layers.into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
 }
 
 /// What a session's surroundings are, as the model is told of them. A new notice is appended only when
@@ -89,22 +96,26 @@ mod tests {
     fn the_same_folder_gives_the_same_bytes() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("AGENTS.md"), "Use tabs.").unwrap();
-        let first = system_prompt(Profile::Coding, folder.path());
-        assert_eq!(first, system_prompt(Profile::Coding, folder.path()));
+        let agents = Agents::new(folder.path());
+        let prompt = |profile| system_prompt(&profile, folder.path(), &agents, "# Skills").unwrap();
+        let first = prompt(Profile::CODING);
+        assert_eq!(first, prompt(Profile::CODING));
+        assert!(first.ends_with("\n\n# Skills"));
         assert!(first.contains("Use tabs."));
         assert!(
             !first.contains(&folder.path().display().to_string()),
             "the folder's path is not in the prefix"
         );
-        assert_ne!(first, system_prompt(Profile::General, folder.path()));
+        assert_ne!(first, prompt(Profile::GENERAL));
     }
 
     #[test]
     fn the_fixed_prompt_stays_small() {
         // Paid on every request of every session: at four bytes a token, under a thousand tokens.
         let folder = tempfile::tempdir().unwrap();
-        for profile in [Profile::General, Profile::Coding] {
-            let bytes = system_prompt(profile, folder.path()).len();
+        for profile in [Profile::GENERAL, Profile::CODING] {
+            let agents = Agents::new(folder.path());
+            let bytes = system_prompt(&profile, folder.path(), &agents, "").unwrap().len();
             assert!(bytes < 4_000, "{profile:?}: {bytes} bytes");
         }
     }

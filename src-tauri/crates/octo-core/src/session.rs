@@ -11,9 +11,12 @@ mod calls;
 mod compacting;
 mod confined;
 mod fallback;
+mod fork;
+mod forking;
 mod hooked;
 mod idle;
 mod inbox;
+mod invoked;
 mod journey;
 mod meter;
 mod model_call;
@@ -30,6 +33,7 @@ mod turns;
 
 use crate::{live::Live, shared::Shared};
 pub(crate) use background::command_gone;
+pub(crate) use fork::Lifeline;
 pub(crate) use inbox::{Ask, Reply, sendable};
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use restore::resumes_at_start;
@@ -117,6 +121,10 @@ pub(crate) enum Report {
     Settled,
     /// Files are as at another task, or could not be.
     Arrived(journey::Arrival),
+    /// How far a sub-agent is.
+    Fork(forking::ForkNews),
+    /// A sub-agent begins.
+    Lineage(forking::LineageAsked),
     /// The present state has a name.
     Named(journey::Named),
 }
@@ -232,6 +240,11 @@ impl Session {
             Report::StopOverdue(turn) => self.give_up_stopping(turn).await,
             Report::Settled => self.tasks_changed().await,
             Report::Arrived(arrival) => self.arrived(arrival).await,
+            Report::Fork(news) => self.fork_progressed(news).await,
+            Report::Lineage(asked) => {
+                self.tell_lineage(asked);
+                Ok(())
+            }
             Report::Named(named) => self.named(named).await,
         }
     }

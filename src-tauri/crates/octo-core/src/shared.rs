@@ -1,8 +1,8 @@
 //! What all sessions share.
 
 use crate::{
-    Config, browsing::HomeBrowser, hooks::Hooks, models::Models, rules::Rules, searching::Searching,
-    trash::HomeTrash, troubles::Troubles,
+    Config, browsing::HomeBrowser, forks::Forks, hooks::Hooks, models::Models, rules::Rules,
+    searching::Searching, session::SessionHandle, trash::HomeTrash, troubles::Troubles,
 };
 use octo_documents::Reader;
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Rule, SessionId, Settings};
@@ -45,7 +45,14 @@ pub(crate) struct Shared {
     pub troubles: Troubles,
     /// The person's own rules.
     pub rules: Rules,
+    /// Sub-agents, and the skills they work by.
+    pub forks: Forks,
+    /// Sessions whose actor runs. Held while one is opened, so that none is opened twice.
+    pub open: OpenSessions,
 }
+
+/// Sessions whose actor runs.
+pub(crate) type OpenSessions = Arc<tokio::sync::Mutex<HashMap<SessionId, SessionHandle>>>;
 
 impl Shared {
     /// The settings as of now.
@@ -56,6 +63,7 @@ impl Shared {
     /// Takes stored settings into use.
     pub fn prefer(&self, settings: Settings) {
         *self.preferences.write().unwrap_or_else(PoisonError::into_inner) = settings;
+        self.forks.slots.look_again();
     }
 
     /// The tools as they are now.

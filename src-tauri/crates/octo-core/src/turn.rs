@@ -78,6 +78,11 @@ pub struct CallKey {
 pub enum Input {
     /// The turn begins; its first message is in the context.
     Begin,
+    /// The turn begins with calls the person made; they are in the context behind its first message.
+    BeginWith {
+        /// The calls, in order.
+        calls: Vec<(CallId, CallKey)>,
+    },
     /// The model's message is whole.
     Answered {
         /// Its calls, in order.
@@ -311,6 +316,10 @@ impl Turn {
             }
             Input::Begin => match self.phase {
                 Phase::New => self.think(),
+                Phase::Thinking { .. } | Phase::Acting(_) | Phase::Over => Vec::new(),
+            },
+            Input::BeginWith { calls } => match self.phase {
+                Phase::New => self.act(calls),
                 Phase::Thinking { .. } | Phase::Acting(_) | Phase::Over => Vec::new(),
             },
             Input::Stop => self.stop(),

@@ -107,7 +107,8 @@ pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
         NoticeKind::Loop => "loop",
         NoticeKind::Compaction => "compaction",
         NoticeKind::Skill => "skill",
-        NoticeKind::NewSkills => "new_skills",
+        NoticeKind::NewSkills => "new-skills",
+        NoticeKind::Fork => "fork",
     };
     wrapped(kind, text)
 }

@@ -208,6 +208,8 @@ pub enum Refusal {
     Hook,
     /// An address no task has business at: one that runs code, controls the browser, or belongs to nobody.
     Address,
+    /// A sub-agent may not use the tool.
+    SubAgent,
 }
 
 /// A standing permission, bound to a folder when stored.

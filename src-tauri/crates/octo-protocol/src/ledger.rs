@@ -59,6 +59,8 @@ pub struct BilledCall {
 pub enum Purpose {
     /// The work itself.
     Turn,
+    /// The work of a sub-agent.
+    SubAgent,
     /// Summing up earlier messages, so that the conversation fits.
     Compaction,
     /// Keeping the provider's cache alive through a pause.

@@ -185,6 +185,8 @@ pub enum NoticeKind {
     Skill,
     /// Skills that came while the session ran.
     NewSkills,
+    /// From here on a sub-agent works on a part of the task, and by what instructions.
+    Fork,
 }
 
 /// A reasoning block in the provider's own form.

@@ -1,8 +1,9 @@
 //! Sessions as clients see them.
 
 use crate::{
-    ApiError, BackgroundCommand, Block, BudgetStop, CallId, CallStatus, Effort, Message, MessageId, Millis,
-    ModelId, Question, QueuedId, SessionId, Spending, Todo, ToolView, TurnId, Usage,
+    ApiError, BackgroundCommand, Block, BudgetStop, CallId, CallStatus, Effort, ForkOrigin, Message,
+    MessageId, Millis, ModelId, Profile, Question, QueuedId, SessionId, Spending, Todo, ToolView, TurnId,
+    Usage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -33,18 +34,6 @@ impl Mode {
     }
 }
 
-/// The agent's profile: which base prompt it starts from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-#[ts(export)]
-pub enum Profile {
-    /// Any kind of work.
-    #[default]
-    General,
-    /// Software.
-    Coding,
-}
-
 /// Who started a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -56,6 +45,8 @@ pub enum Source {
     Headless,
     /// The built-in demo: no model, kept out of usage and of "last".
     Demo,
+    /// Another session, as a sub-agent: kept out of the list, of searches and of "last".
+    SubAgent,
 }
 
 /// One line of the session list, and the head of an open session.
@@ -313,6 +304,10 @@ pub struct SessionSnapshot {
     pub suggestion: Option<Suggestion>,
     /// Set while the turn waits because a budget is used up.
     pub budget: Option<BudgetStop>,
+    /// What it is a part of, for a sub-agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub fork: Option<ForkOrigin>,
 }
 
 /// A guess at the person's next message.

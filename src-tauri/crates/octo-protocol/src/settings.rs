@@ -1,7 +1,8 @@
 //! Settings the person can change.
 
 use crate::{
-    BrowserChoice, Budgets, LibrarySettings, Mode, ModelEntry, ModelId, Profile, SearchProviders, TrashLimits,
+    BrowserChoice, Budgets, LibrarySettings, Mode, ModelEntry, ModelId, Profile, SearchProviders,
+    SubAgentLimit, TrashLimits,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -75,6 +76,8 @@ pub struct Settings {
     pub browser: BrowserChoice,
     /// What is done with skills and memories.
     pub library: LibrarySettings,
+    /// How many sub-agents may work at once.
+    pub sub_agents: SubAgentLimit,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
 }
@@ -110,6 +113,8 @@ pub struct SettingsPatch {
     pub trash: Option<TrashLimits>,
     /// See [`Settings::library`].
     pub library: Option<LibrarySettings>,
+    /// See [`Settings::sub_agents`].
+    pub sub_agents: Option<SubAgentLimit>,
     /// See [`Settings::welcomed`].
     pub welcomed: Option<bool>,
 }

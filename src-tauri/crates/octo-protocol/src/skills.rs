@@ -291,12 +291,10 @@ pub struct LibrarySettings {
     pub propose: Switch,
     /// Whether a long task may end with a memory being written.
     pub remember: Switch,
-    /// How many sub-agents work at a time, from 1 to 8.
-    pub sub_agents: u8,
 }
 
 impl Default for LibrarySettings {
     fn default() -> Self {
-        Self { other_agents: Switch::Off, propose: Switch::On, remember: Switch::On, sub_agents: 3 }
+        Self { other_agents: Switch::Off, propose: Switch::On, remember: Switch::On }
     }
 }

@@ -1,6 +1,6 @@
 //! What the person sees of a tool call: the second of the two forms a result is kept in.
 
-use crate::{BlobHash, BrowserView, CallId, Millis, Refusal, SearchProviderKind};
+use crate::{BlobHash, BrowserView, CallId, Millis, Refusal, SearchProviderKind, SkillView, SubAgentView};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -93,6 +93,10 @@ pub enum ToolView {
     WebPage(WebPageView),
     /// Something was, or would be, done in the person's browser.
     Browser(BrowserView),
+    /// A skill's instructions were, or would be, loaded.
+    Skill(SkillView),
+    /// A sub-agent works, worked or would work.
+    SubAgent(SubAgentView),
     /// The call was refused, whatever the mode and the rules.
     Refused {
         /// What it would have been: a command line, a path.

@@ -1,9 +1,9 @@
 //! What goes in and comes out of the store beyond the protocol's own types.
 
 use octo_protocol::{
-    BackgroundCommand, BilledCall, BudgetStop, CallView, Draft, FileImage, Message, MessageId, Millis,
-    ModelEntry, Question, Queued, Retry, SessionId, SessionInfo, Settings, TaskKind, TaskNumber, Todo,
-    ToolResult, TrashEntry, TrashId, TrashKind, TurnId, TurnView,
+    BackgroundCommand, BilledCall, BudgetStop, CallView, Draft, FileImage, ForkOrigin, Message, MessageId,
+    Millis, ModelEntry, Question, Queued, Retry, SessionId, SessionInfo, Settings, TaskKind, TaskNumber,
+    Todo, ToolResult, TrashEntry, TrashId, TrashKind, TurnId, TurnView,
 };
 
 /// A session to be created.
@@ -87,6 +87,37 @@ pub struct StoredSession {
     pub context_tokens: u64,
     /// Of each model the last call that belonged to the work and of which it is known what it used.
     pub last_calls: Vec<BilledCall>,
+    /// What it is a part of, for a sub-agent.
+    pub fork: Option<StoredFork>,
+}
+
+/// What a sub-agent's session is a part of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFork {
+    /// Where it comes from.
+    pub origin: ForkOrigin,
+    /// The tools it may not use, by name.
+    pub forbidden: Vec<String>,
+}
+
+/// A sub-agent's session to be created.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewFork {
+    /// Its head.
+    pub info: SessionInfo,
+    /// What it is a part of. The title is the parent's own and not stored again.
+    pub fork: StoredFork,
+    /// What it sees of its parent's conversation.
+    pub inherits: Inherits,
+}
+
+/// What a sub-agent sees of its parent's conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inherits {
+    /// What the parent sees before this message of its own.
+    Before(MessageId),
+    /// Nothing.
+    Nothing,
 }
 
 /// A turn that has not ended.

@@ -5,6 +5,7 @@ pub(crate) mod commands;
 pub(crate) mod context;
 pub(crate) mod drafts;
 pub(crate) mod events;
+pub(crate) mod forks;
 pub(crate) mod journeys;
 pub(crate) mod ledger;
 pub(crate) mod library;

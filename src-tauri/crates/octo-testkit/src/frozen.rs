@@ -8,6 +8,9 @@ const SUMMED_UP: &str = "Summary of the conversation so far;";
 /// What messages say that later requests do not have: a compaction's instruction, a refresh of the cache.
 const VANISHING: [&str; 2] = [r#"<octo-notice kind=\"compaction\">"#, r#""Answer with OK.""#];
 
+/// What the first message of a sub-agent's own says: from here on two conversations go on from one.
+const FORKED: &str = r#"<octo-notice kind=\"fork\">"#;
+
 /// The parts of a request whose bytes must not change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Prefix {
@@ -106,7 +109,14 @@ impl Conversations {
             .filter(|head| request.continues(head))
             .max_by_key(|head| head.messages.len())
         {
-            *head = request;
+            let later = request.messages.get(head.messages.len()..).unwrap_or_default();
+            let forks = later.iter().any(|message| message.contains(FORKED));
+            if forks {
+                // The one it forks off goes on too.
+                self.heads.push(request);
+            } else {
+                *head = request;
+            }
             return Ok(());
         }
         // A call tried again after its predecessor got further, or a client that begins the same thing anew.

@@ -15,9 +15,11 @@ mod file_reader;
 mod glob;
 mod grep;
 mod http;
+mod invoke_skill;
 mod registry;
 mod request_user_feedback;
 mod schema;
+mod skills;
 mod tasks;
 mod terminal;
 #[cfg(test)]
@@ -41,7 +43,9 @@ pub use desk::{
 pub use effects::*;
 pub use file_reader::SHIPPED_SCRIPTS;
 pub use http::{Granted, Http, Names, Reach, Site, SystemNames};
+pub use invoke_skill::INVOKE_SKILL;
 pub use registry::{ReadCall, ToolDefinition, Toolset};
+pub use skills::*;
 pub use tasks::Tasks;
 pub use tool::*;
 pub use trashcan::*;

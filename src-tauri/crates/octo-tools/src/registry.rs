@@ -7,6 +7,7 @@ use crate::{
     file_reader::FileReaderTool,
     glob::GlobTool,
     grep::GrepTool,
+    invoke_skill::InvokeSkillTool,
     request_user_feedback::RequestUserFeedbackTool,
     tasks::{ListTasksTool, RedoTaskTool, UndoTaskTool},
     terminal::TerminalTool,
@@ -24,6 +25,9 @@ use std::{path::Path, sync::Arc};
 
 /// Goes up when a name, a description, a schema or the order changes: sessions are frozen with a version.
 const VERSION: u32 = 3;
+
+/// The tool that stands behind `invoke_skill` in the fixed order.
+const FOLLOWS_SKILLS: &str = "undo_task";
 
 /// Names models know from elsewhere. A name is looked up here after it was tried as it is.
 const ALIASES: &[(&str, &[&str])] = &[
@@ -81,23 +85,18 @@ impl Toolset {
 
     /// All tools there are.
     pub fn standard() -> Self {
-        let tools: Vec<Arc<dyn DynTool>> = vec![
-            Arc::new(TerminalTool),
-            Arc::new(FileReaderTool),
-            Arc::new(WriteTool),
-            Arc::new(EditTool),
-            Arc::new(GlobTool),
-            Arc::new(GrepTool),
-            Arc::new(WebSearchTool),
-            Arc::new(WebFetchTool),
-            Arc::new(TodoManagerTool),
-            Arc::new(RequestUserFeedbackTool),
-            Arc::new(UndoTaskTool),
-            Arc::new(RedoTaskTool),
-            Arc::new(ListTasksTool),
-            Arc::new(BrowserTool),
-            Arc::new(TrashManagerTool),
-        ];
+        Self::of(standard())
+    }
+
+    /// These, with the tool that invokes skills in its place: for a home that has a source of skills.
+    pub fn with_skills() -> Self {
+        let mut tools = standard();
+        let place = tools.iter().position(|tool| tool.name() == FOLLOWS_SKILLS).unwrap_or(tools.len());
+        tools.insert(place, Arc::new(InvokeSkillTool));
+        Self::of(tools)
+    }
+
+    fn of(tools: Vec<Arc<dyn DynTool>>) -> Self {
         let definitions = tools
             .iter()
             .map(|tool| ToolDefinition {
@@ -167,6 +166,27 @@ impl Toolset {
         let all: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
         ToolError::new(format!("Tool not found: {name}.{meant} The tools are: {}.", all.join(", ")))
     }
+}
+
+/// The tools of every session, in their order.
+fn standard() -> Vec<Arc<dyn DynTool>> {
+    vec![
+        Arc::new(TerminalTool),
+        Arc::new(FileReaderTool),
+        Arc::new(WriteTool),
+        Arc::new(EditTool),
+        Arc::new(GlobTool),
+        Arc::new(GrepTool),
+        Arc::new(WebSearchTool),
+        Arc::new(WebFetchTool),
+        Arc::new(TodoManagerTool),
+        Arc::new(RequestUserFeedbackTool),
+        Arc::new(UndoTaskTool),
+        Arc::new(RedoTaskTool),
+        Arc::new(ListTasksTool),
+        Arc::new(BrowserTool),
+        Arc::new(TrashManagerTool),
+    ]
 }
 
 /// How alike two names are, 0 to 1: the pairs of letters they share (Dice's coefficient).

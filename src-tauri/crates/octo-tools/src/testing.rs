@@ -77,6 +77,7 @@ impl Bench {
             browser: Arc::new(crate::NoBrowser),
             browser_leave: None,
             desk: Arc::new(crate::NoDesk),
+            skills: Arc::new(crate::NoSkills),
             todos: TodoList::default(),
             tasks: Tasks::new(machine, session, TurnId::new()),
             live: Arc::new(|_| {}),

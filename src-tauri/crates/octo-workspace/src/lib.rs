@@ -32,7 +32,7 @@ pub use files::{
 };
 pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
-pub use private::private_folder;
+pub use private::{private_folder, write_private};
 pub use scripts::{Installed, Scripts, ShippedScript};
 pub use search::{
     Case, CutShort, FileHits, GlobFound, GlobQuery, GrepFound, GrepQuery, SearchError, Skipped, glob,

@@ -1,7 +1,8 @@
-//! Folders of Octo's own, closed to other users of the machine.
+//! Folders and files of Octo's own, closed to other users of the machine.
 
 use std::{
     fs, io,
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -14,6 +15,20 @@ pub fn private_folder(path: &Path) -> io::Result<PathBuf> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)?;
     path.canonicalize()
+}
+
+/// Writes a file of Octo's own, readable by nobody else: whole or not at all. Its folder must be there.
+///
+/// # Errors
+/// Those of the system; the file is as it was then.
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or_else(|| io::Error::other("a file needs a folder"))?;
+    // Hidden, so that whoever lists the folder meanwhile does not take it for one of its files.
+    let mut temporary = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;
+    temporary.write_all(bytes)?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 #[cfg(all(test, unix))]
@@ -30,5 +45,17 @@ mod tests {
         let file = made.join("file");
         fs::write(&file, "").unwrap();
         assert!(private_folder(&file.join("x")).is_err());
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nobody_else_may_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        write_private(&path, b"one").unwrap();
+        write_private(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert!(write_private(&folder.path().join("gone/a.md"), b"").is_err());
     }
 }

@@ -49,7 +49,7 @@ pub(super) async fn begin(
     let model = choice.settle(octo).await?;
     let session = match arguments.session {
         None => {
-            let profile = arguments.profile.map_or(settings.default_profile, Profile::from);
+            let profile = arguments.profile.clone().unwrap_or(settings.default_profile);
             let mode = arguments.mode.map_or(settings.default_mode, Mode::from);
             let effort = arguments.effort.map(Effort::from);
             let started = octo.call(StartSession { folder, profile, mode, model, effort, blocks }).await?;
@@ -99,7 +99,7 @@ async fn adapt(
     if info.source == Source::Demo && model.is_some() {
         return Err(Failure::Usage("this session is the demo: it speaks to no model".to_owned()));
     }
-    if arguments.profile.is_some_and(|profile| Profile::from(profile) != info.profile) {
+    if arguments.profile.as_ref().is_some_and(|profile| *profile != info.profile) {
         return Err(Failure::Usage("a session keeps its profile: leave --profile out".to_owned()));
     }
     if arguments.cwd.is_some() && folder != info.folder {

@@ -178,7 +178,7 @@ impl Campaign {
         }
         let start = StartSession {
             folder: self.home.work().to_str().unwrap().to_owned(),
-            profile: Profile::General,
+            profile: Profile::GENERAL,
             mode: Mode::Ask,
             model: self.model,
             effort: None,

@@ -10,7 +10,7 @@ use serde_json::json;
 fn start(core: &mut Serve, home: &TempHome, model: ModelId, text: &str) -> octo_protocol::SessionId {
     let call = StartSession {
         folder: home.work().display().to_string(),
-        profile: Profile::General,
+        profile: Profile::GENERAL,
         mode: Mode::Autonomous,
         model: Some(model),
         blocks: vec![Block::Text { text: text.to_owned() }],

@@ -132,6 +132,7 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
         budgets,
         proxy,
         trash,
+        sub_agents,
         welcomed,
     } = patch;
     settings.compact_at = compact_at.unwrap_or(settings.compact_at);
@@ -145,6 +146,7 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
     settings.default_mode = default_mode.unwrap_or(settings.default_mode);
     settings.default_profile = default_profile.unwrap_or(settings.default_profile);
     settings.trash = trash.unwrap_or(settings.trash);
+    settings.sub_agents = sub_agents.unwrap_or(settings.sub_agents);
     settings.welcomed = welcomed.unwrap_or(settings.welcomed);
     if let Some(proxy) = proxy {
         settings.proxy = proxy;

@@ -20,11 +20,39 @@ impl Octo {
         self.change_head(id, move |info| info.pinned = pinned).await
     }
 
+    /// A sub-agent's session goes where its parent goes, and has no line of its own in the list.
+    async fn must_be_own(&self, id: SessionId) -> Result<(), ApiError> {
+        let fork = self.shared.store.read(move |reader| reader.fork(id)).await.map_err(ApiError::from)?;
+        match fork {
+            Some(fork) => Err(ApiError::new("fork.belongs").arg("title", fork.origin.title)),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends what the session's sub-agents do and lets go of them.
+    async fn rest_forks(&self, id: SessionId) -> Result<(), ApiError> {
+        let forks = self.shared.store.read(move |reader| reader.forks(id)).await.map_err(ApiError::from)?;
+        for fork in forks {
+            let handle = self.open.lock().await.get(&fork).cloned();
+            if let Some(handle) = handle {
+                if handle.is_open() {
+                    handle.stop().await?;
+                    handle.ask(crate::session::Ask::WhenIdle).await?;
+                }
+                handle.shut_down().await;
+                self.open.lock().await.remove(&fork);
+            }
+            self.shared.troubles.over(fork);
+        }
+        Ok(())
+    }
+
     async fn change_head(
         &self,
         id: SessionId,
         change: impl FnOnce(&mut octo_protocol::SessionInfo) + Send + 'static,
     ) -> Result<(), ApiError> {
+        self.must_be_own(id).await?;
         let (open, handle) = self.running(id).await;
         match handle {
             Some(handle) => {
@@ -61,17 +89,22 @@ impl Octo {
 
     /// Stops what runs, then takes the session out of the list.
     pub(super) async fn delete(&self, id: SessionId) -> Result<(), ApiError> {
+        self.must_be_own(id).await?;
         let (mut open, handle) = self.running(id).await;
         match handle {
             Some(handle) => {
                 drop(open);
                 handle.stop().await?;
                 handle.ask(crate::session::Ask::WhenIdle).await?;
+                self.rest_forks(id).await?;
                 handle.shut_down().await;
                 self.open.lock().await.remove(&id);
                 self.in_store(id, move |tx| tx.soft_delete(id, now())).await?;
             }
             None => {
+                drop(open);
+                self.rest_forks(id).await?;
+                open = self.open.lock().await;
                 let deleted = self.in_store(id, move |tx| {
                     tx.stop_unfinished(id)?;
                     tx.soft_delete(id, now())

@@ -11,10 +11,11 @@ use crate::{
 };
 use octo_protocol::{
     ApiError, Block, Done, Effort, ErrorCode, Event, Message, MessageId, Meta, Mode, ModelId, NoticeKind,
-    Origin, Profile, Role, SessionHits, SessionId, SessionInfo, SessionList, SessionRequest, SessionSnapshot,
-    SessionStatus, Source, Topic, TroubleStage, TurnId, TurnView, Usage,
+    Origin, Profile, Role, Sent, SessionHits, SessionId, SessionInfo, SessionList, SessionRequest,
+    SessionSnapshot, SessionStatus, Source, Topic, TroubleStage, TurnId, TurnView, Usage,
 };
 use octo_store::NewSession;
+use octo_tools::SkillWish;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -109,6 +110,21 @@ impl Octo {
         }
     }
 
+    /// Begins a turn in which a skill is the first thing that happens: what the person typed, then the skill, then the
+    /// model's answer to what came of it. For a command of the person's that names a skill.
+    ///
+    /// # Errors
+    /// `session.running` while a turn runs. A skill that is not there is told to the model.
+    pub async fn invoke_skill(
+        &self,
+        session: SessionId,
+        typed: Vec<Block>,
+        wish: SkillWish,
+    ) -> Result<Sent, ApiError> {
+        let typed = crate::session::sendable(typed)?;
+        self.session(session).await?.ask(|reply| Ask::Invoke(typed, wish, reply)).await
+    }
+
     /// The session as of now, with what streams.
     pub(super) async fn session_snapshot(&self, id: SessionId) -> Result<SessionSnapshot, ApiError> {
         // What streams is looked at first: a block that ends in between is then in the page as well, and
@@ -158,7 +174,7 @@ impl Octo {
         let words =
             octo_protocol::words::say(language, "demo.first_message", &std::collections::BTreeMap::new());
         let blocks = vec![Block::Text { text: words }];
-        self.start_session(session_folder(&folder)?, Profile::General, Mode::Ask, Kind::Demo, blocks).await
+        self.start_session(session_folder(&folder)?, Profile::GENERAL, Mode::Ask, Kind::Demo, blocks).await
     }
 
     /// A new session with its first message: one transaction. Its actor then goes on with the begun turn

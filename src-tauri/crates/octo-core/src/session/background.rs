@@ -159,7 +159,11 @@ impl Session {
     }
 
     fn may_wake(&self) -> bool {
-        self.running.is_none() && self.away.is_none() && self.background.wakes() && self.folder.is_dir()
+        self.running.is_none()
+            && self.fork.is_none()
+            && self.away.is_none()
+            && self.background.wakes()
+            && self.folder.is_dir()
     }
 
     /// Ends of commands were gathered: a turn begins, if none did meanwhile.

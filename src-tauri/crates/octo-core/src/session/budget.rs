@@ -29,7 +29,7 @@ pub(super) enum Next {
 }
 
 /// How far the person let budgets be exceeded.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Allowance {
     /// So many times the limit was given again.
     raised: HashMap<BudgetScope, u64>,
@@ -94,10 +94,11 @@ impl Session {
             return self.go_on_to(next, step);
         }
         let check = MessageId::new();
+        let root = self.root();
+        let Some(turn) = self.running.as_ref().map(|running| self.root_turn(running.view.id)) else { return };
         let Some(running) = &mut self.running else { return };
         running.checking = Some((check, next));
-        let (session, turn, store, report) =
-            (self.info.id, running.view.id, self.shared.store.clone(), self.reporter());
+        let (session, turn, store, report) = (root, turn, self.shared.store.clone(), self.reporter());
         step.jobs.push(Box::new(move |_| {
             tokio::spawn(async move {
                 // Nothing is sent before it is known; where that takes room or patience, it is looked up again.

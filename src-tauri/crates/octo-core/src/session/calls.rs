@@ -2,6 +2,7 @@
 
 use super::{
     Report,
+    forking::close_card,
     ready::{Ready, facts, ready, with_words_of_hooks},
     state::{Change, Running, Session, now},
     tasks::goes_on,
@@ -15,7 +16,7 @@ use crate::{
 };
 use octo_protocol::{
     Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId, StreamKind,
-    Todo, ToolCall, ToolResult, ToolView, TurnId,
+    SubAgentStatus, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
 use octo_tools::{DeskLeave, Http, NoDesk, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
@@ -117,6 +118,11 @@ impl Session {
         let mut readable = self.shared.readable();
         readable.push(self.shell_place.join("logs"));
         readable.push(self.shared.outputs(self.id()));
+        if self.fork.is_some() {
+            let root = self.root();
+            readable.push(self.shared.outputs(root));
+            readable.extend(self.shared.shell_place(root).ok().map(|place| place.join("logs")));
+        }
         readable
     }
 
@@ -150,6 +156,7 @@ impl Session {
             browser: Arc::new(self.seat.clone()),
             browser_leave: None,
             desk: Arc::new(NoDesk),
+            skills: self.skills(),
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,
             cancel,
@@ -158,7 +165,7 @@ impl Session {
 
     /// Reads a call's arguments, decides on it and makes its preview, beside the actor.
     pub(super) fn prepare(&mut self, id: CallId) {
-        let (mut ground, hooks) = (self.ground(), self.hooks());
+        let (mut ground, hooks, barred) = (self.ground(), self.hooks(), self.barred());
         let toolset = self.shared.toolset.clone();
         let (shared, folder, scope) = (self.shared.clone(), self.info.folder.clone(), self.session_scope());
         let report = self.reporter();
@@ -175,7 +182,7 @@ impl Session {
                 if let Ok(rules) = shared.allowed(folder, scope).await {
                     ground.rules = rules;
                 }
-                ready(&toolset, &call, &ground, &hooks, &context).await
+                ready(&toolset, &call, &ground, &hooks, &barred, &context).await
             });
             let outcome = read.await.unwrap_or_else(|error| {
                 tracing::error!(call = %id, %error, "reading a call broke");
@@ -191,6 +198,11 @@ impl Session {
         report: PreparedReport,
     ) -> Result<(), octo_protocol::ApiError> {
         let PreparedReport { turn, call, outcome } = report;
+        if let (Ok(ready), Some(running)) = (&outcome, &self.running)
+            && running.view.id == turn
+        {
+            self.note_call(ready.tool);
+        }
         let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else {
             return Ok(());
         };
@@ -409,6 +421,9 @@ impl Session {
         });
         let Some(open) = running.call(call).filter(|open| open.result.is_none()) else { return };
         let (status, text) = texts::settled(how);
+        let card =
+            if how == Settle::Interrupted { SubAgentStatus::Interrupted } else { SubAgentStatus::Stopped };
+        close_card(&mut open.view, card);
         let result = result_of(&open.call, status, text.to_owned());
         open.end(result, 0, now(), step);
     }
@@ -419,6 +434,7 @@ impl Session {
         let mut ended = Vec::new();
         for open in &mut running.calls {
             if open.result.is_none() && matches!(open.view.state, CallState::Started { .. }) {
+                close_card(&mut open.view, SubAgentStatus::Stopped);
                 let result = result_of(&open.call, CallStatus::Stopped, texts::STOP_OVERDUE.to_owned());
                 open.end(result, 0, now(), step);
                 ended.push(open.call.id);

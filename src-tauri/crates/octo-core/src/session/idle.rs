@@ -62,7 +62,7 @@ impl Session {
     /// A turn ended: decides what to do once nobody has worked here for a while.
     pub(super) fn begin_pause(&mut self) {
         self.pause.end();
-        if self.is_counted() {
+        if self.is_counted() && self.fork.is_none() {
             self.wake_after(self.shared.config.idle_after);
         }
     }

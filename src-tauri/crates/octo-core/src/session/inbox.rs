@@ -15,6 +15,7 @@ use octo_protocol::{
     QuestionId, Queued, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, Sent, SessionInfo,
     SwitchCost, TaskNumber, TaskView, Usage,
 };
+use octo_tools::SkillWish;
 use std::path::Path;
 use tokio::sync::oneshot;
 
@@ -28,6 +29,8 @@ pub(crate) type HeadChange = Box<dyn FnOnce(&mut SessionInfo) + Send>;
 pub(crate) enum Ask {
     /// Send a message or a slash command.
     Send(Vec<Block>, Reply<Sent>),
+    /// Begin a turn with a skill the person invoked: what they typed, and the skill with its task.
+    Invoke(Vec<Block>, SkillWish, Reply<Sent>),
     /// Stop the turn.
     Stop(Reply<()>),
     /// Go on from where the last turn failed or was stopped.
@@ -72,6 +75,10 @@ impl Session {
     pub(super) async fn take(&mut self, ask: Ask) -> Result<(), ApiError> {
         match ask {
             Ask::Send(blocks, reply) => self.send(blocks, reply).await,
+            Ask::Invoke(blocks, wish, reply) => {
+                let sent = self.begin_with_skill(blocks, &wish).await;
+                respond(reply, sent)
+            }
             Ask::Stop(reply) => {
                 self.calls.stop_taken();
                 let stopped = self.stop().await;
@@ -194,12 +201,13 @@ impl Session {
             self.queue_changed().await?;
             return Ok(Sent::Queued { id });
         }
+        self.must_be_own()?;
         self.check_folder()?;
         self.begin_turn(blocks).await?;
         Ok(Sent::Started)
     }
 
-    fn check_folder(&self) -> Result<(), ApiError> {
+    pub(super) fn check_folder(&self) -> Result<(), ApiError> {
         if self.folder.is_dir() {
             Ok(())
         } else {
@@ -285,6 +293,7 @@ impl Session {
     async fn set_mode(&mut self, mode: Mode) -> Result<(), ApiError> {
         self.info.mode = mode;
         self.store_head().await?;
+        self.pass_mode_on(mode);
         self.review_questions();
         Ok(())
     }
@@ -338,6 +347,7 @@ impl Session {
         if self.away.is_some() {
             return Err(ApiError::new("time.going"));
         }
+        self.must_be_own()?;
         let folder = crate::shared::session_folder(Path::new(folder))?;
         self.info.folder = folder.display().to_string();
         self.enter_folder(folder).await?;

@@ -275,6 +275,7 @@ impl Session {
 
     /// Files must not change under a turn that works with them.
     fn must_rest(&self) -> Result<(), ApiError> {
+        self.must_be_own()?;
         if self.running.is_some() {
             Err(ApiError::new("session.running"))
         } else if self.away.is_some() {

@@ -9,7 +9,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration, time::Instant};
 
 /// What each model last saw of this conversation, by the vendor's name of it. Says what it should find in its
 /// cache. After a restart it is made anew from the ledger (see `super::recall`).
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Seen {
     sent: HashMap<String, Sent>,
     /// Tools and system prompt were frozen anew, and so many tokens might have been read otherwise. Told with the next

@@ -103,9 +103,10 @@ impl Session {
         // What is sent is everything before the message that is about to begin.
         let messages = paired(&self.context).into_owned();
         self.context.push(message);
+        let purpose = if self.fork.is_some() { Purpose::SubAgent } else { Purpose::Turn };
         let Some(running) = &mut self.running else { return };
         let cancel = running.cancel.child_token();
-        let meter = Meter::begin(Purpose::Turn, Some(attempt.turn), Some(id), model);
+        let meter = Meter::begin(purpose, Some(attempt.turn), Some(id), model);
         running.model = Some(ModelCall { attempt, message: id, meter, cancel: cancel.clone() });
         step.jobs.push(Box::new(move |session| session.spawn_model(attempt, id, messages, cancel)));
     }
@@ -219,7 +220,8 @@ impl Session {
         let messages = self.context.len();
         self.size.answered(usage, messages);
         self.restraint.answered();
-        let Some(message) = self.context.last() else { return Vec::new() };
+        let Some(message) = self.context.last().cloned() else { return Vec::new() };
+        self.note_step(&message);
         let calls: Vec<ToolCall> = message.calls().cloned().collect();
         let Some(running) = &mut self.running else { return calls };
         for call in &calls {
@@ -370,6 +372,7 @@ impl Session {
             return;
         }
         if let Some(call) = meter.end(outcome, &mut self.seen) {
+            self.note_bill(&call);
             step.changes.push(Change::Event(Event::CallBilled { call }));
         }
     }

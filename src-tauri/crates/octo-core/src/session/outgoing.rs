@@ -9,6 +9,7 @@ use std::sync::Arc;
 /// What the requests of a session have in common: its frozen prefix, and whom they go to.
 pub(super) struct Outgoing {
     shared: Arc<Shared>,
+    /// Whose prefix it is: a sub-agent's is its parent's.
     session: SessionId,
     model: Option<ModelId>,
     system: Arc<str>,
@@ -62,7 +63,7 @@ impl Session {
     pub(super) fn outgoing(&self) -> Outgoing {
         Outgoing {
             shared: self.shared.clone(),
-            session: self.id(),
+            session: self.root(),
             model: self.model(),
             system: self.system.clone(),
             tools: self.tools.clone(),

@@ -160,7 +160,7 @@ impl Session {
 
     /// Decides again on a call that waits, which is read again first if it is not ready: after a restart.
     fn look_again(&self, question: Question, purpose: Purpose) {
-        let hooks = self.hooks();
+        let (hooks, barred) = (self.hooks(), self.barred());
         let (mut ground, toolset, report) = (self.ground(), self.shared.toolset.clone(), self.reporter());
         let (shared, folder, scope) = (self.shared.clone(), self.info.folder.clone(), self.session_scope());
         let Some(running) = &self.running else { return };
@@ -181,7 +181,7 @@ impl Session {
                         Ok(Seen::Decision(permission::decide_beside(&ground, &effects).await.decision))
                     }
                     None => {
-                        let ready = ready::ready(&toolset, &call, &ground, &hooks, &context).await;
+                        let ready = ready::ready(&toolset, &call, &ground, &hooks, &barred, &context).await;
                         ready.map(|ready| Seen::Ready(Box::new(ready))).map_err(|error| error.text)
                     }
                 }

@@ -44,9 +44,26 @@ pub(super) async fn ready(
     call: &ToolCall,
     ground: &Ground,
     hooks: &Hooks,
+    barred: &[String],
     context: &ToolContext,
 ) -> Result<Ready, ToolError> {
     let ReadCall { name: tool, arguments, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
+    if barred.iter().any(|name| name == tool) {
+        // Nothing of it is looked at. The tools a model is told of never change, so it is said here.
+        return Ok(Ready {
+            tool,
+            effects: Effects::none(),
+            prepared,
+            decision: Decision::Deny { refusal: Refusal::SubAgent, subject: tool.to_owned(), part: None },
+            rewritten: None,
+            nature: Nature::default(),
+            preview: plain(""),
+            arguments,
+            told: None,
+            mode: ground.mode,
+            shell_folder: ground.shell_folder.clone(),
+        });
+    }
     let effects = prepared.effects(&ground.folder).looked_up(&context.http).await;
     // Attaching to a browser may wait for the person; Stop ends that.
     let effects = tokio::select! {

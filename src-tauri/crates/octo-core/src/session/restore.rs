@@ -8,10 +8,11 @@ use super::{
     calls::OpenCall,
     compacting::Restraint,
     fallback::Fallback,
+    fork::{Forked, Lifeline},
     idle::Pause,
     meter::Seen,
     state::{Change, Patience, Running, Session},
-    tasks::{TurnTask, Watch},
+    tasks::Watch,
     turns::Step,
 };
 use crate::{
@@ -56,12 +57,19 @@ impl Session {
         let stored = shared.store.read(move |reader| reader.resume(id)).await.map_err(ApiError::from)?;
         let stored =
             stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
-        let scope = format!("session/{id}");
+        // What it shares with its parent, for a sub-agent.
+        let root = stored.fork.as_ref().map_or(id, |fork| fork.origin.session);
+        let line = shared.forks.take(id);
+        let scope = format!("session/{root}");
         let rules = shared.allowed(stored.info.folder.clone(), scope).await?;
-        let (scratch, shell_place) = (shared.scratch(id)?, shared.shell_place(id)?);
+        let (scratch, shell_place) = (shared.scratch(root)?, shared.shell_place(id)?);
         let folder = PathBuf::from(&stored.info.folder);
         let frozen = Frozen::of(&shared, &stored).await?;
-        let unfinished = stored.unfinished.clone();
+        let mut unfinished = stored.unfinished.clone();
+        if stored.fork.is_some() && line.is_none() {
+            // Nobody waits for its summary any more.
+            unfinished = unfinished.map(|turn| StoredTurn { stopping: true, ..turn });
+        }
         let todos = TodoList(Arc::new(Mutex::new(TodoState {
             items: stored.todos.clone(),
             last_id: stored.todo_last_id,
@@ -69,7 +77,7 @@ impl Session {
         let size = Size::restored(stored.context_tokens, &stored.context);
         let seat = shared.browser.seat(id, shared.outputs(id));
         let mut session = Self {
-            files: files_of(&shared, id, &folder, &scratch, &shell_place),
+            files: files_of(&shared, (id, root), &folder, &scratch, &shell_place)?,
             shell: shell_of(&shared, id, &shell_place, &inbox),
             shared,
             inbox,
@@ -104,8 +112,11 @@ impl Session {
             away: None,
             calls,
             patience: Patience::None,
+            fork: None,
             waiting_for_idle: Vec::new(),
         };
+        let kept = line.map(|line| session.take_over(line));
+        session.fork = stored.fork.map(|fork| Forked::new(fork, kept));
         if session.seen.is_same_prefix() {
             session.recall(&stored.last_calls);
         }
@@ -186,13 +197,14 @@ impl Session {
         let (machine, actions) = Turn::restore(Limits::default(), &restored);
         self.running = Some(Running {
             machine,
-            task: TurnTask::new(self, stored.turn.id),
+            task: self.turn_task(stored.turn.id),
             view: stored.turn,
             cancel: self.ending.child_token(),
             model: None,
             pause: None,
             calls,
             questions,
+            forks: HashMap::new(),
             answered: HashSet::new(),
             checking: None,
             budget: None,
@@ -227,6 +239,17 @@ impl Session {
         }
     }
 
+    /// Takes what its parent hands over.
+    fn take_over(&mut self, line: Lifeline) -> super::fork::FromParent {
+        let Lifeline { kept, looking, granted, allowance, attached, seen } = line;
+        self.watch = Watch::beside(looking);
+        self.granted_sites = granted;
+        self.allowance = allowance;
+        self.attached = attached;
+        self.seen = seen;
+        kept
+    }
+
     /// The calls of the turn's last message, if their results are not in the context yet, and what came
     /// before them.
     fn last_batch(&self, turn: octo_protocol::TurnId) -> (Option<StoredBatch>, Closed) {
@@ -250,7 +273,8 @@ impl Session {
     /// Makes a folder the session's own: files and commands start from it from now on. Commands in the background
     /// go on where they are.
     pub(super) async fn enter_folder(&mut self, folder: PathBuf) -> Result<(), ApiError> {
-        self.files = files_of(&self.shared, self.id(), &folder, &self.scratch, &self.shell_place);
+        let ids = (self.id(), self.root());
+        self.files = files_of(&self.shared, ids, &folder, &self.scratch, &self.shell_place)?;
         self.rules = self.shared.allowed(folder.display().to_string(), self.session_scope()).await?;
         self.folder = folder;
         Ok(())
@@ -313,12 +337,24 @@ fn schemas(tools_json: &str) -> Result<Arc<[octo_llm::ToolSchema]>, ApiError> {
         .collect())
 }
 
-fn files_of(shared: &Shared, id: SessionId, folder: &Path, scratch: &Path, shell_place: &Path) -> Files {
+/// The files of a session, and of the one whose task it works on.
+fn files_of(
+    shared: &Shared,
+    (id, root): (SessionId, SessionId),
+    folder: &Path,
+    scratch: &Path,
+    shell_place: &Path,
+) -> Result<Files, ApiError> {
     let mut readable = shared.readable();
     readable.push(shared.outputs(id));
     readable.push(shell_place.join("logs"));
+    if root != id {
+        // What its parent's conversation speaks of.
+        readable.push(shared.outputs(root));
+        readable.push(shared.shell_place(root)?.join("logs"));
+    }
     let scope = Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
-    Files::new(scope).recording(shared.time.recorder(id))
+    Ok(Files::new(scope).recording(shared.time.recorder(root)))
 }
 
 fn shell_of(
@@ -341,7 +377,8 @@ fn shell_of(
 /// Whether a session left open by an earlier process of this kind is gone on with at the start.
 pub(crate) fn resumes_at_start(own: Source) -> &'static [Source] {
     match own {
-        Source::Window | Source::Demo => &[Source::Window, Source::Demo],
-        Source::Headless => &[Source::Headless],
+        // Sub-agents are ended then: nobody waits for them any more.
+        Source::Window | Source::Demo | Source::SubAgent => &[Source::SubAgent, Source::Window, Source::Demo],
+        Source::Headless => &[Source::SubAgent, Source::Headless],
     }
 }

@@ -8,6 +8,8 @@ use super::{
     calls::OpenCall,
     compacting::{Restraint, Swap},
     fallback::Fallback,
+    fork::Forked,
+    forking::ForksOfTurn,
     idle::Pause,
     journey::Away,
     meter::Seen,
@@ -82,6 +84,8 @@ pub(crate) struct Session {
     /// What is asked of it while it cannot listen.
     pub(super) calls: Calls,
     pub(super) patience: Patience,
+    /// What it is as a sub-agent; none for every other session.
+    pub(super) fork: Option<Forked>,
     /// Who is told when no turn runs any more.
     pub(super) waiting_for_idle: Vec<super::Reply<()>>,
 }
@@ -107,6 +111,8 @@ pub(crate) struct Running {
     /// The calls of the open batch, in order.
     pub(super) calls: Vec<OpenCall>,
     pub(super) questions: Vec<Question>,
+    /// Its sub-agents.
+    pub(super) forks: ForksOfTurn,
     /// Questions the person said yes to whose calls are being read again; see `super::questions`.
     pub(super) answered: HashSet<QuestionId>,
     /// What was spent is being looked up; a model call follows.
@@ -152,6 +158,7 @@ impl Session {
             return Ok(());
         }
         self.store(Arc::new(changes)).await?;
+        self.tell_parent();
         if self.running.is_none() {
             for waiting in self.waiting_for_idle.drain(..) {
                 // One that no longer waits needs no word.
@@ -214,7 +221,11 @@ impl Session {
 
     fn status(&self) -> SessionStatus {
         match &self.running {
-            Some(running) if running.questions.is_empty() && running.budget.is_none() => {
+            Some(running)
+                if running.questions.is_empty()
+                    && running.budget.is_none()
+                    && !running.has_waiting_fork() =>
+            {
                 SessionStatus::Running
             }
             Some(_) => SessionStatus::Waiting,
@@ -223,9 +234,9 @@ impl Session {
         }
     }
 
-    /// The rules of the folder and of this session are kept under these names.
+    /// The rules of the folder and of this session are kept under these names; a sub-agent's are its parent's.
     pub(super) fn session_scope(&self) -> String {
-        format!("session/{}", self.id())
+        format!("session/{}", self.root())
     }
 
     /// A message of Octo's own making.
@@ -304,7 +315,9 @@ fn write(tx: &mut Tx<'_>, id: SessionId, changes: &[Change]) -> Result<(), Store
         match change {
             Change::Event(event) => {
                 tx.emit(Topic::Session { id }, event.clone())?;
-                if let Event::SessionChanged { info } = event {
+                if let Event::SessionChanged { info } = event
+                    && info.source != Source::SubAgent
+                {
                     tx.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
                 }
             }

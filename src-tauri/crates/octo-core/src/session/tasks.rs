@@ -56,6 +56,18 @@ pub(super) struct Loose {
     settled: Option<CancellationToken>,
 }
 
+impl Watch {
+    /// Of a sub-agent: its parent's task waits for what its commands changed.
+    pub(super) fn beside(looking: TaskTracker) -> Self {
+        Self { looking, ..Self::default() }
+    }
+
+    /// Where what ended commands changed is looked for.
+    pub(super) fn looking(&self) -> TaskTracker {
+        self.looking.clone()
+    }
+}
+
 impl Loose {
     /// Waits until what ended commands changed is recorded.
     async fn looked(&self) {
@@ -145,6 +157,9 @@ pub(super) fn goes_on(outcome: &Result<ToolOutput, ToolError>) -> Option<String>
 impl Session {
     /// The beginning of the person's message of a turn: what its task is called.
     pub(super) fn summary_of(&self, turn: TurnId) -> String {
+        if let Some(summary) = self.summary_of_parent() {
+            return summary;
+        }
         let said =
             self.context.iter().find(|message| message.turn == turn && message.meta.origin == Origin::Person);
         said.map(octo_protocol::Message::text).unwrap_or_default()
@@ -205,6 +220,10 @@ impl Session {
 
     /// The turn is over: its task ends next.
     pub(super) fn task_ends(&mut self, task: TurnTask) {
+        if self.fork.is_some() {
+            // It is its parent's, and ends with the parent's turn.
+            return;
+        }
         let summary = self.summary_of(task.turn);
         self.task_ending = Some(Ending { task, summary });
     }

@@ -3,6 +3,7 @@
 
 use crate::turn::Settle;
 use octo_protocol::{CallStatus, Refusal};
+use std::path::Path;
 
 /// Status and words of a call that gets its result without having run to its end.
 pub(super) fn settled(how: Settle) -> (CallStatus, &'static str) {
@@ -82,6 +83,9 @@ fn refused(why: Refusal) -> &'static str {
         Refusal::Address => {
             "Refused, nothing was done: no task may go to this address, in any mode. Do not try it in another form; find another way or ask the person."
         }
+        Refusal::SubAgent => {
+            "Refused, nothing was done: a sub-agent may not use this tool here. Do without it, and say in your summary what is left to do."
+        }
         Refusal::Ruled => {
             "Refused, nothing was done: the person's own policy says this never runs. Do not try it in another form; find another way or ask the person."
         }
@@ -110,3 +114,43 @@ pub(super) const TRUNCATED: &str = "Your last message reached the output limit a
 /// Told when the person lets a stopped or failed turn go on.
 pub(super) const GO_ON: &str =
     "The work was interrupted here. The person asks you to go on from where you were.";
+
+/// Before a skill's instructions, in the result of the call that asked for them.
+pub(super) fn skill_loaded(name: &str) -> String {
+    format!("Instructions of the skill {name}. Follow them now for the task you invoked it with.\n\n")
+}
+
+/// Behind instructions that were too long.
+pub(super) fn skill_cut(whole: Option<&Path>) -> String {
+    match whole {
+        Some(path) => format!("\n\n[Cut here. The whole is in {}; read on there.]", path.display()),
+        None => "\n\n[Cut here: the instructions are too long, and the rest could not be kept.]".to_owned(),
+    }
+}
+
+/// What a sub-agent is told before its task.
+pub(super) fn forked(name: &str, instructions: &str, forbidden: &[String]) -> String {
+    let tools = if forbidden.is_empty() {
+        String::new()
+    } else {
+        format!(" Calls of these tools are refused: {}.", forbidden.join(", "))
+    };
+    format!(
+        "From here on you are a sub-agent: you do the one task below by the instructions of the skill {name}, and then \
+         end. What came before is background; do not go on with it. What you say last goes back to the main \
+         conversation as your summary, at most 3,500 characters: results, file paths and what is left to do, not the \
+         way there. You cannot invoke skills or undo tasks, and commands you leave running end with you.{tools}\n\n\
+         {}",
+        instructions.trim()
+    )
+}
+
+/// Behind a summary that was too long.
+pub(super) const FORK_CUT: &str = "\n[Cut; the rest is in the sub-agent's session.]";
+
+/// Told of a sub-agent the person stopped.
+pub(super) const FORK_STOPPED: &str =
+    "What it had done until then remains. Do not start it again unless the person asks.";
+
+/// The result of a sub-agent whose session broke off.
+pub(super) const FORK_LOST: &str = "Its session could not go on, so there is no summary. What it had done until then remains; check before you go on.";

@@ -7,7 +7,6 @@ use super::{
     Report,
     calls::OpenCall,
     state::{Change, Running, Session, now},
-    tasks::TurnTask,
     texts,
 };
 use crate::{
@@ -19,7 +18,10 @@ use octo_protocol::{
     ApiError, Block, Event, Message, MessageEnd, NoticeKind, Origin, Queued, Role, SessionStatus, TurnEnd,
     TurnId, TurnView, Usage,
 };
-use std::{collections::HashSet, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 /// How long a stopped call may take to end before it is given up. The promise is three seconds in all.
 const STOP_PATIENCE: Duration = Duration::from_millis(2_500);
@@ -80,6 +82,7 @@ impl Session {
         if self.away.is_some() {
             return Err(ApiError::new("time.going"));
         }
+        self.must_be_own()?;
         let Some(last) = self.context.last() else { return Err(ApiError::new("session.nothing_to_retry")) };
         let (role, id, has_calls) = (last.role, last.id, last.calls().next().is_some());
         let was_cut = matches!(last.meta.end, Some(MessageEnd::Cut) | None);
@@ -103,7 +106,7 @@ impl Session {
         self.finish(step).await
     }
 
-    fn open_turn(&mut self, turn: TurnId, began: Began, step: &mut Step) {
+    pub(super) fn open_turn(&mut self, turn: TurnId, began: Began, step: &mut Step) {
         self.background.turn_began(began);
         // What goes on beside the conversation between turns gives way to the turn.
         self.end_side_call(step);
@@ -122,13 +125,14 @@ impl Session {
         self.info.updated_at = view.started_at;
         self.running = Some(Running {
             machine: Turn::new(Limits::default()),
-            task: TurnTask::new(self, turn),
+            task: self.turn_task(turn),
             view,
             cancel: self.ending.child_token(),
             model: None,
             pause: None,
             calls: Vec::new(),
             questions: Vec::new(),
+            forks: HashMap::new(),
             answered: HashSet::new(),
             checking: None,
             budget: None,
@@ -197,7 +201,7 @@ impl Session {
 
     /// Puts what waits into the conversation: the ends of commands, then the person's messages, one each, in their
     /// order.
-    fn drain_queue(&mut self, turn: TurnId, step: &mut Step) {
+    pub(super) fn drain_queue(&mut self, turn: TurnId, step: &mut Step) {
         self.tell_ends(turn, step);
         if self.queue.is_empty() {
             return;
@@ -210,7 +214,7 @@ impl Session {
 
     /// Adds the person's message, told about the surroundings if they changed, and names the session by
     /// its first one.
-    fn add_person_message(&mut self, turn: TurnId, blocks: Vec<Block>, step: &mut Step) {
+    pub(super) fn add_person_message(&mut self, turn: TurnId, blocks: Vec<Block>, step: &mut Step) {
         let is_first = self.context.is_empty();
         if is_first
             && self.info.title.is_empty()
@@ -265,11 +269,15 @@ impl Session {
         self.info.updated_at = at;
         self.info.usage += running.view.usage;
         let (finished, id) = (end == TurnEnd::Finished, running.view.id);
+        self.note_end(id, &end);
         let turn = TurnView { ended_at: Some(at), end: Some(end), ..running.view };
         let ended = turn.clone();
         step.changes.push(Change::Event(Event::TurnEnded { turn }));
         self.task_ends(running.task);
-        step.jobs.push(Box::new(move |session| session.hear_hooks_at_end(ended)));
+        // What a sub-agent finished is a step of its parent's turn.
+        if self.fork.is_none() {
+            step.jobs.push(Box::new(move |session| session.hear_hooks_at_end(ended)));
+        }
         step.jobs.push(Box::new(Session::begin_pause));
         step.jobs.push(Box::new(|session| session.seat.let_go()));
         if finished && self.queue.is_empty() {

@@ -2,8 +2,8 @@
 
 use super::{BATCH, HomeTrash, blocking, explained, keep, unreadable};
 use octo_protocol::{
-    ApiError, EmptyReport, Millis, OnConflict, PresentThing, RemovedBy, Restored, TrashChoice, TrashId,
-    TrashKind, TrashLook, TrashTotals,
+    ApiError, EmptyReport, Millis, OnConflict, PresentThing, RemovedBy, Restored, SessionId, TrashChoice,
+    TrashId, TrashKind, TrashLook, TrashTotals,
 };
 use octo_store::TrashRow;
 use octo_workspace::{Blobs, IfTaken, Look, Present, Removal, Sweep, TrashError, path_of};
@@ -121,16 +121,22 @@ impl HomeTrash {
     async fn purge_session(&self, row: &TrashRow) -> Result<(), ApiError> {
         let (id, session) = (row.entry.id, row.entry.session);
         let gone = self.store.write(move |tx| {
+            let mut sessions: Vec<SessionId> = session.into_iter().collect();
             if let Some(session) = session {
+                // Its sub-agents go with it.
+                sessions.extend(tx.forks(session)?);
                 tx.purge_session(session)?;
             }
-            tx.trash_drop(&[id])
+            tx.trash_drop(&[id])?;
+            Ok(sessions)
         });
-        gone.await.map_err(ApiError::from)?;
-        let Some(session) = session else { return Ok(()) };
+        let gone = gone.await.map_err(ApiError::from)?;
         let files = self.files.clone();
         blocking(move || {
-            files.forget_session(session).map_err(|error| ApiError::new("trash.stays").detail(error))
+            for session in gone {
+                files.forget_session(session).map_err(|error| ApiError::new("trash.stays").detail(error))?;
+            }
+            Ok(())
         })
         .await
     }

@@ -106,7 +106,7 @@ impl Rig {
     pub async fn start_with(&self, mode: Mode, blocks: Vec<Block>) -> SessionId {
         let call = StartSession {
             folder: self.home.work().display().to_string(),
-            profile: Profile::General,
+            profile: Profile::GENERAL,
             mode,
             model: None,
             effort: None,

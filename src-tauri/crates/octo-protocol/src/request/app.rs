@@ -2,8 +2,8 @@
 
 use super::{Call, Request};
 use crate::{
-    ApiError, BlobHash, Block, CertificateSource, SearchProviderDraft, SearchProviderKind, SettingsPatch,
-    SettingsSnapshot,
+    ApiError, BlobHash, Block, CertificateSource, ProfileInfo, SearchProviderDraft, SearchProviderKind,
+    SettingsPatch, SettingsSnapshot,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -45,6 +45,8 @@ super::domain! {
             /// The folder whose skills are commands too; none for the built-in ones and the skills that need none.
             folder: Option<String>,
         } -> Commands;
+        /// The profiles a session can start with.
+        ListProfiles {} -> Profiles;
         /// Keep a pasted or dropped picture.
         PutBlob {
             /// Its bytes, base64. At most 20 MiB decoded.
@@ -94,6 +96,14 @@ pub struct CommandInfo {
     pub description: Option<String>,
     /// What its argument is, as a hint; empty when it takes none.
     pub argument: String,
+}
+
+/// The profiles a session can start with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Profiles {
+    /// Octo's own first, then the person's, by name.
+    pub profiles: Vec<ProfileInfo>,
 }
 
 /// What became of files that were to be attached.

@@ -63,7 +63,7 @@ impl Tx<'_> {
             [key.0],
         )?;
         for (position, message) in (0_i64..).zip(messages) {
-            let message = self.message_key(key, *message)?;
+            let message = self.seen_key(key, *message)?;
             self.change_one(
                 "the session",
                 "INSERT INTO context (session, generation, position, message)
@@ -78,7 +78,7 @@ impl Tx<'_> {
     /// bring it back. It stays in the transcript.
     pub fn drop_from_context(&mut self, session: SessionId, message: MessageId) -> Result<(), StoreError> {
         let key = self.key(session)?;
-        let message = self.message_key(key, message)?;
+        let message = self.seen_key(key, message)?;
         self.change("DELETE FROM context WHERE session = ?1 AND message = ?2", [key.0, message])?;
         Ok(())
     }

@@ -20,6 +20,13 @@ macro_rules! call_columns {
     };
 }
 
+/// The lines of a turn `?1` and of what sub-agents did for it.
+macro_rules! of_turn {
+    () => {
+        " FROM ledger WHERE turn = ?1 OR session IN (SELECT session FROM forks WHERE turn = ?1)"
+    };
+}
+
 /// Sums of [`spending`], in its order. `total` is real where a sum of whole numbers would fail: nonsense a
 /// provider reported must not make the page unreadable.
 macro_rules! sums {
@@ -77,13 +84,9 @@ fn spending(row: &Row<'_>, first: usize) -> Result<Spending, StoreError> {
 }
 
 impl Reader<'_> {
-    /// The calls of a turn, oldest first.
+    /// The calls of a turn and of its sub-agents, oldest first.
     pub fn calls_billed(&self, turn: TurnId) -> Result<Vec<BilledCall>, StoreError> {
-        self.rows(
-            concat!("SELECT ", call_columns!(), " FROM ledger WHERE turn = ?1 ORDER BY key"),
-            [turn.to_string()],
-            call,
-        )
+        self.rows(concat!("SELECT ", call_columns!(), of_turn!(), " ORDER BY key"), [turn.to_string()], call)
     }
 
     /// Of each model the last call of a session that belonged to the work, was answered in part at least and said
@@ -102,27 +105,29 @@ impl Reader<'_> {
         )
     }
 
-    /// What a turn spent.
+    /// What a turn spent, sub-agents included.
     pub fn turn_spending(&self, turn: TurnId) -> Result<Spending, StoreError> {
-        let found = self.row(
-            concat!("SELECT ", sums!(), " FROM ledger WHERE turn = ?1"),
-            [turn.to_string()],
-            |row| spending(row, 0),
-        )?;
+        let found =
+            self.row(concat!("SELECT ", sums!(), of_turn!()), [turn.to_string()], |row| spending(row, 0))?;
         Ok(found.unwrap_or_default())
     }
 
-    /// What a session spent.
+    /// What a session spent, sub-agents included.
     pub fn session_spending(&self, session: SessionId) -> Result<Spending, StoreError> {
         let key = self.key(session)?;
         self.spending_of(key)
     }
 
     pub(crate) fn spending_of(&self, session: SessionKey) -> Result<Spending, StoreError> {
-        let found =
-            self.row(concat!("SELECT ", sums!(), " FROM ledger WHERE session = ?1"), [session.0], |row| {
-                spending(row, 0)
-            })?;
+        let found = self.row(
+            concat!(
+                "SELECT ",
+                sums!(),
+                " FROM ledger WHERE session = ?1 OR session IN (SELECT session FROM forks WHERE parent = ?1)"
+            ),
+            [session.0],
+            |row| spending(row, 0),
+        )?;
         Ok(found.unwrap_or_default())
     }
 

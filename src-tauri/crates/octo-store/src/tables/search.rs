@@ -127,7 +127,7 @@ impl Reader<'_> {
                 concat!(
                     "SELECT ",
                     head_columns!(),
-                    " FROM sessions WHERE deleted_at IS NULL
+                    " FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent'
                      AND +key IN (SELECT rowid FROM titles_fts WHERE titles_fts MATCH ?1)
                      ORDER BY pinned DESC, updated_at DESC, key DESC"
                 ),
@@ -137,7 +137,7 @@ impl Reader<'_> {
                 concat!(
                     "SELECT ",
                     head_columns!(),
-                    " FROM sessions WHERE deleted_at IS NULL
+                    " FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent'
                      AND title LIKE ?1 ESCAPE '\\' ORDER BY pinned DESC, updated_at DESC, key DESC"
                 ),
                 like(word),
@@ -257,7 +257,11 @@ impl Reader<'_> {
             return Ok(info.clone());
         }
         let info = self.row(
-            concat!("SELECT ", head_columns!(), " FROM sessions WHERE key = ?1 AND deleted_at IS NULL"),
+            concat!(
+                "SELECT ",
+                head_columns!(),
+                " FROM sessions WHERE key = ?1 AND deleted_at IS NULL AND source <> 'sub_agent'"
+            ),
             [session.0],
             head,
         )?;

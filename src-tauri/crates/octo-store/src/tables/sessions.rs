@@ -78,47 +78,53 @@ impl Reader<'_> {
     ) -> Result<(Vec<SessionInfo>, u64), StoreError> {
         let query = query.trim();
         let total = |row: &Row<'_>| read_count(row, 0);
-        let (page, total) =
-            if query.is_empty() {
-                (
-                    self.rows(
-                        concat!(
-                            "SELECT ",
-                            head_columns!(),
-                            " FROM sessions WHERE deleted_at IS NULL",
-                            list_order!(),
-                            " LIMIT ?1 OFFSET ?2"
-                        ),
-                        [limit, offset],
-                        head,
-                    )?,
-                    self.row("SELECT count(*) FROM sessions WHERE deleted_at IS NULL", [], total)?,
-                )
-            } else if let Some(phrase) = Needle::new(query).phrase() {
-                (
+        let (page, total) = if query.is_empty() {
+            (
+                self.rows(
+                    concat!(
+                        "SELECT ",
+                        head_columns!(),
+                        " FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent'",
+                        list_order!(),
+                        " LIMIT ?1 OFFSET ?2"
+                    ),
+                    [limit, offset],
+                    head,
+                )?,
+                self.row(
+                    "SELECT count(*) FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent'",
+                    [],
+                    total,
+                )?,
+            )
+        } else if let Some(phrase) = Needle::new(query).phrase() {
+            (
                 // The plus keeps the walk in the list's order; without it the hits would be sorted.
                 self.rows(
                     concat!(
-                        "SELECT ", head_columns!(), " FROM sessions WHERE deleted_at IS NULL
+                        "SELECT ",
+                        head_columns!(),
+                        " FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent'
                          AND +key IN (SELECT rowid FROM titles_fts WHERE titles_fts MATCH ?1)",
-                        list_order!(), " LIMIT ?2 OFFSET ?3"
+                        list_order!(),
+                        " LIMIT ?2 OFFSET ?3"
                     ),
                     params![phrase, limit, offset],
                     head,
                 )?,
                 self.row(
                     "SELECT count(*) FROM titles_fts CROSS JOIN sessions ON sessions.key = titles_fts.rowid
-                     WHERE titles_fts MATCH ?1 AND deleted_at IS NULL",
+                     WHERE titles_fts MATCH ?1 AND deleted_at IS NULL AND source <> 'sub_agent'",
                     [phrase],
                     total,
                 )?,
             )
-            } else {
-                let pattern = like(query);
-                (
+        } else {
+            let pattern = like(query);
+            (
                 self.rows(
                     concat!(
-                        "SELECT ", head_columns!(), " FROM sessions WHERE deleted_at IS NULL
+                        "SELECT ", head_columns!(), " FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent'
                          AND title LIKE ?1 ESCAPE '\\'",
                         list_order!(), " LIMIT ?2 OFFSET ?3"
                     ),
@@ -126,23 +132,23 @@ impl Reader<'_> {
                     head,
                 )?,
                 self.row(
-                    "SELECT count(*) FROM sessions WHERE deleted_at IS NULL AND title LIKE ?1 ESCAPE '\\'",
+                    "SELECT count(*) FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent' AND title LIKE ?1 ESCAPE '\\'",
                     [pattern],
                     total,
                 )?,
             )
-            };
+        };
         Ok((page, total.unwrap_or(0)))
     }
 
-    /// The most recently used session of a folder; the demo's never count.
+    /// The most recently used session of a folder; the demo's and those of sub-agents never count.
     pub fn newest_session_in(&self, folder: &str) -> Result<Option<SessionInfo>, StoreError> {
         self.row(
             concat!(
                 "SELECT ",
                 head_columns!(),
                 " FROM sessions
-                 WHERE folder = ?1 AND deleted_at IS NULL AND source <> ?2
+                 WHERE folder = ?1 AND deleted_at IS NULL AND source <> 'sub_agent' AND source <> ?2
                  ORDER BY updated_at DESC, key DESC LIMIT 1"
             ),
             params![folder, word(&Source::Demo)?],
@@ -179,6 +185,13 @@ impl Reader<'_> {
             },
         )
     }
+
+    /// The hash of the frozen prompt.
+    pub(crate) fn prompt_of(&self, session: SessionKey) -> Result<String, StoreError> {
+        let found =
+            self.row("SELECT prompt FROM sessions WHERE key = ?1", [session.0], |row| Ok(row.get(0)?))?;
+        found.ok_or_else(|| StoreError::Failed("a session without a prompt".to_owned()))
+    }
 }
 
 impl Tx<'_> {
@@ -187,6 +200,18 @@ impl Tx<'_> {
     pub fn create_session(&mut self, new: &NewSession) -> Result<(), StoreError> {
         let prompt = self.freeze(&new.system, &new.toolset)?;
         let info = &new.info;
+        self.insert_session(info, &prompt, &new.toolset.hash)?;
+        self.emit(Topic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
+        self.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
+        Ok(())
+    }
+
+    pub(crate) fn insert_session(
+        &self,
+        info: &SessionInfo,
+        prompt: &str,
+        toolset: &str,
+    ) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO sessions (id, title, folder, profile, mode, model, source, pinned, status, created_at,
                updated_at, usage_input, usage_cache_read, usage_cache_write, usage_output, prompt, toolset)
@@ -208,11 +233,9 @@ impl Tx<'_> {
                 count(info.usage.cache_write),
                 count(info.usage.output),
                 prompt,
-                new.toolset.hash,
+                toolset,
             ],
         )?;
-        self.emit(Topic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
-        self.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
         Ok(())
     }
 
@@ -260,6 +283,7 @@ impl Tx<'_> {
     pub fn soft_delete(&mut self, session: SessionId, at: Millis) -> Result<(), StoreError> {
         let key = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?;
         self.change("UPDATE sessions SET deleted_at = ?2 WHERE key = ?1", [key.0, at])?;
+        self.delete_forks(key, at)?;
         self.emit(Topic::Sessions, Event::SessionRemoved { id: session })?;
         self.trash_session(key, session, at)
     }
@@ -289,6 +313,7 @@ impl Tx<'_> {
         let info = self.session(session)?.ok_or(StoreError::UnknownSession(session))?;
         if changed > 0 {
             self.untrash_session(session)?;
+            self.undelete_forks(key)?;
             self.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
         }
         Ok(info)

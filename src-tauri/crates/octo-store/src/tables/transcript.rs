@@ -67,6 +67,17 @@ impl Reader<'_> {
         .ok_or(StoreError::UnknownMessage(message))
     }
 
+    /// As [`Reader::message_key`], of a message a session may see: its own, or one its parent had said.
+    pub(crate) fn seen_key(&self, session: SessionKey, message: MessageId) -> Result<i64, StoreError> {
+        match self.message_key(session, message) {
+            Err(StoreError::UnknownMessage(_)) => match self.parent_key(session)? {
+                Some(parent) => self.message_key(parent, message),
+                None => Err(StoreError::UnknownMessage(message)),
+            },
+            found => found,
+        }
+    }
+
     /// A page of `limit` messages before `before`, or the newest page; with the turns and calls they
     /// mention.
     ///
@@ -134,6 +145,7 @@ impl Reader<'_> {
             spending: self.spending_of(key)?,
             suggestion,
             budget,
+            fork: self.fork_of(key)?.map(|fork| fork.origin),
         }))
     }
 }

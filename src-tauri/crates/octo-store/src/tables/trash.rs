@@ -326,8 +326,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Takes a session out of the store for good: everything said and done in it. What it cost stays in the
-    /// ledger, so its bare line stays too, without title or folder.
+    /// Takes a session and its sub-agents out of the store for good: everything said and done in them. What it cost
+    /// stays in the ledger, so their bare lines stay too, without title or folder.
     ///
     /// # Errors
     /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] for one that was not deleted.
@@ -338,6 +338,9 @@ impl Tx<'_> {
         }
         // Tables refer to each other in ways only their own code knows; what is left over fails the commit.
         self.connection.execute_batch("PRAGMA defer_foreign_keys = ON")?;
+        for fork in self.forks(session)? {
+            self.purge_session(fork)?;
+        }
         let (rows, events) = (key.rows(), key.events());
         for table in ["blocks", "messages"] {
             let sql = format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2");

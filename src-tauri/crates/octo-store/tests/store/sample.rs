@@ -7,7 +7,7 @@ pub fn head(title: &str) -> SessionInfo {
         id: SessionId::new(),
         title: title.to_owned(),
         folder: "/home/me/project".to_owned(),
-        profile: Profile::Coding,
+        profile: Profile::CODING,
         mode: Mode::AskRisky,
         model: Some(ModelId::new()),
         effort: None,

@@ -60,7 +60,7 @@ impl Home {
             id: session,
             title: String::new(),
             folder: base.join("in").to_string_lossy().into_owned(),
-            profile: Profile::General,
+            profile: Profile::GENERAL,
             mode: Mode::Autonomous,
             model: None,
             effort: None,

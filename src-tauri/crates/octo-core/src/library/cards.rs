@@ -1,0 +1,88 @@
+//! Skills as clients see them.
+
+use super::Shelf;
+use octo_protocol::{
+    ApiError, SkillCaller, SkillCard, SkillFile, SkillFileKind, SkillOrigin, SkillTrust, SkillWay, Switch,
+};
+use octo_skills::{Candidate, CandidateKind, Invocable, Run, Skill, Trust, Warning};
+
+/// Files of a skill that are listed.
+pub(super) const FILES: usize = 200;
+
+impl Shelf {
+    /// All cards: the folder's own first, then the person's, then Octo's, each by name.
+    pub(crate) fn cards(&self, versions: impl Fn(&octo_protocol::SkillRef) -> u32) -> Vec<SkillCard> {
+        let mut skills: Vec<&Skill> =
+            self.catalogue.skills().iter().chain(self.catalogue.shadowed()).collect();
+        skills.sort_by(|one, other| {
+            other.source.cmp(&one.source).then_with(|| one.name.cmp(&other.name))
+        });
+        skills.into_iter().map(|skill| self.card(skill, versions(&self.named(skill)))).collect()
+    }
+
+    pub(super) fn card(&self, skill: &Skill, versions: u32) -> SkillCard {
+        let choice = self.choice(skill);
+        let fields = &skill.fields;
+        let shadows = self.catalogue.shadowed().iter().find(|other| other.name == skill.name);
+        SkillCard {
+            skill: self.named(skill),
+            description: fields.description.clone(),
+            description_zh: fields.description_zh.clone(),
+            argument: fields.argument_hint.clone().unwrap_or_default(),
+            folder: skill.folder.display().to_string(),
+            way: match fields.run {
+                Run::Inline => SkillWay::Inline,
+                Run::Fork { .. } => SkillWay::Fork,
+            },
+            caller: match (fields.person_invocation, fields.model_invocation) {
+                (Invocable::Yes, Invocable::No) => SkillCaller::Person,
+                (Invocable::No, _) => SkillCaller::Agent,
+                (Invocable::Yes, Invocable::Yes) => SkillCaller::Anyone,
+            },
+            trust: match (skill.trust, choice.accepted) {
+                (Trust::Trusted, _) => SkillTrust::Trusted,
+                (Trust::Untrusted, None) => SkillTrust::Unseen,
+                (Trust::Untrusted, Some(_)) => SkillTrust::Changed,
+            },
+            on: skill.switches.on,
+            automatic: if skill.is_automatic() { Switch::On } else { Switch::Off },
+            warnings: skill.warnings.iter().map(told).collect(),
+            error: skill.error.as_ref().map(told),
+            shadows: skill.shadowed_by.is_none().then_some(shadows).flatten().map(|other| other.source),
+            used_at: choice.used_at,
+            versions,
+        }
+    }
+}
+
+/// A remark as a key of the word catalogue.
+pub(super) fn told(warning: &Warning) -> ApiError {
+    let error = ApiError::new(warning.key);
+    warning.args.iter().fold(error, |error, (name, value)| error.arg(name.as_str(), value))
+}
+
+/// The tools a skill's author wants it to use, by Octo's names where there are such.
+pub(super) fn tools(skill: &octo_skills::Fields) -> Vec<String> {
+    skill.allowed_tools.iter().map(|grant| grant.tool.map_or_else(|| grant.written.clone(), str::to_owned)).collect()
+}
+
+/// The files of a skill that could be installed.
+pub(super) fn files(candidate: &Candidate) -> Vec<SkillFile> {
+    let kind = |kind| match kind {
+        CandidateKind::Plain => SkillFileKind::Data,
+        CandidateKind::Script | CandidateKind::Program => SkillFileKind::Script,
+    };
+    let files = candidate.files.iter().take(FILES);
+    files.map(|file| SkillFile { path: file.path.clone(), size: file.bytes, kind: kind(file.kind) }).collect()
+}
+
+/// Where a skill comes from, in a word or two for the model and for cards.
+pub(super) fn label(origin: SkillOrigin) -> &'static str {
+    match origin {
+        SkillOrigin::Bundled => "octo",
+        SkillOrigin::User => "yours",
+        SkillOrigin::Project => "project",
+        SkillOrigin::UserClaude | SkillOrigin::ProjectClaude => "claude",
+        SkillOrigin::UserAgents | SkillOrigin::ProjectAgents => "agents",
+    }
+}

@@ -1,0 +1,180 @@
+//! What a person does with memories, SOUL.md and USER.md.
+
+use super::{Library, blocking};
+use crate::{prompt::MAX_PERSONA, session::now, trash::HomeTrash};
+use octo_protocol::{
+    ApiError, MEMORY_BODY, Memories, MemoryCard, MemorySheet, Persona, PersonaKind, RemovedBy, SessionId,
+};
+use octo_skills::{Memory, MemoryError, NewMemory};
+use octo_store::MemoryWriter;
+use octo_workspace::{Removal, private_folder, write_private};
+use std::collections::HashMap;
+
+/// A memory as somebody wants it written.
+pub(crate) struct MemoryDraft {
+    /// Its file; none for a new one.
+    pub(crate) file: Option<String>,
+    pub(crate) topic: String,
+    pub(crate) description: String,
+    pub(crate) body: String,
+    /// What stands for the file as the writer saw it; none where they did not look.
+    pub(crate) version: Option<String>,
+}
+
+impl Library {
+    /// Memories that contain all words of `query`, newest first.
+    pub(crate) async fn list_memories(&self, query: String) -> Result<Memories, ApiError> {
+        let writers = self.writers().await?;
+        let memories = self.0.memories.clone();
+        let found = blocking(move || Ok(memories.search(&query))).await?;
+        Ok(Memories { memories: found.iter().map(|memory| card(memory, &writers)).collect() })
+    }
+
+    /// One memory.
+    pub(crate) async fn memory(&self, file: String) -> Result<MemorySheet, ApiError> {
+        let writers = self.writers().await?;
+        let memories = self.0.memories.clone();
+        blocking(move || {
+            let memory = memories.get(&file).map_err(told)?;
+            let path = memories.path(&file).map_err(told)?;
+            Ok(MemorySheet {
+                card: card(&memory, &writers),
+                body: memory.body,
+                version: memory.version,
+                path: path.display().to_string(),
+            })
+        })
+        .await
+    }
+
+    /// A memory was read by an agent: it is among the newest again.
+    pub(crate) async fn recall(&self, file: String) -> Result<MemorySheet, ApiError> {
+        let memories = self.0.memories.clone();
+        let name = file.clone();
+        blocking(move || memories.recalled(&name).map_err(told)).await?;
+        self.memory(file).await
+    }
+
+    /// Writes a memory: for a person, or for a session.
+    pub(crate) async fn remember(
+        &self,
+        draft: MemoryDraft,
+        by: Option<SessionId>,
+    ) -> Result<MemorySheet, ApiError> {
+        let memories = self.0.memories.clone();
+        let written = blocking(move || {
+            let MemoryDraft { file, topic, description, body, version } = draft;
+            let new = NewMemory { topic: &topic, description: &description, body: &body };
+            match (file, version) {
+                (None, _) => memories.add(new),
+                (Some(file), Some(version)) => memories.change(&file, new, &version),
+                // Nobody looked at it before: what is there now is what is replaced.
+                (Some(file), None) => {
+                    let version = memories.get(&file).map_err(told)?.version;
+                    memories.change(&file, new, &version)
+                }
+            }
+            .map_err(told)
+        })
+        .await?;
+        let file = written.file.clone();
+        let stored = self.0.store.write(move |tx| tx.memory_written(&file, by, now())).await;
+        stored.map_err(ApiError::from)?;
+        self.changed();
+        self.memory(written.file).await
+    }
+
+    /// Puts a memory into the trash.
+    pub(crate) async fn forget(
+        &self,
+        file: String,
+        who: RemovedBy,
+        session: Option<SessionId>,
+        trash: &HomeTrash,
+    ) -> Result<(), ApiError> {
+        let path = self.0.memories.path(&file).map_err(told)?;
+        let memories = self.0.memories.clone();
+        blocking(move || memories.get(&file).map(|_| ()).map_err(told)).await?;
+        trash.throw_away(path, Removal { who, session, project: None, command: None }).await?;
+        self.changed();
+        Ok(())
+    }
+
+    /// The newest memories, a line each, for a model.
+    pub(crate) async fn overview(&self) -> Result<String, ApiError> {
+        let memories = self.0.memories.clone();
+        blocking(move || Ok(memories.overview())).await
+    }
+
+    /// SOUL.md and USER.md.
+    pub(crate) async fn persona(&self) -> Result<Persona, ApiError> {
+        let agents = self.0.agents.clone();
+        blocking(move || Ok(Persona { files: [PersonaKind::Soul, PersonaKind::User].map(|kind| agents.file(kind)).to_vec() }))
+            .await
+    }
+
+    /// Writes SOUL.md or USER.md; empty text brings Octo's own words back. What was there goes to the trash.
+    pub(crate) async fn write_persona(
+        &self,
+        kind: PersonaKind,
+        text: String,
+        trash: &HomeTrash,
+    ) -> Result<Persona, ApiError> {
+        if text.len() > MAX_PERSONA {
+            return Err(ApiError::new("memory.persona_too_long").arg("most", MAX_PERSONA / 1_000));
+        }
+        let path = self.0.agents.path(kind);
+        if path.symlink_metadata().is_ok() {
+            let removal = Removal { who: RemovedBy::Person, session: None, project: None, command: None };
+            trash.throw_away(path.clone(), removal).await?;
+        }
+        if !text.trim().is_empty() {
+            let folder = self.0.agents.folder().to_owned();
+            blocking(move || {
+                let unwritable =
+                    |error| ApiError::new("memory.unwritable").arg("path", path.display()).detail(error);
+                private_folder(&folder).map_err(unwritable)?;
+                write_private(&path, format!("{}\n", text.trim()).as_bytes()).map_err(unwritable)
+            })
+            .await?;
+        }
+        self.changed();
+        self.persona().await
+    }
+
+    async fn writers(&self) -> Result<HashMap<String, MemoryWriter>, ApiError> {
+        self.0.store.read(|reader| reader.memory_writers()).await.map_err(ApiError::from)
+    }
+}
+
+fn card(memory: &Memory, writers: &HashMap<String, MemoryWriter>) -> MemoryCard {
+    // A session that is gone cannot be opened.
+    let writer = writers.get(&memory.file).filter(|writer| writer.title.is_some());
+    MemoryCard {
+        file: memory.file.clone(),
+        topic: memory.topic.clone(),
+        description: memory.description.clone(),
+        at: memory.at,
+        size: memory.size,
+        session: writer.map(|writer| writer.session),
+        title: writer.and_then(|writer| writer.title.clone()),
+        preview: memory.preview(),
+    }
+}
+
+/// Why it could not be done, for the person.
+fn told(error: MemoryError) -> ApiError {
+    let about = |key: &str, file: &String| ApiError::new(key).arg("file", file);
+    match &error {
+        MemoryError::Name(file) => about("memory.name", file),
+        MemoryError::Missing(file) => about("memory.missing", file),
+        MemoryError::Taken(file) => about("memory.taken", file),
+        MemoryError::Changed(file) => about("memory.changed", file),
+        MemoryError::Unreadable(file) => about("memory.unreadable", file),
+        MemoryError::TooLong(length) => {
+            ApiError::new("memory.too_long").arg("length", length).arg("most", MEMORY_BODY)
+        }
+        MemoryError::Empty => ApiError::new("memory.empty"),
+        MemoryError::Disk(error) => ApiError::new("memory.disk").detail(error),
+    }
+}

@@ -1,0 +1,126 @@
+//! Skills from elsewhere: looked at first, installed once the person has seen what they are.
+
+mod fetch;
+
+use super::{
+    Library, blocking,
+    cards::{files, told, tools},
+    skill::text_of,
+};
+use crate::trash::HomeTrash;
+use octo_protocol::{
+    ApiError, OfferedSkill, RemovedBy, SkillOffer, SkillOrigin, SkillsInstalled, SuggestionId,
+};
+use octo_skills::{Candidate, InstallSource, OnConflict, inspect, install};
+use octo_workspace::Removal;
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+/// What was looked at last.
+#[derive(Default)]
+pub(crate) struct Offers(Mutex<Option<Offer>>);
+
+struct Offer {
+    id: SuggestionId,
+    skills: Vec<Candidate>,
+}
+
+impl Library {
+    /// Looks at what skills a folder, an archive or a repository holds.
+    pub(crate) async fn inspect(&self, from: String) -> Result<SkillOffer, ApiError> {
+        let from = from.trim().to_owned();
+        let (place, fetched) = if from.contains("://") || from.starts_with("git@") {
+            let fetched = fetch::clone(&from).await?;
+            (fetched.place.clone(), Some(fetched))
+        } else {
+            let place = octo_workspace::resolve(&from, Path::new("/"))
+                .ok()
+                .filter(|_| Path::new(&from).is_absolute() || from.starts_with('~'));
+            (place.ok_or_else(|| ApiError::new("skills.no_such_source").arg("from", &from))?, None)
+        };
+        let shelf = self.shelf(None).await?;
+        let into = self.own_skills();
+        let named = from.clone();
+        let (offer, skills) = blocking(move || {
+            let is_folder = place.is_dir();
+            let source =
+                if is_folder { InstallSource::Folder(&place) } else { InstallSource::Zip(&place) };
+            let inspection = inspect(source, &into, &shelf.catalogue).map_err(|error| ApiError::from(&error))?;
+            // What was read is kept in memory: what is installed is what was seen.
+            drop(fetched);
+            let offered = inspection.skills.iter().map(|candidate| {
+                let present = shelf.catalogue.get(&candidate.name);
+                let present = present.filter(|skill| skill.source == SkillOrigin::User);
+                let diff = present.and_then(|skill| {
+                    let new = candidate.text("SKILL.md")?;
+                    let old = text_of(skill).ok()?;
+                    Some(octo_workspace::diff(&skill.folder.join("SKILL.md"), Some(old.as_bytes()), new.as_bytes()))
+                });
+                OfferedSkill {
+                    name: candidate.name.clone(),
+                    description: candidate.fields.description.clone(),
+                    files: files(candidate),
+                    tools: tools(&candidate.fields),
+                    commands: candidate.commands.clone(),
+                    warnings: candidate.warnings.iter().chain(&inspection.warnings).map(told).collect(),
+                    error: candidate.error.as_ref().map(told),
+                    present: diff,
+                }
+            });
+            let offer = SkillOffer { id: SuggestionId::new(), from: named, skills: offered.collect() };
+            Ok((offer, inspection.skills))
+        })
+        .await?;
+        *self.0.offers.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Offer { id: offer.id, skills });
+        Ok(offer)
+    }
+
+    /// Installs what was looked at. A skill that is replaced goes to the trash.
+    pub(crate) async fn install(
+        &self,
+        offer: SuggestionId,
+        names: Vec<String>,
+        replace: Vec<String>,
+        trash: &HomeTrash,
+    ) -> Result<SkillsInstalled, ApiError> {
+        let chosen: Vec<Candidate> = {
+            let offers = self.0.offers.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = offers.as_ref().filter(|known| known.id == offer);
+            let known = known.ok_or_else(|| ApiError::new("skills.offer_gone"))?;
+            known.skills.iter().filter(|skill| names.contains(&skill.name)).cloned().collect()
+        };
+        if chosen.is_empty() {
+            return Err(ApiError::new("skills.nothing_chosen"));
+        }
+        let into = self.own_skills();
+        let mut installed = Vec::new();
+        for candidate in chosen {
+            let place = into.clone();
+            let on_conflict =
+                if replace.contains(&candidate.name) { OnConflict::Replace } else { OnConflict::Refuse };
+            let done = blocking(move || {
+                install(&candidate, &place, on_conflict).map_err(|error| ApiError::from(&error))
+            })
+            .await;
+            // What was installed before it is there.
+            self.changed();
+            let done = done?;
+            installed.push(done.name);
+            if let Some(replaced) = done.replaced {
+                let removal =
+                    Removal { who: RemovedBy::Person, session: None, project: None, command: None };
+                trash.throw_away(replaced.clone(), removal).await?;
+                // The folder around it was made for it alone.
+                let around = replaced.parent().map(Path::to_owned);
+                blocking(move || Ok(around.map(std::fs::remove_dir))).await?;
+            }
+        }
+        Ok(SkillsInstalled { names: installed })
+    }
+
+    fn own_skills(&self) -> PathBuf {
+        self.0.home.join("skills")
+    }
+}

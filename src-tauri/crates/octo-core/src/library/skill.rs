@@ -1,0 +1,201 @@
+//! What a person does with skills: look, switch, accept, write, put away, give away.
+
+use super::{
+    Library, Shelf, blocking,
+    cards::{FILES, tools},
+};
+use crate::{session::now, trash::HomeTrash};
+use octo_protocol::{
+    ApiError, RemovedBy, SkillExported, SkillFile, SkillFileKind, SkillRef, SkillSheet, SkillText, Skills, Switch,
+};
+use octo_skills::{CandidateKind, Fingerprint, InstallSource, Skill, Trust};
+use octo_workspace::{Removal, write_private};
+use std::path::{Path, PathBuf};
+
+/// The name of a skill's own file.
+pub(super) const SKILL_FILE: &str = "SKILL.md";
+
+impl Library {
+    /// All skills, as a folder sees them.
+    pub(crate) async fn skills(&self, folder: Option<PathBuf>) -> Result<Skills, ApiError> {
+        let shelf = self.shelf(folder).await?;
+        let counts =
+            self.0.store.read(|reader| reader.skill_version_counts()).await.map_err(ApiError::from)?;
+        Ok(Skills { skills: shelf.cards(|skill| counts.get(skill).copied().unwrap_or_default()) })
+    }
+
+    /// One of them, whole.
+    pub(crate) async fn sheet(&self, wanted: SkillRef) -> Result<SkillSheet, ApiError> {
+        let shelf = self.shelf_of(&wanted).await?;
+        let of = wanted.clone();
+        let versions = self.0.store.read(move |reader| reader.skill_versions(&of)).await;
+        let versions = versions.map_err(ApiError::from)?;
+        blocking(move || {
+            let skill = shelf.find(&wanted)?;
+            let count = u32::try_from(versions.len()).unwrap_or(u32::MAX);
+            Ok(SkillSheet {
+                card: shelf.card(skill, count),
+                text: text_of(skill)?,
+                files: files_of(skill, &shelf),
+                tools: tools(&skill.fields),
+                license: skill.fields.license.clone(),
+                compatibility: skill.fields.compatibility.clone(),
+                versions,
+            })
+        })
+        .await
+    }
+
+    /// The shelf a skill stands on.
+    async fn shelf_of(&self, wanted: &SkillRef) -> Result<Shelf, ApiError> {
+        let folder = wanted.project.as_deref().map(Path::new).filter(|folder| folder.is_absolute());
+        self.shelf(folder.map(Path::to_owned)).await
+    }
+
+    /// Turns a skill on or off.
+    pub(crate) async fn switch(
+        &self,
+        wanted: SkillRef,
+        on: Option<Switch>,
+        automatic: Option<Switch>,
+    ) -> Result<(), ApiError> {
+        self.shelf_of(&wanted).await?.find(&wanted)?;
+        let written = self.0.store.write(move |tx| tx.switch_skill(&wanted, on, automatic)).await;
+        written.map_err(ApiError::from)?;
+        self.changed();
+        Ok(())
+    }
+
+    /// The person accepts a skill as it is now.
+    pub(crate) async fn accept(&self, wanted: SkillRef) -> Result<(), ApiError> {
+        let shelf = self.shelf_of(&wanted).await?;
+        let skill = shelf.find(&wanted)?;
+        if skill.trust == Trust::Trusted {
+            return Ok(());
+        }
+        let print = skill.fingerprint.as_ref().map(Fingerprint::to_hex);
+        let Some(print) = print else { return Err(ApiError::new("skills.too_large").arg("name", &wanted.name)) };
+        let written = self.0.store.write(move |tx| tx.accept_skill(&wanted, &print)).await;
+        written.map_err(ApiError::from)?;
+        self.changed();
+        Ok(())
+    }
+
+    /// Writes a skill's `SKILL.md`, and keeps what it was.
+    pub(crate) async fn save(&self, wanted: SkillRef, text: String) -> Result<SkillSheet, ApiError> {
+        let shelf = self.shelf_of(&wanted).await?;
+        let skill = shelf.find(&wanted)?;
+        if !skill.source.is_writable() {
+            return Err(ApiError::new("skills.not_yours").arg("name", &wanted.name));
+        }
+        let was_accepted = skill.trust == Trust::Trusted;
+        self.put(wanted.clone(), skill.folder.clone(), text).await?;
+        // What the person writes they have seen.
+        if was_accepted && skill.source.is_of_a_folder() {
+            self.accept(wanted.clone()).await?;
+        }
+        self.changed();
+        self.sheet(wanted).await
+    }
+
+    /// Writes a `SKILL.md` into a skill's folder. The version before is stored first, so that it cannot be lost.
+    pub(super) async fn put(&self, of: SkillRef, folder: PathBuf, text: String) -> Result<(), ApiError> {
+        if text.len() > octo_skills::MAX_SKILL_BYTES {
+            return Err(ApiError::new("skills.text_too_long").arg("most", octo_skills::MAX_SKILL_BYTES / 1024));
+        }
+        let path = folder.join(SKILL_FILE);
+        let before = path.clone();
+        let before = blocking(move || match std::fs::read(&before) {
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unwritable(&before, &error)),
+        })
+        .await?;
+        if before.as_deref() == Some(text.as_str()) {
+            return Ok(());
+        }
+        if let Some(before) = before {
+            let kept = self.0.store.write(move |tx| tx.keep_skill_version(&of, &before, now())).await;
+            kept.map_err(ApiError::from)?;
+        }
+        blocking(move || {
+            octo_workspace::private_folder(&folder).map_err(|error| unwritable(&folder, &error))?;
+            write_private(&path, text.as_bytes()).map_err(|error| unwritable(&path, &error))
+        })
+        .await
+    }
+
+    /// An earlier version.
+    pub(crate) async fn version(&self, of: SkillRef, number: u32) -> Result<SkillText, ApiError> {
+        let text = self.0.store.read(move |reader| reader.skill_version(&of, number)).await;
+        let text = text.map_err(ApiError::from)?.ok_or_else(|| ApiError::new("skills.version_gone"))?;
+        Ok(SkillText { text })
+    }
+
+    /// Puts a skill into the trash.
+    pub(crate) async fn delete(&self, wanted: SkillRef, trash: &HomeTrash) -> Result<(), ApiError> {
+        let shelf = self.shelf_of(&wanted).await?;
+        let skill = shelf.find(&wanted)?;
+        if !skill.source.is_writable() {
+            return Err(ApiError::new("skills.not_yours").arg("name", &wanted.name));
+        }
+        let removal = Removal {
+            who: RemovedBy::Person,
+            session: None,
+            project: wanted.project.clone(),
+            command: None,
+        };
+        trash.throw_away(skill.folder.clone(), removal).await?;
+        self.changed();
+        Ok(())
+    }
+
+    /// Writes a skill as an archive that any program can read.
+    pub(crate) async fn export(&self, wanted: SkillRef, to: PathBuf) -> Result<SkillExported, ApiError> {
+        let shelf = self.shelf_of(&wanted).await?;
+        blocking(move || {
+            let skill = shelf.find(&wanted)?;
+            if !to.is_absolute() || to.symlink_metadata().is_ok() {
+                return Err(ApiError::new("skills.export_taken").arg("path", to.display()));
+            }
+            let export = octo_skills::export(skill).map_err(|error| ApiError::from(&error))?;
+            write_private(&to, &export.bytes).map_err(|error| unwritable(&to, &error))?;
+            let left_out = export.notes.iter().filter_map(|note| note.args.get("key").cloned()).collect();
+            Ok(SkillExported { path: to.display().to_string(), left_out })
+        })
+        .await
+    }
+}
+
+/// A skill's `SKILL.md` as it is on the disk.
+pub(super) fn text_of(skill: &Skill) -> Result<String, ApiError> {
+    let path = skill.folder.join(SKILL_FILE);
+    let bytes = std::fs::read(&path)
+        .map_err(|error| ApiError::new("skills.unreadable").arg("path", path.display()).detail(error))?;
+    let bytes = bytes.get(..octo_skills::MAX_SKILL_BYTES).unwrap_or(&bytes);
+    Ok(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// The files beside it, as an installation would see them.
+fn files_of(skill: &Skill, shelf: &Shelf) -> Vec<SkillFile> {
+    let parent = skill.folder.parent().unwrap_or(&skill.folder);
+    let seen = octo_skills::inspect(InstallSource::Folder(&skill.folder), parent, &shelf.catalogue);
+    let Ok(inspection) = seen else { return Vec::new() };
+    let files = inspection.skills.iter().flat_map(|skill| &skill.files);
+    files
+        .filter(|file| file.path != SKILL_FILE)
+        .take(FILES)
+        .map(|file| SkillFile {
+            path: file.path.clone(),
+            size: file.bytes,
+            kind: match file.kind {
+                CandidateKind::Plain => SkillFileKind::Data,
+                CandidateKind::Script | CandidateKind::Program => SkillFileKind::Script,
+            },
+        })
+        .collect()
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> ApiError {
+    ApiError::new("skills.unwritable").arg("path", path.display()).detail(error)
+}

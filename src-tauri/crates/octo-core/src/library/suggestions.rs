@@ -1,0 +1,140 @@
+//! Skills that Octo proposes. Nothing of one is used before the person accepts it.
+
+use super::{Library, skill::{SKILL_FILE, text_of}};
+use crate::session::now;
+use octo_protocol::{
+    ApiError, SessionId, SkillOrigin, SkillRef, SkillSuggestion, SuggestionAnswer, SuggestionId, SuggestionKind,
+    Suggestions, Switch, TurnId,
+};
+use octo_store::SuggestionRow;
+use std::path::Path;
+
+/// Characters of a proposal's reason.
+const REASON: usize = 1_000;
+/// Proposals that wait at once. One for a skill takes the place of an earlier one for it.
+const WAITING: usize = 50;
+
+/// A proposal, as it is made.
+pub(crate) struct Proposal {
+    /// The proposed `SKILL.md`.
+    pub(crate) text: String,
+    /// What the skill is to be called where the text does not say.
+    pub(crate) name: String,
+    pub(crate) reason: String,
+    /// The session it comes from, with its title then.
+    pub(crate) from: Option<(SessionId, String)>,
+    pub(crate) turn: Option<TurnId>,
+    /// What making it cost, in nano-dollars.
+    pub(crate) cost_nanos: Option<u64>,
+}
+
+impl Library {
+    /// What waits for the person, newest first.
+    pub(crate) async fn suggestions(&self) -> Result<Suggestions, ApiError> {
+        let rows = self.0.store.read(|reader| reader.suggestions()).await.map_err(ApiError::from)?;
+        Ok(Suggestions { suggestions: rows.into_iter().map(|row| self.shown(row)).collect() })
+    }
+
+    fn shown(&self, row: SuggestionRow) -> SkillSuggestion {
+        let path = self.own_folder(&row.name).join(SKILL_FILE);
+        let diff = octo_workspace::diff(&path, row.base.as_deref().map(str::as_bytes), row.text.as_bytes());
+        SkillSuggestion {
+            id: row.id,
+            name: row.name,
+            kind: row.kind,
+            reason: row.reason,
+            session: row.session,
+            title: row.title,
+            turn: row.turn,
+            cost_nanos: row.cost_nanos,
+            at: row.at,
+            text: row.text,
+            diff,
+        }
+    }
+
+    /// Keeps a proposal for the person. Whether it is for a new skill or a better one is found out here.
+    ///
+    /// # Errors
+    /// `skills.suggestion_*` where it is no skill, or the person wants none for this one.
+    pub(crate) async fn propose(&self, proposal: Proposal) -> Result<SkillSuggestion, ApiError> {
+        let read = octo_skills::read(proposal.text.as_bytes(), &proposal.name);
+        if let Some(error) = &read.error {
+            return Err(super::cards::told(error));
+        }
+        if !octo_skills::is_public_name(&read.name) {
+            return Err(ApiError::new("skills.name").arg("name", &read.name));
+        }
+        let shelf = self.shelf(None).await?;
+        let present = shelf.catalogue.get(&read.name);
+        if present.is_some_and(|skill| shelf.choice(skill).proposals == Switch::Off) {
+            return Err(ApiError::new("skills.suggestion_unwanted").arg("name", &read.name));
+        }
+        // Another's skill, or one that came with Octo, is not changed: the person's own would stand in front of it.
+        if let Some(skill) = present.filter(|skill| !skill.source.is_writable()) {
+            return Err(ApiError::new("skills.not_yours").arg("name", &skill.name));
+        }
+        let base = present.map(text_of).transpose()?;
+        if base.as_deref() == Some(proposal.text.as_str()) {
+            return Err(ApiError::new("skills.suggestion_same").arg("name", &read.name));
+        }
+        let waiting = self.0.store.read(|reader| reader.suggestions()).await.map_err(ApiError::from)?;
+        if waiting.len() >= WAITING && waiting.iter().all(|row| row.name != read.name) {
+            return Err(ApiError::new("skills.suggestion_many").arg("most", WAITING));
+        }
+        let (session, title) = proposal.from.unzip();
+        let row = SuggestionRow {
+            id: SuggestionId::new(),
+            name: read.name,
+            kind: if base.is_some() { SuggestionKind::Better } else { SuggestionKind::New },
+            reason: proposal.reason.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(REASON).collect(),
+            session,
+            title: title.unwrap_or_default(),
+            turn: proposal.turn,
+            cost_nanos: proposal.cost_nanos,
+            at: now(),
+            text: proposal.text,
+            base,
+        };
+        let kept = row.clone();
+        self.0.store.write(move |tx| tx.add_suggestion(&kept)).await.map_err(ApiError::from)?;
+        self.changed();
+        Ok(self.shown(row))
+    }
+
+    /// The person says what becomes of one.
+    pub(crate) async fn answer(&self, id: SuggestionId, answer: SuggestionAnswer) -> Result<(), ApiError> {
+        let row = self.0.store.read(move |reader| reader.suggestion(id)).await.map_err(ApiError::from)?;
+        let Some(row) = row else { return Err(ApiError::new("skills.suggestion_gone")) };
+        let of = SkillRef { name: row.name.clone(), origin: SkillOrigin::User, project: None };
+        match answer {
+            SuggestionAnswer::Accept { text } => {
+                let text = text.unwrap_or(row.text);
+                let read = octo_skills::read(text.as_bytes(), &row.name);
+                if read.name != row.name || read.error.is_some() {
+                    return Err(ApiError::new("skills.suggestion_name").arg("name", &row.name));
+                }
+                // Where it really is: the folder may be called otherwise, or lie in one.
+                let shelf = self.shelf(None).await?;
+                let folder = shelf.find(&of).map(|skill| skill.folder.clone());
+                let folder = folder.unwrap_or_else(|_| self.own_folder(&row.name));
+                if row.base.is_none() && folder.join(SKILL_FILE).exists() && shelf.find(&of).is_err() {
+                    return Err(ApiError::new("skills.folder_taken").arg("path", folder.display()));
+                }
+                self.put(of, folder, text).await?;
+            }
+            SuggestionAnswer::Discard => {}
+            SuggestionAnswer::Never => {
+                self.0.store.write(move |tx| tx.quiet_skill(&of)).await.map_err(ApiError::from)?;
+            }
+        }
+        self.0.store.write(move |tx| tx.end_suggestion(id)).await.map_err(ApiError::from)?;
+        self.changed();
+        Ok(())
+    }
+
+    /// Where a skill of the person's own lies.
+    fn own_folder(&self, name: &str) -> std::path::PathBuf {
+        Path::new(&self.0.home).join("skills").join(name)
+    }
+}

@@ -1,0 +1,595 @@
+//! Invoking skills, and the sub-agents some of them start, as their parent sees it.
+//!
+//! A sub-agent is a session of its own, opened and driven like any other. The call that started it waits for its turn
+//! to end, and tells the parent's actor how far it is: that is the live card, and what makes the parent wait for the
+//! person when the sub-agent does.
+
+use super::{
+    Inbox, Report,
+    attached::Attached,
+    budget::Allowance,
+    fork::{FromParent, Lifeline, Progress},
+    meter::Seen,
+    state::{Change, Session, now},
+    tasks::TurnTask,
+    texts,
+};
+use crate::{
+    models::Companion,
+    octo::open_session,
+    prompt::Surroundings,
+    shared::Shared,
+    skills::{Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError},
+};
+use futures::future::BoxFuture;
+use octo_protocol::{
+    ApiError, Block, CallId, CallView, CompanionRole, Effort, Event, ForkOrigin, Language, Message,
+    MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Role, SessionId, SessionInfo, SessionStatus,
+    SkillView, Source, SubAgentStatus, SubAgentView, ToolView, TurnEnd, TurnId, TurnView, Usage, words,
+};
+use octo_store::{Inherits, NewFork, StoredFork};
+use octo_tools::{
+    INSTRUCTIONS_MOST, NoSkills, Outcome, SUMMARY_MOST, SkillWish, Skills, ToolError, ToolOutput,
+};
+use octo_workspace::Outputs;
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// The sub-agents of a turn, by the call that started each.
+pub(super) type ForksOfTurn = HashMap<CallId, ForkState>;
+
+/// What a turn knows of a sub-agent.
+#[derive(Default)]
+pub(super) struct ForkState {
+    child: Option<SessionId>,
+    /// Whether it waits for the person.
+    pub(super) waits: bool,
+    /// What of its usage is in the turn's.
+    counted: Usage,
+}
+
+/// How far a sub-agent is, for its parent.
+pub(crate) struct ForkNews {
+    turn: TurnId,
+    call: CallId,
+    view: SubAgentView,
+    usage: Usage,
+}
+
+/// A sub-agent begins: what its parent is like now is asked for.
+pub(crate) struct LineageAsked {
+    turn: TurnId,
+    call: CallId,
+    reply: oneshot::Sender<Lineage>,
+}
+
+/// What a sub-agent begins with.
+struct Lineage {
+    info: SessionInfo,
+    /// The model that is asked now.
+    model: Option<ModelId>,
+    /// The message that holds the call: what is before it, the sub-agent sees.
+    message: MessageId,
+    task: TurnTask,
+    summary: String,
+    looking: TaskTracker,
+    granted: Vec<String>,
+    allowance: Allowance,
+    attached: Attached,
+    seen: Seen,
+}
+
+/// The skills of a home, as one call of a session reaches them.
+struct SessionSkills {
+    shared: Arc<Shared>,
+    inbox: mpsc::UnboundedSender<Inbox>,
+    session: SessionId,
+    turn: TurnId,
+    folder: PathBuf,
+}
+
+impl Session {
+    /// Skills, for a call of the turn that runs. A sub-agent has none.
+    pub(super) fn skills(&self) -> Arc<dyn Skills> {
+        let Some(running) = self.running.as_ref().filter(|_| self.fork.is_none()) else {
+            return Arc::new(NoSkills);
+        };
+        Arc::new(Invoker(Arc::new(SessionSkills {
+            shared: self.shared.clone(),
+            inbox: self.inbox.clone(),
+            session: self.id(),
+            turn: running.view.id,
+            folder: self.folder.clone(),
+        })))
+    }
+
+    /// A sub-agent begins. The sender is dropped where its turn is over.
+    pub(super) fn tell_lineage(&mut self, asked: LineageAsked) {
+        let LineageAsked { turn, call, reply } = asked;
+        let summary = self.summary_of(turn);
+        let model = self.model();
+        let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else { return };
+        let task = running.task.clone();
+        let Some(open) = running.call(call).filter(|open| open.result.is_none()) else { return };
+        let message = open.message;
+        let lineage = Lineage {
+            info: self.info.clone(),
+            model,
+            message,
+            task,
+            summary,
+            looking: self.watch.looking(),
+            granted: self.granted_sites.clone(),
+            allowance: self.allowance.clone(),
+            attached: self.attached,
+            seen: self.seen.clone(),
+        };
+        // A call that was given up meanwhile needs it no more.
+        let _gone = reply.send(lineage);
+    }
+
+    /// A sub-agent's card changes.
+    pub(super) async fn fork_progressed(&mut self, news: ForkNews) -> Result<(), ApiError> {
+        let ForkNews { turn, call, view, usage } = news;
+        let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else {
+            return Ok(());
+        };
+        if running.call(call).is_none_or(|open| open.result.is_some()) {
+            return Ok(());
+        }
+        let fork = running.forks.entry(call).or_default();
+        fork.waits = view.status == SubAgentStatus::NeedsYou;
+        fork.child = view.session;
+        let more = less(usage, std::mem::replace(&mut fork.counted, usage));
+        running.add_usage(more);
+        let Some(open) = running.call(call) else { return Ok(()) };
+        open.view.view = Some(ToolView::SubAgent(view));
+        let changed = Change::Event(Event::CallChanged { call: open.view.clone() });
+        self.commit(vec![changed]).await
+    }
+
+    /// The mode changed: it is that of the task, so sub-agents that work get it too.
+    pub(super) fn pass_mode_on(&self, mode: Mode) {
+        let forks = self.running.iter().flat_map(|running| running.forks.values());
+        for child in forks.filter_map(|fork| fork.child) {
+            let shared = self.shared.clone();
+            tokio::spawn(async move {
+                let handle = shared.open.lock().await.get(&child).cloned();
+                if let Some(handle) = handle
+                    && let Err(error) = handle.ask(|reply| super::Ask::SetMode(mode, reply)).await
+                {
+                    tracing::warn!(session = %child, %error, "a sub-agent keeps its mode");
+                }
+            });
+        }
+    }
+}
+
+/// What is new.
+fn less(now: Usage, before: Usage) -> Usage {
+    Usage {
+        input: now.input.saturating_sub(before.input),
+        cache_read: now.cache_read.saturating_sub(before.cache_read),
+        cache_write: now.cache_write.saturating_sub(before.cache_write),
+        output: now.output.saturating_sub(before.output),
+    }
+}
+
+/// A call that is over has no sub-agent that works: what its card says of one that did.
+pub(super) fn close_card(view: &mut CallView, status: SubAgentStatus) {
+    if let Some(ToolView::SubAgent(card)) = &mut view.view
+        && !card.status.is_over()
+    {
+        card.status = status;
+    }
+}
+
+/// Clones are one.
+#[derive(Clone)]
+struct Invoker(Arc<SessionSkills>);
+
+impl Skills for Invoker {
+    fn show(&self, wish: &SkillWish) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+        let (skills, wish) = (self.0.clone(), wish.clone());
+        Box::pin(async move {
+            let card = skills.find(&wish).await?;
+            Ok(match card.manner {
+                Manner::Inline => ToolView::Skill(skill_view(&card, &wish)),
+                Manner::Fork => ToolView::SubAgent(sub_agent_view(&card, &wish)),
+            })
+        })
+    }
+
+    fn invoke(
+        &self,
+        wish: SkillWish,
+        call: CallId,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
+        let skills = self.0.clone();
+        Box::pin(async move {
+            let loading = async {
+                let card = skills.find(&wish).await?;
+                let loaded = skills.source()?.load(skills.ask(&wish)).await.map_err(words_of)?;
+                Ok::<_, ToolError>((card, loaded))
+            };
+            let (card, loaded) = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(ToolError::new("Not begun.")),
+                loaded = loading => loaded?,
+            };
+            match loaded {
+                Loaded::Inline { instructions } => {
+                    let outputs = Outputs::new(skills.shared.outputs(skills.session));
+                    inline(&card, &wish, instructions, &outputs, call)
+                }
+                Loaded::Fork(fork) => skills.fork(&card, fork, &wish, call, cancel).await,
+            }
+        })
+    }
+}
+
+fn words_of(error: SkillError) -> ToolError {
+    ToolError::new(error.to_string())
+}
+
+fn skill_view(card: &SkillCard, wish: &SkillWish) -> SkillView {
+    SkillView { name: card.name.clone(), label: card.label.clone(), task: wish.task.clone() }
+}
+
+fn sub_agent_view(card: &SkillCard, wish: &SkillWish) -> SubAgentView {
+    SubAgentView {
+        name: card.name.clone(),
+        label: card.label.clone(),
+        task: wish.task.clone(),
+        session: None,
+        status: SubAgentStatus::Queued,
+        steps: 0,
+        tools: Vec::new(),
+        cost: None,
+        last_line: String::new(),
+        summary: None,
+    }
+}
+
+/// The result carries the instructions: so the call stays paired, and nothing is put in out of order.
+fn inline(
+    card: &SkillCard,
+    wish: &SkillWish,
+    instructions: String,
+    outputs: &Outputs,
+    call: CallId,
+) -> Result<ToolOutput, ToolError> {
+    let view = ToolView::Skill(skill_view(card, wish));
+    let mut text = texts::skill_loaded(&card.name);
+    if instructions.chars().count() > INSTRUCTIONS_MOST {
+        text.extend(instructions.chars().take(INSTRUCTIONS_MOST));
+        let rest = outputs.keep(&format!("skill-{call}.md"), &instructions);
+        text.push_str(&texts::skill_cut(rest.ok().as_deref()));
+    } else {
+        text.push_str(&instructions);
+    }
+    Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
+}
+
+impl SessionSkills {
+    fn source(&self) -> Result<&Arc<dyn crate::skills::SkillSource>, ToolError> {
+        let none = || ToolError::new("There are no skills here. Do it yourself with the other tools.");
+        self.shared.forks.source.as_ref().ok_or_else(none)
+    }
+
+    fn ask(&self, wish: &SkillWish) -> SkillAsk {
+        SkillAsk {
+            name: wish.name.clone(),
+            task: wish.task.clone(),
+            folder: self.folder.clone(),
+            session: self.session,
+        }
+    }
+
+    async fn find(&self, wish: &SkillWish) -> Result<SkillCard, ToolError> {
+        self.source()?.find(self.ask(wish)).await.map_err(words_of)
+    }
+
+    fn report(&self, report: Report) {
+        let _gone = self.inbox.send(Inbox::Report(Box::new(report)));
+    }
+
+    fn tell(&self, call: CallId, view: &SubAgentView, usage: Usage) {
+        self.report(Report::Fork(ForkNews { turn: self.turn, call, view: view.clone(), usage }));
+    }
+
+    async fn fork(
+        &self,
+        card: &SkillCard,
+        fork: Fork,
+        wish: &SkillWish,
+        call: CallId,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        let mut view = sub_agent_view(card, wish);
+        let limit = || self.shared.preferences().sub_agents.effective();
+        let slot = match self.shared.forks.slots.try_take(limit()) {
+            Some(slot) => slot,
+            None => {
+                self.tell(call, &view, Usage::default());
+                tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => {
+                        view.status = SubAgentStatus::Stopped;
+                        return Ok(output(view, "Not begun: the work was stopped while it waited for its turn.".to_owned()));
+                    }
+                    slot = self.shared.forks.slots.take(limit) => slot,
+                }
+            }
+        };
+        let (reply, lineage) = oneshot::channel();
+        self.report(Report::Lineage(LineageAsked { turn: self.turn, call, reply }));
+        let lineage = lineage.await.map_err(|_| ToolError::new("Not begun: the turn is over."))?;
+        let (child, progress) = self.begin(card, fork, wish, call, lineage).await?;
+        view.session = Some(child);
+        let stopped = cancel.clone();
+        let progress = self.follow(child, call, &mut view, progress, cancel).await;
+        drop(slot);
+        let resting = let_rest(self.shared.clone(), child);
+        if stopped.is_cancelled() {
+            // Who pressed Stop does not wait for what it left running.
+            tokio::spawn(resting);
+        } else {
+            resting.await;
+        }
+        Ok(summed_up(view, progress))
+    }
+
+    /// Stores the sub-agent's session with its first turn, and opens it.
+    async fn begin(
+        &self,
+        card: &SkillCard,
+        fork: Fork,
+        wish: &SkillWish,
+        call: CallId,
+        lineage: Lineage,
+    ) -> Result<(SessionId, watch::Receiver<Progress>), ToolError> {
+        let failed =
+            |error: ApiError| ToolError::new(format!("Not begun: {}", words::explain(Language::En, &error)));
+        let (model, same) = self.model(&fork.model, lineage.model).await?;
+        let (id, at, parent) = (SessionId::new(), now(), &lineage.info);
+        let effort: Option<Effort> = parent.effort.filter(|_| same);
+        let info = SessionInfo {
+            id,
+            title: card.name.clone(),
+            folder: parent.folder.clone(),
+            profile: parent.profile,
+            mode: parent.mode,
+            model,
+            effort,
+            source: Source::SubAgent,
+            pinned: false,
+            status: SessionStatus::Running,
+            created_at: at,
+            updated_at: at,
+            usage: Usage::default(),
+        };
+        let toolset = &self.shared.toolset;
+        let own_name =
+            |name: &String| toolset.resolve(name).map_or(name.clone(), |tool| tool.name().to_owned());
+        let forbidden: Vec<String> = fork.forbidden_tools.iter().map(own_name).collect();
+        let mut blocks = Vec::new();
+        if !same {
+            let vendor = model.and_then(|model| self.shared.models.vendor_name(model));
+            blocks.push(Surroundings::now(vendor, parent.folder.clone()).notice());
+        }
+        let text = texts::forked(&card.name, &fork.instructions, &forbidden);
+        blocks.push(Block::Notice { kind: NoticeKind::Fork, text });
+        let task = if wish.task.is_empty() { "Please proceed." } else { &wish.task };
+        blocks.push(Block::Text { text: task.to_owned() });
+        let turn = TurnView {
+            id: TurnId::new(),
+            started_at: at,
+            ended_at: None,
+            end: None,
+            usage: Usage::default(),
+            undone: false,
+        };
+        let meta = Meta { origin: Origin::Octo, at, model: None, usage: None, end: None };
+        let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks, meta };
+        let origin = ForkOrigin {
+            session: self.session,
+            title: parent.title.clone(),
+            turn: self.turn,
+            call,
+            name: card.name.clone(),
+        };
+        let new = NewFork {
+            info,
+            fork: StoredFork { origin, forbidden },
+            inherits: if same { Inherits::Before(lineage.message) } else { Inherits::Nothing },
+        };
+        let holder = self.shared.lease.clone();
+        let created = self.shared.store.write(move |tx| {
+            tx.create_fork(&new)?;
+            // Ours from the first moment.
+            tx.take_lease(id, &holder, octo_store::probe)?;
+            tx.begin_first_turn(id, turn, std::slice::from_ref(&message))
+        });
+        created.await.map_err(ApiError::from).map_err(failed)?;
+        let (told, progress) = watch::channel(Progress::new());
+        let Lineage { task, summary, looking, granted, allowance, attached, seen, .. } = lineage;
+        let kept = FromParent { task, summary, told };
+        self.shared.forks.tie(id, Lifeline { kept, looking, granted, allowance, attached, seen });
+        match open_session(&self.shared, id).await {
+            Ok(_) => Ok((id, progress)),
+            Err(error) => {
+                self.shared.forks.take(id);
+                Err(failed(error))
+            }
+        }
+    }
+
+    /// The model a sub-agent works on, and whether that is its parent's.
+    async fn model(
+        &self,
+        wanted: &ForkModel,
+        parents: Option<ModelId>,
+    ) -> Result<(Option<ModelId>, bool), ToolError> {
+        let models = &self.shared.models;
+        let other = match wanted {
+            ForkModel::Same => None,
+            ForkModel::Light => match self.shared.preferences().light_model {
+                Some(light) => models.vendor_name(light).map(|_| light),
+                None => match parents {
+                    Some(parents) => match models.companion(parents, CompanionRole::Light).await {
+                        Ok(Companion::Connected(light)) => Some(light),
+                        // Nothing is connected that the person did not connect.
+                        Ok(Companion::Draft(_)) | Err(_) => None,
+                    },
+                    None => None,
+                },
+            },
+            ForkModel::Named(name) => Some(models.find(name).ok_or_else(|| {
+                let known = models.names().join(", ");
+                ToolError::new(format!(
+                    "Not begun: the skill wants the model {name}, which is not connected. Connected: {known}."
+                ))
+            })?),
+        };
+        Ok(match other {
+            Some(other) if Some(other) != parents => (Some(other), false),
+            Some(_) | None => (parents, true),
+        })
+    }
+
+    /// Follows the sub-agent to the end of its turn.
+    async fn follow(
+        &self,
+        child: SessionId,
+        call: CallId,
+        view: &mut SubAgentView,
+        mut progress: watch::Receiver<Progress>,
+        cancel: CancellationToken,
+    ) -> Option<Progress> {
+        let mut stopping = false;
+        loop {
+            let now = progress.borrow_and_update().clone();
+            if now.end.is_some() {
+                show(view, &now);
+                self.tell(call, view, now.usage);
+                return Some(now);
+            }
+            let before = view.clone();
+            show(view, &now);
+            if *view != before {
+                self.tell(call, view, now.usage);
+            }
+            tokio::select! {
+                biased;
+                () = cancel.cancelled(), if !stopping => {
+                    stopping = true;
+                    let shared = self.shared.clone();
+                    // Its actor may be busy; what it does is heard of all the same.
+                    tokio::spawn(async move {
+                        let handle = shared.open.lock().await.get(&child).cloned();
+                        if let Some(handle) = handle
+                            && let Err(error) = handle.stop().await
+                        {
+                            tracing::warn!(session = %child, %error, "a sub-agent was not stopped");
+                        }
+                    });
+                }
+                changed = progress.changed() => if changed.is_err() {
+                    // It could not be stored, or Octo ends.
+                    return None;
+                },
+            }
+        }
+    }
+}
+
+/// Lets a sub-agent's session rest: what it left running ends, and what that changed is recorded.
+async fn let_rest(shared: Arc<Shared>, child: SessionId) {
+    let handle = shared.open.lock().await.get(&child).cloned();
+    let Some(handle) = handle else { return };
+    handle.shut_down().await;
+    let mut open = shared.open.lock().await;
+    // Somebody may have opened it again meanwhile.
+    if open.get(&child).is_some_and(|handle| !handle.is_open()) {
+        open.remove(&child);
+    }
+}
+
+/// The card as of now.
+fn show(view: &mut SubAgentView, now: &Progress) {
+    view.status = match (&now.end, now.status) {
+        (Some((TurnEnd::Finished, _)), _) => SubAgentStatus::Done,
+        (Some((TurnEnd::Stopped, _)), _) => SubAgentStatus::Stopped,
+        (Some((TurnEnd::Failed { .. }, _)), _) => SubAgentStatus::Failed,
+        (None, SessionStatus::Waiting) => SubAgentStatus::NeedsYou,
+        (None, SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed) => {
+            SubAgentStatus::Running
+        }
+    };
+    view.steps = now.steps;
+    view.tools.clone_from(&now.tools);
+    view.cost = now.cost;
+    view.last_line.clone_from(&now.last_line);
+}
+
+/// What returns to the parent's model.
+fn summed_up(mut view: SubAgentView, progress: Option<Progress>) -> ToolOutput {
+    let Some((end, said)) = progress.and_then(|progress| progress.end) else {
+        view.status = SubAgentStatus::Failed;
+        let text = format!("{}\n\n{}", head(&view, "broke off"), texts::FORK_LOST);
+        return output(view, text);
+    };
+    let (how, hint) = match &end {
+        TurnEnd::Finished => ("finished", None),
+        TurnEnd::Stopped => ("stopped by the person", Some(texts::FORK_STOPPED.to_owned())),
+        TurnEnd::Failed { error } => ("could not go on", Some(words::explain(Language::En, error))),
+    };
+    let said = said.trim();
+    let said = if said.is_empty() { "(It said nothing.)" } else { said };
+    let start = [Some(head(&view, how)), hint].into_iter().flatten().collect::<Vec<_>>().join("\n");
+    let room = SUMMARY_MOST.saturating_sub(start.chars().count() + 2);
+    let said = cut(said, room);
+    let text = format!("{start}\n\n{said}");
+    view.summary = Some(said);
+    output(view, text)
+}
+
+/// A text of at most so many characters, said to be cut where it is.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(texts::FORK_CUT.chars().count())).collect();
+    kept + texts::FORK_CUT
+}
+
+fn head(view: &SubAgentView, how: &str) -> String {
+    let mut head = format!(
+        "Sub-agent {}: {how}. Steps: {}.",
+        view.name.chars().take(100).collect::<String>(),
+        view.steps
+    );
+    if !view.tools.is_empty() {
+        let tools: Vec<String> = view
+            .tools
+            .iter()
+            .map(|tool| format!("{} {}", tool.tool.chars().take(40).collect::<String>(), tool.count))
+            .take(20)
+            .collect();
+        head.push_str(&format!(" Tools: {}.", tools.join(", ")));
+    }
+    if let Some(cost) = view.cost {
+        head.push_str(&format!(" Cost: ${cost}."));
+    }
+    if let Some(session) = view.session {
+        head.push_str(&format!(" Session: {session}."));
+    }
+    head
+}
+
+fn output(view: SubAgentView, text: String) -> ToolOutput {
+    ToolOutput { text, images: Vec::new(), view: ToolView::SubAgent(view), outcome: Outcome::Done }
+}

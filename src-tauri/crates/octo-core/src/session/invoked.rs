@@ -1,0 +1,71 @@
+//! A skill the person invokes: a turn that begins with the call, before any model is asked.
+//!
+//! The call stands in the conversation as one of the model's would, with its result behind it. So a slash and a model
+//! invoke a skill by one way: the same card, the same Stop, the same restart; and what a sub-agent gives back is in
+//! its parent's conversation, where the model that is asked next reads it.
+
+use super::{
+    calls::OpenCall,
+    state::{Change, Session, now},
+    turns::{Began, Step},
+};
+use crate::turn::{CallKey, Input};
+use octo_protocol::{
+    ApiError, Block, CallId, Event, Message, MessageEnd, MessageId, Meta, Origin, Role, Sent, ToolCall,
+    TurnId,
+};
+use octo_tools::{INVOKE_SKILL, SkillWish};
+use serde_json::json;
+
+/// The message that invokes a skill in the person's name. It belongs behind the person's own message of the turn.
+fn asked_call(turn: TurnId, wish: &SkillWish) -> Message {
+    let id = CallId::new();
+    let call = ToolCall {
+        id,
+        // What every provider takes for an id.
+        provider_id: format!("octo_{id}"),
+        name: INVOKE_SKILL.to_owned(),
+        arguments: json!({ "skill_name": wish.name, "task": wish.task }).to_string(),
+    };
+    let end = Some(MessageEnd::Complete);
+    let meta = Meta { origin: Origin::Octo, at: now(), model: None, usage: None, end };
+    Message { id: MessageId::new(), turn, role: Role::Assistant, blocks: vec![Block::ToolCall(call)], meta }
+}
+
+impl Session {
+    /// Begins a turn whose first step is a skill. Fails while another turn runs.
+    pub(super) async fn begin_with_skill(
+        &mut self,
+        blocks: Vec<Block>,
+        wish: &SkillWish,
+    ) -> Result<Sent, ApiError> {
+        if self.running.is_some() {
+            return Err(ApiError::new("session.running"));
+        }
+        if self.away.is_some() {
+            return Err(ApiError::new("time.going"));
+        }
+        self.must_be_own()?;
+        self.check_folder()?;
+        let turn = TurnId::new();
+        let mut step = Step::default();
+        self.granted_sites.clear();
+        self.open_turn(turn, Began::ByThePerson, &mut step);
+        self.drain_queue(turn, &mut step);
+        self.add_person_message(turn, blocks, &mut step);
+        let message = asked_call(turn, wish);
+        let (id, calls) = (message.id, message.calls().cloned().collect::<Vec<_>>());
+        self.add_message(message, &mut step.changes);
+        let mut keys = Vec::new();
+        for call in calls {
+            let open = OpenCall::planned(turn, id, call.clone());
+            step.changes.push(Change::Event(Event::CallChanged { call: open.view.clone() }));
+            if let Some(running) = &mut self.running {
+                running.calls.push(open);
+            }
+            keys.push((call.id, CallKey { tool: call.name, arguments: call.arguments }));
+        }
+        self.feed_with(Input::BeginWith { calls: keys }, step).await?;
+        Ok(Sent::Started)
+    }
+}

@@ -1,0 +1,113 @@
+//! The skills there are.
+
+use crate::{Invocable, Skill, Switches, Trust, Warning};
+use octo_protocol::{SkillOrigin, Switch};
+
+/// The most names offered in place of one that there is not.
+const MAX_NEAR: usize = 3;
+
+/// The skills that were found, one to a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Catalogue {
+    skills: Vec<Skill>,
+    shadowed: Vec<Skill>,
+    problems: Vec<Warning>,
+}
+
+impl Catalogue {
+    pub(crate) fn new(skills: Vec<Skill>, shadowed: Vec<Skill>, problems: Vec<Warning>) -> Self {
+        Self { skills, shadowed, problems }
+    }
+
+    /// The same with what the person chose for each.
+    #[must_use]
+    pub fn switched(mut self, choose: impl Fn(&Skill) -> Switches) -> Self {
+        for skill in self.skills.iter_mut().chain(&mut self.shadowed) {
+            skill.switches = choose(skill);
+        }
+        self
+    }
+
+    /// All that are in use, sorted by name, with those that cannot be read.
+    pub fn skills(&self) -> &[Skill] {
+        &self.skills
+    }
+
+    /// Those in whose place another one of their name is used.
+    pub fn shadowed(&self) -> &[Skill] {
+        &self.shadowed
+    }
+
+    /// What is to be said of the folders.
+    pub fn problems(&self) -> &[Warning] {
+        &self.problems
+    }
+
+    /// The skill of that name, whatever it may be used for.
+    pub fn get(&self, name: &str) -> Option<&Skill> {
+        self.skills.iter().find(|skill| skill.name == name)
+    }
+
+    /// What a person can call by a slash in a profile, by name; also what is not trusted yet, so that it can be
+    /// seen and accepted.
+    pub fn for_menu(&self, profile: &str) -> impl Iterator<Item = &Skill> {
+        self.skills.iter().filter(move |skill| {
+            skill.error.is_none()
+                && skill.switches.on == Switch::On
+                && skill.fields.person_invocation == Invocable::Yes
+                && skill.fields.profiles.has(profile)
+        })
+    }
+
+    /// What a model is told of in a profile: the session folder's first, then the person's, then those that came
+    /// with Octo, each by name.
+    pub fn for_model(&self, profile: &str) -> Vec<&Skill> {
+        let mut skills: Vec<&Skill> = self
+            .skills
+            .iter()
+            .filter(|skill| {
+                skill.error.is_none()
+                    && skill.trust == Trust::Trusted
+                    && skill.is_automatic()
+                    && skill.fields.profiles.has(profile)
+            })
+            .collect();
+        skills.sort_by_key(|skill| (scope(skill.source), &skill.name));
+        skills
+    }
+
+    /// Names a person may call that are near `name`, best first.
+    pub fn near(&self, name: &str) -> Vec<&str> {
+        let name = name.to_ascii_lowercase();
+        near(
+            &name,
+            self.skills
+                .iter()
+                .filter(|skill| skill.error.is_none() && skill.fields.person_invocation == Invocable::Yes)
+                .map(|skill| skill.name.as_str()),
+        )
+    }
+}
+
+/// Where in the order for a model.
+fn scope(source: SkillOrigin) -> u8 {
+    match source {
+        SkillOrigin::Project | SkillOrigin::ProjectClaude | SkillOrigin::ProjectAgents => 0,
+        SkillOrigin::User | SkillOrigin::UserClaude | SkillOrigin::UserAgents => 1,
+        SkillOrigin::Bundled => 2,
+    }
+}
+
+/// Up to three of `names` that are near `name`: few letters changed, or a part of it.
+pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let may_differ = (name.chars().count() / 3).clamp(1, 3);
+    let mut ranked: Vec<(usize, &str)> = names
+        .filter_map(|known| {
+            let distance = strsim::osa_distance(name, known);
+            let is_part = name.chars().count() >= 2 && (known.starts_with(name) || known.contains(name));
+            (distance <= may_differ || is_part).then_some((distance, known))
+        })
+        .collect();
+    ranked.sort();
+    ranked.into_iter().take(MAX_NEAR).map(|(_, known)| known).collect()
+}

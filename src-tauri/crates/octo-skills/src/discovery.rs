@@ -1,0 +1,274 @@
+//! Finding skills: every root, one level of categories, sorted, bounded, no link out.
+
+use crate::{
+    Catalogue, Root, Roots, ShadowedBy, Skill, Trust, Warning,
+    format::{self, Document, MAX_SKILL_BYTES},
+    tree,
+};
+use octo_protocol::SkillOrigin;
+use std::{
+    collections::{HashMap, HashSet},
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+/// The most skills taken from one root.
+pub const MAX_SKILLS: usize = 500;
+/// The most entries of one folder that are looked at.
+pub const MAX_FOLDER_ENTRIES: usize = 5_000;
+/// What a skill's file is called.
+pub(crate) const SKILL_FILE: &str = "SKILL.md";
+
+/// Finds the skills. `trust` is asked for those of the session's folder only; the others are the person's.
+///
+/// Of several with one name the one from the highest source is used. One that is not trusted never takes the place
+/// of one that is: it waits in [`Catalogue::shadowed`] until the person accepts it.
+pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
+    let mut found = Vec::new();
+    let mut problems = Vec::new();
+    let mut seen = HashSet::new();
+    for root in roots.iter() {
+        let before = found.len();
+        let looked = real_root(root).and_then(|real| {
+            let Some(real) = real else { return Ok(()) };
+            // The person's home may be the session's folder: one root is one source, and the first is the safer.
+            if !seen.insert(real.clone()) {
+                return Ok(());
+            }
+            Look { root, real: &real, found: &mut found, problems: &mut problems }.all(before)
+        });
+        if let Err(warning) = looked {
+            problems.push(warning);
+        }
+    }
+    for skill in &mut found {
+        if skill.source.is_of_a_folder() {
+            skill.fingerprint = tree::fingerprint(&skill.folder);
+            skill.trust = trust(skill);
+        } else {
+            skill.trust = Trust::Trusted;
+        }
+    }
+    settle(found, problems)
+}
+
+/// Where a root really is; none where it does not exist.
+fn real_root(root: &Root) -> Result<Option<PathBuf>, Warning> {
+    let real = match root.path.canonicalize() {
+        Ok(real) => real,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(unreadable(&root.path, &error)),
+    };
+    let leaves = root
+        .within
+        .as_ref()
+        .is_some_and(|folder| !folder.canonicalize().is_ok_and(|folder| real.starts_with(folder)));
+    if leaves {
+        return Err(Warning::new("skills.error.root_link").arg("path", root.path.display()));
+    }
+    Ok(real.is_dir().then_some(real))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Warning {
+    Warning::new("skills.error.unreadable").arg("path", path.display()).arg("reason", error)
+}
+
+struct Look<'a> {
+    root: &'a Root,
+    real: &'a Path,
+    found: &'a mut Vec<Skill>,
+    problems: &'a mut Vec<Warning>,
+}
+
+impl Look<'_> {
+    fn all(&mut self, before: usize) -> Result<(), Warning> {
+        for (name, path) in self.children(self.real)? {
+            if self.is_full(before) {
+                break;
+            }
+            if self.skill(&name, &path, None) || !path.is_dir() {
+                continue;
+            }
+            match self.children(&path) {
+                Ok(children) => {
+                    for (inner, path) in children {
+                        if self.is_full(before) {
+                            break;
+                        }
+                        self.skill(&inner, &path, Some(&name));
+                    }
+                }
+                Err(warning) => self.problems.push(warning),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_full(&mut self, before: usize) -> bool {
+        let full = self.found.len() - before >= MAX_SKILLS;
+        if full && !self.problems.iter().any(|problem| problem.key == "skills.error.too_many") {
+            self.problems.push(
+                Warning::new("skills.error.too_many")
+                    .arg("path", self.root.path.display())
+                    .arg("most", MAX_SKILLS),
+            );
+        }
+        full
+    }
+
+    /// The folders in a folder, and links that may be some, sorted by name. Hidden ones are none.
+    fn children(&mut self, folder: &Path) -> Result<Vec<(String, PathBuf)>, Warning> {
+        let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+        let mut children = Vec::new();
+        for (index, entry) in entries.enumerate() {
+            if index >= MAX_FOLDER_ENTRIES {
+                self.problems.push(
+                    Warning::new("skills.error.folder_full")
+                        .arg("path", folder.display())
+                        .arg("most", MAX_FOLDER_ENTRIES),
+                );
+                break;
+            }
+            let Ok(entry) = entry else { continue };
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let may_be = entry.file_type().is_ok_and(|kind| kind.is_dir() || kind.is_symlink());
+            if may_be && !name.starts_with('.') && name != "node_modules" {
+                children.push((name, entry.path()));
+            }
+        }
+        children.sort();
+        Ok(children)
+    }
+
+    /// Takes the folder in where it is a skill; whether it was one, or refused as one.
+    fn skill(&mut self, name: &str, path: &Path, category: Option<&str>) -> bool {
+        let Ok(real) = path.canonicalize() else { return true };
+        if !real.starts_with(self.real) {
+            // A link to a single file is nothing that could be a skill.
+            if real.is_dir() {
+                self.refuse(name, path, category, Warning::new("skills.error.link_outside"));
+            }
+            return true;
+        }
+        // A link to another skill of the same root would be the same one twice.
+        if path.is_symlink() {
+            return true;
+        }
+        let Some((file, exact)) = skill_file(&real) else { return false };
+        let document = read_file(&file, &real, name);
+        let mut skill = Skill::new(document, self.root.source, real);
+        skill.category = category.map(str::to_owned);
+        skill.modified = fs::metadata(&file).and_then(|meta| meta.modified()).ok();
+        if exact == Exact::No {
+            skill.warnings.push(Warning::new("skills.warning.file_name"));
+        }
+        self.found.push(skill);
+        true
+    }
+
+    fn refuse(&mut self, name: &str, path: &Path, category: Option<&str>, error: Warning) {
+        let document = Document::unreadable(name, error);
+        let mut skill = Skill::new(document, self.root.source, path.to_owned());
+        skill.category = category.map(str::to_owned);
+        self.found.push(skill);
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exact {
+    Yes,
+    No,
+}
+
+/// The SKILL.md of a folder, also where its letters are of another size.
+pub(crate) fn skill_file(folder: &Path) -> Option<(PathBuf, Exact)> {
+    let exact = folder.join(SKILL_FILE);
+    if exact.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
+        return Some((exact, Exact::Yes));
+    }
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .ok()?
+        .take(MAX_FOLDER_ENTRIES)
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()))
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.eq_ignore_ascii_case(SKILL_FILE))
+        .collect();
+    names.sort();
+    names.first().map(|name| (folder.join(name), Exact::No))
+}
+
+/// Reads a SKILL.md that must lie in `folder`.
+pub(crate) fn read_file(file: &Path, folder: &Path, name: &str) -> Document {
+    let failed = |error: &io::Error| Document::unreadable(name, unreadable(file, error));
+    let real = match file.canonicalize() {
+        Ok(real) => real,
+        Err(error) => return failed(&error),
+    };
+    if !real.starts_with(folder) {
+        return Document::unreadable(name, Warning::new("skills.error.file_link_outside"));
+    }
+    let read = || -> io::Result<Vec<u8>> {
+        // Looked at before it is opened: opening a pipe would wait for its other end.
+        if !fs::metadata(&real)?.is_file() {
+            return Err(io::Error::other("no ordinary file"));
+        }
+        let mut content = Vec::new();
+        File::open(&real)?.take(MAX_SKILL_BYTES + 1).read_to_end(&mut content)?;
+        Ok(content)
+    };
+    match read() {
+        Ok(content) if content.len() as u64 > MAX_SKILL_BYTES => {
+            let size = fs::metadata(&real).map_or(content.len() as u64, |meta| meta.len());
+            Document::unreadable(name, format::too_large(size))
+        }
+        Ok(content) => format::read(&content, name),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Which of several with one name is used.
+fn settle(mut found: Vec<Skill>, problems: Vec<Warning>) -> Catalogue {
+    // Stable: within a source the order of the folders stays.
+    found.sort_by_key(|skill| std::cmp::Reverse(rank(skill)));
+    let mut winners: HashMap<String, ShadowedBy> = HashMap::new();
+    let (mut skills, mut shadowed): (Vec<Skill>, Vec<Skill>) = (Vec::new(), Vec::new());
+    for mut skill in found {
+        match winners.get(&skill.name) {
+            None => {
+                let by = ShadowedBy { source: skill.source, folder: skill.folder.clone() };
+                winners.insert(skill.name.clone(), by);
+                skills.push(skill);
+            }
+            Some(winner) => {
+                let key = if skill.trust == Trust::Untrusted && skill.source > winner.source {
+                    "skills.warning.would_shadow"
+                } else if skill.source == winner.source {
+                    "skills.warning.same_name"
+                } else {
+                    "skills.warning.shadowed"
+                };
+                skill.warnings.push(Warning::new(key).arg("path", winner.folder.display()));
+                skill.shadowed_by = Some(winner.clone());
+                shadowed.push(skill);
+            }
+        }
+    }
+    for skill in &mut skills {
+        let hidden = shadowed.iter().filter(|other| other.name == skill.name);
+        if hidden.into_iter().any(|other| other.source == SkillOrigin::Bundled) {
+            skill.warnings.push(Warning::new("skills.warning.shadows_bundled").arg("name", &skill.name));
+        }
+    }
+    skills.sort_by(|one, other| one.name.cmp(&other.name));
+    shadowed.sort_by(|one, other| (&one.name, other.source).cmp(&(&other.name, one.source)));
+    Catalogue::new(skills, shadowed, problems)
+}
+
+/// What cannot be used takes no place from what can; what is not trusted takes none from what is.
+fn rank(skill: &Skill) -> (bool, bool, SkillOrigin) {
+    (skill.error.is_none(), skill.trust == Trust::Trusted, skill.source)
+}

@@ -1,0 +1,147 @@
+//! What the marks in a skill's instructions stand for.
+
+use super::{Invocation, MAX_KEY};
+use crate::Fields;
+use std::path::Path;
+
+/// What the product calls itself.
+const PRODUCT: &str = "Octo";
+
+/// The values of one call.
+pub(super) struct Values<'a> {
+    arguments: &'a str,
+    words: Vec<String>,
+    names: &'a [String],
+    variables: Vec<(&'static str, String)>,
+    keys: &'a [(&'a str, String)],
+    used: bool,
+}
+
+/// A mark in the text: what it stands for and how many bytes it is long.
+pub(super) struct Found {
+    pub value: String,
+    pub length: usize,
+    argument: bool,
+}
+
+impl Found {
+    fn plain(value: &str, length: usize) -> Self {
+        Self { value: value.to_owned(), length, argument: false }
+    }
+
+    fn argument(value: &str, length: usize) -> Self {
+        Self { value: value.to_owned(), length, argument: true }
+    }
+}
+
+impl<'a> Values<'a> {
+    pub(super) fn new(fields: &'a Fields, folder: &Path, invocation: &Invocation<'a>) -> Self {
+        let arguments = invocation.arguments.trim();
+        // Words that are no shell words (a single quote in a sentence) are split at blanks.
+        let words = shell_words::split(arguments)
+            .unwrap_or_else(|_| arguments.split_whitespace().map(str::to_owned).collect());
+        let folder = folder.display().to_string();
+        let mut variables = vec![
+            ("CLAUDE_SKILL_DIR", folder.clone()),
+            ("SKILL_DIR", folder),
+            ("CLAUDE_SESSION_ID", invocation.session.to_owned()),
+            ("OCTO_PRODUCT_NAME", PRODUCT.to_owned()),
+        ];
+        if let Some(home) = invocation.home {
+            variables.push(("HOME", home.display().to_string()));
+        }
+        Self { arguments, words, names: &fields.arguments, variables, keys: invocation.values, used: false }
+    }
+
+    /// Whether an argument had a place.
+    pub(super) fn were_used(&self) -> bool {
+        self.used
+    }
+
+    /// The variable or argument at the head of the text, which begins with `$`.
+    pub(super) fn variable(&mut self, text: &str) -> Option<Found> {
+        let found = self.look_up(text)?;
+        self.used |= found.argument;
+        Some(found)
+    }
+
+    fn look_up(&self, text: &str) -> Option<Found> {
+        let rest = text.strip_prefix('$')?;
+        if let Some(inner) = rest.strip_prefix('{') {
+            let (name, _) = inner.split_once('}')?;
+            let (_, value) = self.variables.iter().find(|(known, _)| *known == name)?;
+            return Some(Found::plain(value, "${}".len() + name.len()));
+        }
+        if let Some(after) = rest.strip_prefix("ARGUMENTS") {
+            const LENGTH: usize = "$ARGUMENTS".len();
+            if let Some((index, _)) = after.strip_prefix('[').and_then(|inner| inner.split_once(']'))
+                && let Ok(number) = index.parse::<usize>()
+            {
+                let value = self.words.get(number).map_or("", String::as_str);
+                return Some(Found::argument(value, LENGTH + "[]".len() + index.len()));
+            }
+            return ends_here(after).then(|| Found::argument(self.arguments, LENGTH));
+        }
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        if !digits.is_empty() {
+            // `$20` is a price where there are not that many arguments.
+            let value = self.words.get(digits.parse::<usize>().ok()?)?;
+            let after = rest.strip_prefix(&digits)?;
+            return ends_here(after).then(|| Found::argument(value, "$".len() + digits.len()));
+        }
+        let mut named =
+            self.names.iter().enumerate().filter(|(_, name)| {
+                !name.is_empty() && rest.strip_prefix(name.as_str()).is_some_and(ends_here)
+            });
+        let (number, name) = named.next()?;
+        let value = self.words.get(number).map_or("", String::as_str);
+        Some(Found::argument(value, "$".len() + name.len()))
+    }
+
+    /// The `<%= key %>` at the head of the text. Whatever stands in it is a key and nothing else; one that is not
+    /// known stands for nothing.
+    pub(super) fn key(&self, text: &str) -> Option<Found> {
+        let (key, _) = text.strip_prefix("<%=")?.split_once("%>")?;
+        if key.len() > MAX_KEY {
+            return None;
+        }
+        let length = "<%=%>".len() + key.len();
+        let value = self.keys.iter().find(|(known, _)| *known == key.trim()).map_or("", |(_, value)| value);
+        Some(Found::plain(value, length))
+    }
+
+    /// The command with its values filled in; none where one of them holds anything a shell could read as more
+    /// than a part of a word or as an option.
+    pub(super) fn fill_command(&mut self, command: &str) -> Option<String> {
+        let mut filled = String::new();
+        let mut rest = command;
+        while let Some(c) = rest.chars().next() {
+            let found = if c == '$' { self.variable(rest) } else { None };
+            let length = match found {
+                Some(found) if is_harmless(&found.value) => {
+                    filled.push_str(&found.value);
+                    found.length
+                }
+                Some(_) => return None,
+                None => {
+                    filled.push(c);
+                    c.len_utf8()
+                }
+            };
+            (_, rest) = rest.split_at_checked(length)?;
+        }
+        Some(filled)
+    }
+}
+
+/// Whether a name ends before this text.
+fn ends_here(after: &str) -> bool {
+    !after.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// Whether a value is only words to every shell, and no options.
+fn is_harmless(value: &str) -> bool {
+    let is_letter =
+        |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '@' | ',' | '+' | ' ');
+    value.chars().all(is_letter) && !value.split(' ').any(|word| word.starts_with('-'))
+}

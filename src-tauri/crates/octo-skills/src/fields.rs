@@ -1,0 +1,416 @@
+//! What the head of a SKILL.md says, each field in one form however it was written.
+
+use crate::{
+    ToolGrant, Warning,
+    front::FrontMatter,
+    octo_tool, tools,
+    yaml::{Style, Yaml},
+};
+use octo_protocol::Effort;
+
+/// The most characters of a description, as in the public format.
+pub const MAX_DESCRIPTION: usize = 1_024;
+/// The most characters of any other text that is kept, and entries of any list.
+const MAX_TEXT: usize = 1_024;
+const MAX_ENTRIES: usize = 200;
+/// The most characters of a key.
+const MAX_KEY: usize = 200;
+
+/// The fields of a skill, those missing as they are by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// The name as it is written, before it is judged.
+    pub written_name: Option<String>,
+    /// The name in Chinese, for cards.
+    pub name_zh: Option<String>,
+    /// What the skill is for; from the first paragraph of the body where the head says nothing.
+    pub description: String,
+    /// The same in Chinese, for cards.
+    pub description_zh: Option<String>,
+    /// More on when it is the right one; belongs to the description for a model.
+    pub when_to_use: Option<String>,
+    /// What is shown behind the name in the composer: `[issue-number]`.
+    pub argument_hint: Option<String>,
+    /// Names of the arguments, in order: `$name` in the body stands for them.
+    pub arguments: Vec<String>,
+    /// Whether a model may choose it by itself.
+    pub model_invocation: Invocable,
+    /// Whether a person may call it by a slash.
+    pub person_invocation: Invocable,
+    /// In which profiles there is such a skill.
+    pub profiles: Profiles,
+    /// Where it runs.
+    pub run: Run,
+    /// The model it asks for: a name, or `lite`. None is the model of the session.
+    pub model: Option<String>,
+    /// How much its model should think.
+    pub effort: Option<Effort>,
+    /// Patterns of files it is about: a hint when it may be of use.
+    pub paths: Vec<String>,
+    /// Tools that it asks to use without a question.
+    pub allowed_tools: Vec<ToolGrant>,
+    /// Octo's tools that are denied while it runs as a sub-agent.
+    pub forbidden_tools: Vec<&'static str>,
+    /// Under which licence it may be used.
+    pub license: Option<String>,
+    /// What it needs around it.
+    pub compatibility: Option<String>,
+    /// Further remarks, in order.
+    pub metadata: Vec<(String, String)>,
+}
+
+/// Whether a skill may be called in some way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Invocable {
+    /// It may.
+    #[default]
+    Yes,
+    /// It may not.
+    No,
+}
+
+/// Where a skill runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Run {
+    /// In the conversation that calls it.
+    #[default]
+    Inline,
+    /// As a sub-agent, whose summary comes back.
+    Fork {
+        /// The kind of sub-agent it asks for.
+        agent: Option<String>,
+    },
+}
+
+/// In which profiles there is a skill.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Profiles {
+    /// In all of them.
+    #[default]
+    All,
+    /// In these.
+    Only(Vec<String>),
+}
+
+impl Profiles {
+    /// Whether the profile is one of them.
+    pub fn has(&self, profile: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(names) => names.iter().any(|name| name == profile),
+        }
+    }
+}
+
+/// Reads the fields; what is odd is put right and said.
+pub(crate) fn read(front: &FrontMatter, body: &str, warnings: &mut Vec<Warning>) -> Fields {
+    let mut reader = Reader { front, warnings };
+    let description = reader.description(body);
+    let mut fields = Fields {
+        written_name: reader.name(),
+        name_zh: reader.text("name_zh"),
+        description,
+        description_zh: reader.text("description_zh"),
+        when_to_use: reader.text("when_to_use"),
+        argument_hint: reader.text("argument-hint"),
+        arguments: reader.list("arguments"),
+        model_invocation: Invocable::Yes,
+        person_invocation: Invocable::Yes,
+        profiles: Profiles::All,
+        run: Run::Inline,
+        model: reader.text("model").filter(|model| model != "inherit"),
+        effort: reader.effort(),
+        paths: reader.list("paths"),
+        allowed_tools: reader.allowed_tools(),
+        forbidden_tools: reader.forbidden_tools(),
+        license: reader.text("license"),
+        compatibility: reader.text("compatibility"),
+        metadata: reader.metadata(),
+    };
+    if reader.switch("disable-model-invocation") == Some(true) {
+        fields.model_invocation = Invocable::No;
+    }
+    if reader.switch("user-invocable") == Some(false) {
+        fields.person_invocation = Invocable::No;
+    }
+    reader.run(&mut fields);
+    if fields.run == Run::Inline && !fields.forbidden_tools.is_empty() {
+        reader.warn("skills.warning.only_forked", "forbidden_tools");
+    }
+    if front.get("hooks").is_some() {
+        warnings.push(Warning::new("skills.warning.hooks"));
+    }
+    fields
+}
+
+struct Reader<'a> {
+    front: &'a FrontMatter,
+    warnings: &'a mut Vec<Warning>,
+}
+
+impl<'a> Reader<'a> {
+    fn warn(&mut self, key: &'static str, field: &str) {
+        self.warnings.push(Warning::new(key).arg("field", field));
+    }
+
+    /// The value of a key. An exported skill has the keys that are none of the public format in its metadata.
+    fn value(&self, key: &str) -> Option<&'a Yaml> {
+        let front: &'a FrontMatter = self.front;
+        let own = front.get(key).filter(|value| !value.is_null());
+        own.or_else(|| exported(front, key))
+    }
+
+    fn name(&mut self) -> Option<String> {
+        let value = self.value("name")?;
+        match value {
+            Yaml::Text { text, style } => {
+                if *style == Style::Plain && text.parse::<f64>().is_ok() {
+                    self.warn("skills.warning.number_as_text", "name");
+                }
+                Some(text.trim().to_owned()).filter(|name| !name.is_empty())
+            }
+            Yaml::List(_) | Yaml::Map(_) => {
+                self.warn("skills.warning.no_text", "name");
+                None
+            }
+        }
+    }
+
+    /// A text on one line. `[issue-number]` without quotes is a list to YAML, and was meant as it is written.
+    fn text(&mut self, key: &str) -> Option<String> {
+        let value = self.value(key)?;
+        if matches!(value, Yaml::Map(_)) {
+            self.warn("skills.warning.no_text", key);
+            return None;
+        }
+        let text = collapse(&value.on_one_line());
+        if text.chars().count() > MAX_TEXT {
+            self.warn("skills.warning.cut", key);
+        }
+        Some(cut(&text, MAX_TEXT)).filter(|text| !text.is_empty())
+    }
+
+    fn description(&mut self, body: &str) -> String {
+        let given = match self.value("description") {
+            Some(Yaml::Text { text, .. }) => collapse(text),
+            Some(Yaml::List(items)) => {
+                self.warn("skills.warning.list_joined", "description");
+                collapse(&items.iter().map(Yaml::on_one_line).collect::<Vec<_>>().join(" "))
+            }
+            Some(Yaml::Map(_)) => {
+                self.warn("skills.warning.no_text", "description");
+                String::new()
+            }
+            None => String::new(),
+        };
+        let text = if given.is_empty() { first_paragraph(body) } else { given };
+        let length = text.chars().count();
+        if length > MAX_DESCRIPTION {
+            self.warnings.push(
+                Warning::new("skills.warning.description_long")
+                    .arg("length", length)
+                    .arg("most", MAX_DESCRIPTION),
+            );
+        }
+        cut(&text, MAX_DESCRIPTION)
+    }
+
+    /// Several texts: a list, or one text separated by blanks and commas.
+    fn list(&mut self, key: &str) -> Vec<String> {
+        let mut items = match self.value(key) {
+            None => return Vec::new(),
+            Some(Yaml::Text { text, .. }) => tools::split_list(text),
+            Some(Yaml::List(items)) => items.iter().map(|item| collapse(&item.on_one_line())).collect(),
+            Some(Yaml::Map(_)) => {
+                self.warn("skills.warning.no_list", key);
+                return Vec::new();
+            }
+        };
+        items.retain(|item| !item.is_empty());
+        if items.len() > MAX_ENTRIES {
+            self.warn("skills.warning.cut", key);
+            items.truncate(MAX_ENTRIES);
+        }
+        items.iter().map(|item| cut(item, MAX_TEXT)).collect()
+    }
+
+    /// A yes or no. Only `true` and `false` are that in a file; what else is clear is taken and said.
+    fn switch(&mut self, key: &str) -> Option<bool> {
+        let value = self.value(key)?;
+        let text = value.on_one_line();
+        let meant = match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" | "y" | "1" => Some(true),
+            "false" | "no" | "off" | "n" | "0" => Some(false),
+            _ => None,
+        };
+        let is_word = matches!(value, Yaml::Text { text, .. }
+            if matches!(text.as_str(), "true" | "True" | "TRUE" | "false" | "False" | "FALSE"));
+        let is_plain = matches!(value, Yaml::Text { style: Style::Plain, .. });
+        // In metadata everything is a text.
+        let is_as_it_should = is_word && (is_plain || self.front.get(key).is_none());
+        if !is_as_it_should {
+            let known =
+                if meant.is_some() { "skills.warning.boolean" } else { "skills.warning.boolean_unknown" };
+            self.warnings.push(Warning::new(known).arg("field", key).arg("value", text));
+        }
+        meant
+    }
+
+    fn unknown(&mut self, key: &str, value: &str) {
+        self.warnings
+            .push(Warning::new("skills.warning.value_unknown").arg("field", key).arg("value", value));
+    }
+
+    fn effort(&mut self) -> Option<Effort> {
+        let text = self.text("effort")?;
+        let effort = match text.to_ascii_lowercase().as_str() {
+            "off" | "none" => Effort::Off,
+            "minimal" => Effort::Minimal,
+            "low" => Effort::Low,
+            "medium" => Effort::Medium,
+            "high" => Effort::High,
+            "xhigh" => Effort::Xhigh,
+            "max" => Effort::Max,
+            "inherit" => return None,
+            _ => {
+                self.unknown("effort", &text);
+                return None;
+            }
+        };
+        Some(effort)
+    }
+
+    fn allowed_tools(&mut self) -> Vec<ToolGrant> {
+        let grants: Vec<ToolGrant> =
+            self.list("allowed-tools").iter().map(|written| ToolGrant::read(written)).collect();
+        for grant in grants.iter().filter(|grant| grant.tool.is_none()) {
+            self.warnings.push(Warning::new("skills.warning.tool_unknown").arg("tool", &grant.written));
+        }
+        grants
+    }
+
+    /// A tool is denied as a whole, also where a skill wants only some of its uses denied.
+    fn forbidden_tools(&mut self) -> Vec<&'static str> {
+        let written = [self.list("forbidden_tools"), self.list("disallowed-tools")].concat();
+        let mut tools = Vec::new();
+        for written in written {
+            let name = written.split_once('(').map_or(written.as_str(), |(name, _)| name);
+            match octo_tool(name) {
+                Some(tool) if tools.contains(&tool) => {}
+                Some(tool) => tools.push(tool),
+                None => {
+                    self.warnings.push(Warning::new("skills.warning.tool_unknown").arg("tool", &written));
+                }
+            }
+        }
+        tools
+    }
+
+    fn metadata(&mut self) -> Vec<(String, String)> {
+        match self.value("metadata") {
+            None => Vec::new(),
+            Some(Yaml::Map(entries)) => entries
+                .iter()
+                .filter(|(key, _)| !is_exported(key))
+                .take(MAX_ENTRIES)
+                .map(|(key, value)| (cut(key, MAX_KEY), cut(&value.on_one_line(), MAX_TEXT)))
+                .collect(),
+            Some(_) => {
+                self.warn("skills.warning.no_map", "metadata");
+                Vec::new()
+            }
+        }
+    }
+
+    /// Where it runs and for whom. With `context: fork`, `agent` is the kind of sub-agent; otherwise it names
+    /// profiles.
+    fn run(&mut self, fields: &mut Fields) {
+        let by_context = match self.text("context").as_deref() {
+            Some("fork") => true,
+            None | Some("inline") => false,
+            Some(other) => {
+                self.unknown("context", other);
+                false
+            }
+        };
+        let by_switch = self.switch("fork_agent") == Some(true);
+        let agent = self.list("agent");
+        if by_context {
+            fields.run = Run::Fork { agent: agent.into_iter().next() };
+            return;
+        }
+        if by_switch {
+            fields.run = Run::Fork { agent: None };
+        }
+        if !agent.is_empty() && !agent.iter().any(|name| name == "all") {
+            fields.profiles = Profiles::Only(agent);
+        }
+    }
+}
+
+/// What stands in metadata before a key that is none of the public format.
+pub(crate) const EXPORTED: &str = "octo-";
+
+/// Keys an exported skill has in its metadata.
+pub(crate) const OWN_KEYS: &[&str] = &[
+    "name_zh",
+    "description_zh",
+    "when_to_use",
+    "argument-hint",
+    "arguments",
+    "disable-model-invocation",
+    "user-invocable",
+    "agent",
+    "context",
+    "fork_agent",
+    "model",
+    "effort",
+    "paths",
+    "forbidden_tools",
+];
+
+fn is_exported(key: &str) -> bool {
+    key.strip_prefix(EXPORTED).is_some_and(|key| OWN_KEYS.contains(&key))
+}
+
+fn exported<'a>(front: &'a FrontMatter, key: &str) -> Option<&'a Yaml> {
+    let Some(Yaml::Map(entries)) = front.get("metadata") else { return None };
+    let is_it = |written: &str| is_exported(written) && written.strip_prefix(EXPORTED) == Some(key);
+    entries.iter().find(|(written, _)| is_it(written)).map(|(_, value)| value)
+}
+
+/// The text on one line, runs of blanks as one.
+pub(crate) fn collapse(text: &str) -> String {
+    let printable = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
+    printable.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// At most `most` characters, the last of them `…` where something was cut.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let mut kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    kept.push('…');
+    kept
+}
+
+/// The first paragraph that is none of a heading, a rule and a fence; a heading where there is nothing else.
+fn first_paragraph(body: &str) -> String {
+    let mut heading = None;
+    let mut paragraph: Vec<&str> = Vec::new();
+    for line in body.lines().map(str::trim) {
+        let is_mark = line.starts_with("```") || line.starts_with("---") || line.starts_with("<!--");
+        if line.starts_with('#') {
+            heading.get_or_insert_with(|| line.trim_start_matches('#').trim());
+        }
+        if line.is_empty() || line.starts_with('#') || is_mark {
+            if !paragraph.is_empty() {
+                break;
+            }
+            continue;
+        }
+        paragraph.push(line);
+    }
+    if paragraph.is_empty() { heading.unwrap_or_default().to_owned() } else { collapse(&paragraph.join(" ")) }
+}

@@ -1,0 +1,116 @@
+//! SKILL.md: read leniently, so that it always yields something.
+
+use crate::{
+    Warning,
+    fields::{self, Fields},
+    front::{self, FrontMatter},
+    name::{is_name, public_name},
+};
+
+/// The most bytes of a SKILL.md.
+pub const MAX_SKILL_BYTES: u64 = 256 << 10;
+
+/// A SKILL.md as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// What the skill is called by; always a usable name.
+    pub name: String,
+    /// Its fields.
+    pub fields: Fields,
+    /// Its whole head, unknown keys too, for writing it again.
+    pub front: FrontMatter,
+    /// Its instructions.
+    pub body: String,
+    /// What was repaired or ignored.
+    pub warnings: Vec<Warning>,
+    /// Why it cannot be used.
+    pub error: Option<Warning>,
+}
+
+impl Document {
+    /// One that cannot be read.
+    pub(crate) fn unreadable(folder: &str, error: Warning) -> Self {
+        let mut warnings = Vec::new();
+        let name = choose_name(None, folder, &mut warnings);
+        Self {
+            name,
+            fields: Fields::default(),
+            front: FrontMatter::default(),
+            body: String::new(),
+            warnings,
+            error: Some(error),
+        }
+    }
+}
+
+/// Reads a SKILL.md; `folder` is the name of the folder it lies in. It never fails: what cannot be used carries its
+/// [`Document::error`].
+pub fn read(bytes: &[u8], folder: &str) -> Document {
+    if bytes.len() as u64 > MAX_SKILL_BYTES {
+        return Document::unreadable(folder, too_large(bytes.len() as u64));
+    }
+    let mut warnings = Vec::new();
+    let Some(text) = decode(bytes, &mut warnings) else {
+        return Document::unreadable(folder, Warning::new("skills.error.no_text"));
+    };
+    let parts = front::take_apart(&text);
+    warnings.extend(parts.warnings);
+    let fields = fields::read(&parts.front, &parts.body, &mut warnings);
+    let name = choose_name(fields.written_name.as_deref(), folder, &mut warnings);
+    let mut error = None;
+    if parts.body.is_empty() {
+        error = Some(Warning::new("skills.error.empty"));
+    } else if fields.description.is_empty() {
+        warnings.push(Warning::new("skills.warning.no_description"));
+    }
+    Document { name, fields, front: parts.front, body: parts.body, warnings, error }
+}
+
+pub(crate) fn too_large(bytes: u64) -> Warning {
+    Warning::new("skills.error.too_large").arg("size", bytes >> 10).arg("most", MAX_SKILL_BYTES >> 10)
+}
+
+/// The text of a file: UTF-8, with a mark of its order before it also UTF-16. None where it is no text.
+fn decode(bytes: &[u8], warnings: &mut Vec<Warning>) -> Option<String> {
+    let wide = |from: fn([u8; 2]) -> u16, bytes: &[u8]| {
+        let units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|pair| from(*pair)).collect();
+        String::from_utf16_lossy(&units)
+    };
+    let (text, is_whole) = match bytes {
+        [0xff, 0xfe, rest @ ..] => (wide(u16::from_le_bytes, rest), false),
+        [0xfe, 0xff, rest @ ..] => (wide(u16::from_be_bytes, rest), false),
+        bytes => {
+            let text = String::from_utf8_lossy(bytes);
+            let is_whole = matches!(text, std::borrow::Cow::Borrowed(_));
+            (text.into_owned(), is_whole)
+        }
+    };
+    if text.contains('\0') {
+        return None;
+    }
+    if !is_whole {
+        warnings.push(Warning::new("skills.warning.encoding"));
+    }
+    Some(text)
+}
+
+/// The written name where it is one, else the folder's, else one made from either.
+fn choose_name(written: Option<&str>, folder: &str, warnings: &mut Vec<Warning>) -> String {
+    if let Some(written) = written {
+        if is_name(written) {
+            return written.to_owned();
+        }
+        let name = if is_name(folder) { folder.to_owned() } else { public_name(folder) };
+        warnings.push(Warning::new("skills.warning.name").arg("written", written).arg("name", &name));
+        return name;
+    }
+    if is_name(folder) {
+        return folder.to_owned();
+    }
+    let name = public_name(folder);
+    warnings.push(Warning::new("skills.warning.name").arg("written", folder).arg("name", &name));
+    name
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,299 @@
+//! Taking in skills from a folder, a zip file or a cloned repository.
+//!
+//! What is looked at is read once and kept, so what the person saw is what is written: nothing is read from the source
+//! again. Nothing is written before [`install`], and that never takes the place of anything unasked.
+
+mod archive;
+mod error;
+mod folder;
+mod gathered;
+mod write;
+
+use crate::{
+    Catalogue, Fields, Invocation, InvokedFrom, Trust, Warning,
+    discovery::SKILL_FILE,
+    expand::expand_body,
+    format::{self, Document},
+    name::{is_name, public_name},
+};
+pub use error::InstallError;
+use gathered::{Found, Gathered};
+use octo_protocol::SkillOrigin;
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+pub use write::{Installed, OnConflict, install};
+
+/// Where skills are taken from. Fetching is the caller's: this reads what lies on the disk.
+#[derive(Clone, Copy, Debug)]
+pub enum InstallSource<'a> {
+    /// A folder, also that of a cloned repository.
+    Folder(&'a Path),
+    /// A zip file.
+    Zip(&'a Path),
+}
+
+/// What a source holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inspection {
+    /// The skills in it, by their places; at least one.
+    pub skills: Vec<Candidate>,
+    /// What is to be said of the source.
+    pub warnings: Vec<Warning>,
+}
+
+/// A skill that could be installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// What it would be called.
+    pub name: String,
+    /// Its folder in the source, empty for the source itself.
+    pub place: String,
+    /// Its fields; among them the tools it asks for.
+    pub fields: Fields,
+    /// Its instructions.
+    pub body: String,
+    /// Its files, by path.
+    pub files: Vec<CandidateFile>,
+    /// Commands its instructions want to run when it is used.
+    pub commands: Vec<String>,
+    /// What was repaired, left out or ignored.
+    pub warnings: Vec<Warning>,
+    /// Why it cannot be installed.
+    pub error: Option<Warning>,
+    /// What has its name already.
+    pub conflicts: Vec<Conflict>,
+    contents: Vec<Gathered>,
+    document: Document,
+}
+
+/// A file of a skill that could be installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CandidateFile {
+    /// Its path in the skill's folder, with `/`.
+    pub path: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Whether it is something that can be run.
+    pub kind: CandidateKind,
+}
+
+/// Whether a file can be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CandidateKind {
+    /// It is only read.
+    Plain,
+    /// A script: text that a program runs.
+    Script,
+    /// A program, which nobody can read.
+    Program,
+}
+
+/// A skill of the same name, or a folder where it would lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Where it comes from; none where the folder holds no skill of that name.
+    pub source: Option<SkillOrigin>,
+    /// Its folder.
+    pub folder: PathBuf,
+}
+
+impl Candidate {
+    /// The bytes of all its files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+
+    /// The text of one of its files, for the person to read before it is installed; none where there is no such file
+    /// or it is no text.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        let file = self.contents.iter().find(|file| file.path == path)?;
+        std::str::from_utf8(&file.content).ok()
+    }
+}
+
+/// Looks at a source: everything that would be installed in the folder `into`, and what stands against it.
+///
+/// # Errors
+/// [`InstallError`]: the source cannot be read, is too large, holds no skill, or was made to write elsewhere.
+pub fn inspect(
+    source: InstallSource<'_>,
+    into: &Path,
+    catalogue: &Catalogue,
+) -> Result<Inspection, InstallError> {
+    let found = match source {
+        InstallSource::Folder(folder) => folder::gather(folder)?,
+        InstallSource::Zip(file) => archive::gather(file)?,
+    };
+    let Found { mut files, warnings, name } = found;
+    let roots = roots(&files);
+    if roots.is_empty() {
+        return Err(InstallError::NoSkill);
+    }
+    let mut skills = Vec::new();
+    let mut names = HashSet::new();
+    for root in roots {
+        let (inside, outside): (Vec<Gathered>, Vec<Gathered>) =
+            files.into_iter().partition(|file| below(&root, &file.path).is_some());
+        files = outside;
+        let folder = if root.is_empty() { name.as_str() } else { root.rsplit('/').next().unwrap_or(&root) };
+        let mut candidate = candidate(&root, folder, inside);
+        if !names.insert(candidate.name.clone()) && candidate.error.is_none() {
+            candidate.error = Some(Warning::new("skills.error.twice_in_source").arg("name", &candidate.name));
+        }
+        candidate.conflicts = conflicts(&candidate.name, into, catalogue);
+        skills.push(candidate);
+    }
+    Ok(Inspection { skills, warnings })
+}
+
+fn is_skill_file(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(SKILL_FILE))
+}
+
+/// The folders with a SKILL.md, those inside of another one not counted, sorted.
+fn roots(files: &[Gathered]) -> Vec<String> {
+    let mut all: Vec<String> = files
+        .iter()
+        .filter(|file| is_skill_file(&file.path))
+        .map(|file| file.path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned())
+        .collect();
+    all.sort();
+    all.dedup();
+    let mut roots: Vec<String> = Vec::new();
+    for root in all {
+        if !roots.iter().any(|outer| below(outer, &root).is_some()) {
+            roots.push(root);
+        }
+    }
+    roots
+}
+
+/// The path from a folder on; none where it does not lie below it.
+fn below<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
+    if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
+}
+
+fn candidate(root: &str, folder: &str, inside: Vec<Gathered>) -> Candidate {
+    let mut left_out = 0_usize;
+    let mut contents: Vec<Gathered> = Vec::new();
+    for file in inside {
+        let Some(path) = below(root, &file.path).map(str::to_owned) else { continue };
+        if path.split('/').any(|part| part.starts_with('.') || part == "__MACOSX") {
+            left_out += 1;
+        } else {
+            let is_main = path.eq_ignore_ascii_case(SKILL_FILE);
+            let path = if is_main { SKILL_FILE.to_owned() } else { path };
+            contents.push(Gathered { path, ..file });
+        }
+    }
+    contents.sort_by(|one, other| one.path.cmp(&other.path));
+    let main = contents.iter().find(|file| file.path == SKILL_FILE);
+    let folder = if is_name(folder) { folder.to_owned() } else { public_name(folder) };
+    let document = format::read(main.map_or(&[][..], |file| file.content.as_slice()), &folder);
+    let mut warnings = document.warnings.clone();
+    if left_out > 0 {
+        warnings.push(Warning::new("skills.warning.hidden_left_out").arg("count", left_out));
+    }
+    let files = contents
+        .iter()
+        .map(|file| CandidateFile {
+            path: file.path.clone(),
+            bytes: file.content.len() as u64,
+            kind: kind(file),
+        })
+        .collect();
+    Candidate {
+        name: document.name.clone(),
+        place: root.to_owned(),
+        commands: commands(&document),
+        fields: document.fields.clone(),
+        body: document.body.clone(),
+        files,
+        warnings,
+        error: document.error.clone(),
+        conflicts: Vec::new(),
+        contents,
+        document,
+    }
+}
+
+/// The commands in the instructions, as they are written.
+fn commands(document: &Document) -> Vec<String> {
+    let nothing = Invocation { arguments: "", session: "", from: InvokedFrom::Tool, home: None, values: &[] };
+    let fields = Fields::default();
+    expand_body(&document.body, &fields, Path::new(""), Trust::Trusted, &nothing)
+        .placeholders()
+        .iter()
+        .map(|placeholder| placeholder.command.clone())
+        .collect()
+}
+
+/// Ends of names of files that a program runs.
+const SCRIPTS: &[&str] = &[
+    "sh",
+    "bash",
+    "zsh",
+    "fish",
+    "py",
+    "rb",
+    "pl",
+    "php",
+    "lua",
+    "js",
+    "mjs",
+    "cjs",
+    "ts",
+    "ps1",
+    "psm1",
+    "bat",
+    "cmd",
+    "vbs",
+    "applescript",
+    "scpt",
+    "awk",
+    "r",
+    "jl",
+];
+/// Ends of names of programs and what belongs to them.
+const PROGRAMS: &[&str] = &[
+    "exe", "dll", "so", "dylib", "com", "msi", "scr", "jar", "class", "pyc", "wasm", "app", "bin", "deb",
+    "rpm", "pkg",
+];
+/// How programs begin: ELF, Windows, and macOS in its four ways.
+const MAGIC: &[&[u8]] =
+    &[b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe"];
+
+fn kind(file: &Gathered) -> CandidateKind {
+    let end = file.path.rsplit_once('.').map_or("", |(_, end)| end).to_ascii_lowercase();
+    if MAGIC.iter().any(|magic| file.content.starts_with(magic)) || PROGRAMS.contains(&end.as_str()) {
+        CandidateKind::Program
+    } else if file.content.starts_with(b"#!") || SCRIPTS.contains(&end.as_str()) {
+        CandidateKind::Script
+    } else if file.executable {
+        if std::str::from_utf8(&file.content).is_ok() {
+            CandidateKind::Script
+        } else {
+            CandidateKind::Program
+        }
+    } else {
+        CandidateKind::Plain
+    }
+}
+
+fn conflicts(name: &str, into: &Path, catalogue: &Catalogue) -> Vec<Conflict> {
+    let mut conflicts: Vec<Conflict> = catalogue
+        .skills()
+        .iter()
+        .chain(catalogue.shadowed())
+        .filter(|skill| skill.name == name)
+        .map(|skill| Conflict { source: Some(skill.source), folder: skill.folder.clone() })
+        .collect();
+    let place = into.join(name);
+    let real = place.canonicalize().unwrap_or_else(|_| place.clone());
+    if place.symlink_metadata().is_ok() && !conflicts.iter().any(|conflict| conflict.folder == real) {
+        conflicts.push(Conflict { source: None, folder: place });
+    }
+    conflicts
+}

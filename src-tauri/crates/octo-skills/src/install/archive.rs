@@ -1,0 +1,85 @@
+//! Reading a zip file nobody vouches for.
+
+use super::{
+    InstallError,
+    gathered::{Found, Gathered, Gathering, check_path, source_name},
+};
+use crate::{MAX_BYTES, MAX_FILES, Warning};
+use std::{
+    fs::{self, File},
+    io::{self, BufReader, Read},
+    path::Path,
+};
+use zip::{ZipArchive, result::ZipError};
+
+/// Reads all files of a zip file. What it says of their sizes is checked before anything is unpacked, and again while
+/// it is, for what it says may be wrong.
+pub(super) fn gather(path: &Path) -> Result<Found, InstallError> {
+    let meta = fs::metadata(path)?;
+    if !meta.is_file() {
+        return Err(InstallError::Zip("not a file".to_owned()));
+    }
+    if meta.len() > MAX_BYTES {
+        return Err(InstallError::TooLarge);
+    }
+    let mut archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(broken)?;
+    if archive.len() > MAX_FILES {
+        return Err(InstallError::TooManyFiles);
+    }
+    if archive.has_duplicate_names() {
+        return Err(InstallError::Zip("it has two entries of one name".to_owned()));
+    }
+    let mut declared: u64 = 0;
+    for index in 0..archive.len() {
+        let entry = archive.by_index_data(index).map_err(broken)?;
+        if entry.encrypted() {
+            return Err(InstallError::Locked);
+        }
+        let name = entry.name().map_err(broken)?;
+        check_path(name.strip_suffix('/').unwrap_or(&name))?;
+        declared = declared.saturating_add(entry.size());
+        if declared > MAX_BYTES {
+            return Err(InstallError::TooLarge);
+        }
+    }
+    let mut gathering = Gathering::default();
+    let mut warnings = Vec::new();
+    for index in 0..archive.len() {
+        let entry = archive.by_index(index).map_err(broken)?;
+        if entry.is_dir() {
+            continue;
+        }
+        let name = entry.name().map_err(broken)?.into_owned();
+        // Judged again on the name the content is read under.
+        check_path(&name)?;
+        let mode = entry.unix_mode();
+        if entry.is_symlink() || mode.is_some_and(|mode| !is_ordinary(mode)) {
+            warnings.push(Warning::new("skills.warning.link_left_out").arg("path", &name));
+            continue;
+        }
+        let mut content = Vec::new();
+        entry.take(gathering.left() + 1).read_to_end(&mut content).map_err(unpacking)?;
+        let executable = mode.is_some_and(|mode| mode & 0o111 != 0);
+        gathering.add(Gathered { path: name, executable, content })?;
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(Found { files: gathering.finish(), warnings, name: source_name(&name) })
+}
+
+/// Whether a Unix mode is that of an ordinary file, or says no kind at all.
+fn is_ordinary(mode: u32) -> bool {
+    matches!(mode & 0o170_000, 0 | 0o100_000)
+}
+
+/// A stream that does not unpack is the archive's fault, not the system's.
+fn unpacking(error: io::Error) -> InstallError {
+    InstallError::Zip(error.to_string())
+}
+
+fn broken(error: ZipError) -> InstallError {
+    match error {
+        ZipError::Io(error) if error.kind() != io::ErrorKind::UnexpectedEof => InstallError::Io(error),
+        ZipError::InvalidPassword => InstallError::Locked,
+        other => InstallError::Zip(other.to_string()),
+    }
+}

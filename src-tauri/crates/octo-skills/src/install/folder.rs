@@ -1,0 +1,82 @@
+//! Reading skills from a folder, such as a cloned repository.
+
+use super::{
+    InstallError,
+    gathered::{Found, Gathered, Gathering, source_name},
+};
+use crate::{
+    Warning,
+    discovery::skill_file,
+    tree::{Kind, Tree},
+};
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+/// How deep in a source a skill is looked for, and how many entries are looked at for it.
+const MAX_DEPTH: usize = 6;
+const MAX_LOOKED: usize = 20_000;
+/// Hidden folders in which other programs have their skills.
+const SEARCHED: &[&str] = &[".claude", ".agents", ".octo"];
+
+/// Reads the skills in a folder: itself, or those it holds.
+pub(super) fn gather(source: &Path) -> Result<Found, InstallError> {
+    let source = source.canonicalize()?;
+    let mut gathering = Gathering::default();
+    let mut warnings = Vec::new();
+    for folder in skill_folders(&source)? {
+        let tree = Tree::look(&folder, |_| false)?;
+        if tree.is_cut {
+            return Err(InstallError::TooManyFiles);
+        }
+        if tree.bytes() > gathering.left() {
+            return Err(InstallError::TooLarge);
+        }
+        for entry in tree.entries {
+            let path = entry.place.strip_prefix(&source).ok().and_then(Path::to_str);
+            let (Kind::File { executable, .. }, Some(path)) = (&entry.kind, path) else {
+                warnings.push(Warning::new("skills.warning.link_left_out").arg("path", &entry.path));
+                continue;
+            };
+            let path = path.replace(std::path::MAIN_SEPARATOR, "/");
+            let mut content = Vec::new();
+            // The file may grow meanwhile: the limit holds all the same.
+            File::open(&entry.place)?.take(gathering.left() + 1).read_to_end(&mut content)?;
+            gathering.add(Gathered { path, executable: *executable, content })?;
+        }
+    }
+    let name = source.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(Found { files: gathering.finish(), warnings, name: source_name(&name) })
+}
+
+/// The folders with a SKILL.md, none inside of another. Links are not followed.
+fn skill_folders(source: &Path) -> Result<Vec<PathBuf>, InstallError> {
+    let mut found = Vec::new();
+    let mut looked = 0;
+    let mut open = vec![(source.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        if skill_file(&folder).is_some() {
+            found.push(folder);
+            continue;
+        }
+        if depth == MAX_DEPTH {
+            continue;
+        }
+        for entry in fs::read_dir(&folder)? {
+            looked += 1;
+            if looked > MAX_LOOKED {
+                return Err(InstallError::TooManyFiles);
+            }
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_searched = !name.starts_with('.') || SEARCHED.contains(&name.as_str());
+            if entry.file_type()?.is_dir() && is_searched && name != "node_modules" {
+                open.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}

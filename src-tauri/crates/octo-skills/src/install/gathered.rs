@@ -1,0 +1,106 @@
+//! Files read from a source, their paths judged.
+
+use super::InstallError;
+use crate::{MAX_BYTES, MAX_FILES, Warning};
+use std::collections::HashSet;
+
+/// The most bytes of a path, and folders in it.
+const MAX_PATH: usize = 400;
+const MAX_PARTS: usize = 24;
+
+/// A file of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Gathered {
+    /// From the source's top, with `/`.
+    pub path: String,
+    pub executable: bool,
+    pub content: Vec<u8>,
+}
+
+/// What was read from a source.
+pub(super) struct Found {
+    pub files: Vec<Gathered>,
+    pub warnings: Vec<Warning>,
+    /// What the source itself is called.
+    pub name: String,
+}
+
+/// Takes files in, within the limits of all together.
+#[derive(Default)]
+pub(super) struct Gathering {
+    files: Vec<Gathered>,
+    /// Paths in small letters, for systems on which those are the same.
+    paths: HashSet<String>,
+    /// The folders of all files, in small letters.
+    folders: HashSet<String>,
+    bytes: u64,
+}
+
+impl Gathering {
+    /// How many bytes may still come.
+    pub(super) fn left(&self) -> u64 {
+        MAX_BYTES - self.bytes
+    }
+
+    /// Takes a file. Its path must be safe, and no other file's.
+    pub(super) fn add(&mut self, file: Gathered) -> Result<(), InstallError> {
+        if self.files.len() == MAX_FILES {
+            return Err(InstallError::TooManyFiles);
+        }
+        if file.content.len() as u64 > self.left() {
+            return Err(InstallError::TooLarge);
+        }
+        check_path(&file.path)?;
+        let path = file.path.to_lowercase();
+        let mut folder = path.as_str();
+        while let Some((outer, _)) = folder.rsplit_once('/') {
+            if self.paths.contains(outer) {
+                return Err(InstallError::SamePath(file.path));
+            }
+            self.folders.insert(outer.to_owned());
+            folder = outer;
+        }
+        if self.folders.contains(&path) || !self.paths.insert(path) {
+            return Err(InstallError::SamePath(file.path));
+        }
+        self.bytes += file.content.len() as u64;
+        self.files.push(file);
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Vec<Gathered> {
+        self.files
+    }
+}
+
+/// Whether a path stays where it is put, on every system.
+pub(super) fn check_path(path: &str) -> Result<(), InstallError> {
+    let parts: Vec<&str> = path.split('/').collect();
+    let is_safe = path.len() <= MAX_PATH
+        && parts.len() <= MAX_PARTS
+        && !path
+            .chars()
+            .any(|c| c.is_control() || matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|'))
+        && parts.iter().all(|part| !matches!(*part, "" | "." | "..") && !part.ends_with(['.', ' ']));
+    if is_safe { Ok(()) } else { Err(InstallError::UnsafePath(path.to_owned())) }
+}
+
+/// The name of a file or folder without the version and the end that downloads have: `pdf-tools-1.2.3.zip`,
+/// `skills-main`.
+pub(super) fn source_name(name: &str) -> String {
+    let stem = if name.to_ascii_lowercase().ends_with(".zip") {
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+    } else {
+        name
+    };
+    let is_version = |end: &str| {
+        let digits = end.strip_prefix('v').unwrap_or(end);
+        matches!(end, "main" | "master")
+            || (digits.starts_with(|c: char| c.is_ascii_digit())
+                && digits.chars().all(|c| c.is_ascii_digit() || c == '.'))
+    };
+    match stem.rsplit_once('-') {
+        Some((name, end)) if !name.is_empty() && is_version(end) => name.to_owned(),
+        _ => stem.to_owned(),
+    }
+}

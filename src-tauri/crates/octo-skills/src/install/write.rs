@@ -1,0 +1,126 @@
+//! Writing a skill the person chose.
+
+use super::{Candidate, InstallError};
+use crate::{discovery::SKILL_FILE, name::MAX_NAME, yaml::Yaml};
+use octo_workspace::private_folder;
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+/// How often another name is tried.
+const MAX_TRIES: u32 = 100;
+
+/// What happens where there is something of that name in the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnConflict {
+    /// Nothing is written.
+    Refuse,
+    /// The new one takes its place; the old one is put aside, for the trash.
+    Replace,
+    /// The new one gets a number behind its name.
+    Rename,
+}
+
+/// A skill that was installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installed {
+    /// What it is called.
+    pub name: String,
+    /// Where it is.
+    pub folder: PathBuf,
+    /// Where the one is that was there before. It is the caller's to put it in the trash, and then the folder around
+    /// it is to be removed.
+    pub replaced: Option<PathBuf>,
+}
+
+/// Writes a skill into the folder `into`, as it was looked at. All of it is written beside its place and renamed, so
+/// there is the whole skill or none.
+///
+/// # Errors
+/// [`InstallError::Broken`] for one with an error, [`InstallError::Exists`] under [`OnConflict::Refuse`], and those of
+/// the system. What was there before is there still.
+pub fn install(
+    candidate: &Candidate,
+    into: &Path,
+    on_conflict: OnConflict,
+) -> Result<Installed, InstallError> {
+    if candidate.error.is_some() {
+        return Err(InstallError::Broken(candidate.name.clone()));
+    }
+    let into = private_folder(into)?;
+    let is_taken = |name: &str| into.join(name).symlink_metadata().is_ok();
+    let name = match (is_taken(&candidate.name), on_conflict) {
+        (false, _) | (true, OnConflict::Replace) => candidate.name.clone(),
+        (true, OnConflict::Refuse) => return Err(InstallError::Exists(candidate.name.clone())),
+        (true, OnConflict::Rename) => (2..MAX_TRIES)
+            .map(|number| numbered(&candidate.name, number))
+            .find(|name| !is_taken(name))
+            .ok_or_else(|| InstallError::Exists(candidate.name.clone()))?,
+    };
+    let beside = tempfile::Builder::new().prefix(".installing-").tempdir_in(&into)?;
+    let made = beside.path().join(&name);
+    fs::create_dir(&made)?;
+    for file in &candidate.contents {
+        let renamed = file.path == SKILL_FILE && name != candidate.name;
+        if renamed {
+            let mut front = candidate.document.front.clone();
+            front.set("name", Yaml::text(&name));
+            put(&made, SKILL_FILE, front.with_body(&candidate.document.body).as_bytes(), false)?;
+        } else {
+            put(&made, &file.path, &file.content, file.executable)?;
+        }
+    }
+    let folder = into.join(&name);
+    let replaced = if is_taken(&name) { Some(put_aside(&into, &name)?) } else { None };
+    if let Err(error) = fs::rename(&made, &folder) {
+        if let Some(replaced) = &replaced {
+            fs::rename(replaced, &folder)?;
+        }
+        return Err(error.into());
+    }
+    Ok(Installed { name, folder, replaced })
+}
+
+fn numbered(name: &str, number: u32) -> String {
+    let end = format!("-{number}");
+    let kept: String = name.chars().take(MAX_NAME - end.len()).collect();
+    format!("{}{end}", kept.trim_end_matches('-'))
+}
+
+fn put(folder: &Path, path: &str, content: &[u8], executable: bool) -> io::Result<()> {
+    // Every path was judged when it was read: it has no `..` and no root.
+    let place = folder.join(path);
+    if let Some(parent) = place.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut file = File::create(&place)?;
+    file.write_all(content)?;
+    if executable {
+        make_executable(&file)?;
+    }
+    file.sync_all()
+}
+
+/// Moves what has the name into a hidden folder beside it, where no skill is looked for.
+fn put_aside(into: &Path, name: &str) -> io::Result<PathBuf> {
+    let aside = tempfile::Builder::new().prefix(".replaced-").tempdir_in(into)?;
+    let place = aside.path().join(name);
+    fs::rename(into.join(name), &place)?;
+    let _kept = aside.keep();
+    Ok(place)
+}
+
+#[cfg(unix)]
+fn make_executable(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = file.metadata()?.permissions().mode();
+    // For whoever may read it.
+    file.set_permissions(fs::Permissions::from_mode(mode | ((mode & 0o444) >> 2)))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_file: &File) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! The skills as a model is told of them.
+
+use crate::{
+    Catalogue, Skill,
+    fields::{collapse, cut},
+};
+
+/// The most characters of one description in the list.
+pub const MAX_LISTED: usize = 300;
+/// Bytes of text that count as one token.
+const BYTES_PER_TOKEN: usize = 4;
+
+const HEAD: &str = "\
+# Skills
+
+A skill is a set of instructions for one kind of work. When a task fits a description below, call invoke_skill with that \
+name before you begin; where several fit, only with the best one.
+";
+
+/// The list for the prompt of a session in this profile, at most `budget` tokens long (4 bytes each). What does not
+/// fit is left out from the end: those that came with Octo first. Empty where there is nothing to list. The same
+/// skills give the same bytes.
+pub fn listing(catalogue: &Catalogue, profile: &str, budget: usize) -> String {
+    let skills = catalogue.for_model(profile);
+    let room = budget.saturating_mul(BYTES_PER_TOKEN);
+    let lines: Vec<String> = skills.iter().map(|skill| line(skill)).collect();
+    let whole = HEAD.len() + lines.iter().map(String::len).sum::<usize>();
+    let mut text = HEAD.to_owned();
+    if whole <= room {
+        text.extend(lines.iter().map(String::as_str));
+    } else {
+        // Room for the longest number the remark can have.
+        let reserved = left_out(lines.len()).len();
+        let mut listed = 0;
+        for line in &lines {
+            if text.len() + line.len() + reserved > room {
+                break;
+            }
+            text.push_str(line);
+            listed += 1;
+        }
+        if listed == 0 {
+            return String::new();
+        }
+        text.push_str(&left_out(lines.len() - listed));
+    }
+    if lines.is_empty() { String::new() } else { text }
+}
+
+fn left_out(count: usize) -> String {
+    format!("\n({count} more are not listed; the person may name them.)")
+}
+
+/// What is appended to a conversation when skills appear in it: the prompt itself stays as it is. Empty for none.
+pub fn announce(skills: &[&Skill]) -> String {
+    if skills.is_empty() {
+        return String::new();
+    }
+    let mut sorted = skills.to_vec();
+    sorted.sort_by(|one, other| one.name.cmp(&other.name));
+    let mut text = "These skills are there from now on, for invoke_skill:\n".to_owned();
+    text.extend(sorted.into_iter().map(line));
+    text
+}
+
+fn line(skill: &Skill) -> String {
+    let mut words = collapse(&skill.fields.description);
+    if let Some(when) = &skill.fields.when_to_use {
+        words = collapse(&format!("{words} {when}"));
+    }
+    format!("\n- {}: {}", skill.name, cut(&words, MAX_LISTED))
+}

@@ -1,0 +1,442 @@
+//! What Octo remembers between sessions: a Markdown file a topic, in one flat folder of the home.
+//!
+//! A file begins with `topic` and `description` between two `---` lines; the rest is what is remembered. How recent a
+//! memory is, is the file's own time: it is written when the memory is, and set when the memory was recalled. A file
+//! somebody wrote by hand is read as far as it can be: without a head its name is its topic.
+
+use crate::{FrontMatter, Yaml, take_apart};
+use octo_protocol::MEMORY_BODY;
+use octo_workspace::{private_folder, write_private};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// Files that are looked at; a folder with more is not one of memories.
+const MAX_FILES: usize = 2_000;
+/// The largest file that is read, in bytes.
+const MAX_BYTES: u64 = 50_000;
+/// Characters of a topic, and of a description.
+const MAX_LINE: usize = 200;
+/// Memories that are listed to a model.
+const LISTED: usize = 20;
+/// Characters of the body that a card shows.
+const PREVIEW: usize = 200;
+
+/// The folder of memories.
+#[derive(Clone, Debug)]
+pub struct Memories {
+    folder: PathBuf,
+}
+
+/// A memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The name of its file.
+    pub file: String,
+    /// Its topic.
+    pub topic: String,
+    /// What is in it, one line; empty where it does not say.
+    pub description: String,
+    /// What is remembered.
+    pub body: String,
+    /// When it was last written or recalled, in milliseconds since the Unix epoch.
+    pub at: i64,
+    /// The file's size in bytes.
+    pub size: u64,
+    /// What stands for the file's content: a hash.
+    pub version: String,
+}
+
+impl Memory {
+    /// The first words of the body, on one line.
+    pub fn preview(&self) -> String {
+        let line = one_line(&self.body);
+        line.chars().take(PREVIEW).collect()
+    }
+}
+
+/// What a memory is to say.
+#[derive(Clone, Copy, Debug)]
+pub struct NewMemory<'a> {
+    /// Its topic.
+    pub topic: &'a str,
+    /// What is in it, one line.
+    pub description: &'a str,
+    /// What is remembered.
+    pub body: &'a str,
+}
+
+/// Why a memory could not be read or written. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// The name is not one of a memory.
+    #[error("\"{0}\" is no name of a memory: letters, digits, dots, dashes and .md at the end")]
+    Name(String),
+    /// There is no such memory.
+    #[error("there is no memory {0}")]
+    Missing(String),
+    /// A memory of that name is there already.
+    #[error("there is a memory {0} already")]
+    Taken(String),
+    /// Somebody else changed it meanwhile.
+    #[error("{0} was changed meanwhile")]
+    Changed(String),
+    /// The body is too long.
+    #[error("the body has {0} characters, and {MEMORY_BODY} is the most")]
+    TooLong(usize),
+    /// It says nothing.
+    #[error("a memory needs a topic and a body")]
+    Empty,
+    /// The file is not one that can be read: too large, not text, or not a file.
+    #[error("{0} is no text file of a memory")]
+    Unreadable(String),
+    /// The disk says no.
+    #[error(transparent)]
+    Disk(#[from] io::Error),
+}
+
+impl Memories {
+    /// Those in `folder`, which need not be there.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// All of them, newest first. One that cannot be read is left out.
+    pub fn list(&self) -> Vec<Memory> {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
+        let mut all: Vec<Memory> = entries
+            .take(MAX_FILES)
+            .filter_map(Result::ok)
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter_map(|file| self.get(&file).ok())
+            .collect();
+        all.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.file.cmp(&other.file)));
+        all
+    }
+
+    /// Those that contain all words of `query`, in whatever letters, newest first.
+    pub fn search(&self, query: &str) -> Vec<Memory> {
+        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+        let mut all = self.list();
+        all.retain(|memory| {
+            let text = format!("{}\n{}\n{}\n{}", memory.file, memory.topic, memory.description, memory.body);
+            let text = text.to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        });
+        all
+    }
+
+    /// One of them.
+    pub fn get(&self, file: &str) -> Result<Memory, MemoryError> {
+        let path = self.path(file)?;
+        let unreadable = || MemoryError::Unreadable(file.to_owned());
+        let about = match fs::symlink_metadata(&path) {
+            Ok(about) => about,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(MemoryError::Missing(file.to_owned()));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        // A link could lead anywhere, and what is read here reaches a model.
+        if !about.is_file() || about.len() > MAX_BYTES {
+            return Err(unreadable());
+        }
+        let text = String::from_utf8(fs::read(&path)?).map_err(|_| unreadable())?;
+        let parts = take_apart(&text);
+        let said = |key: &str| {
+            let value = parts.front.get(key).filter(|value| !value.is_null());
+            value.and_then(Yaml::as_text).map(line_of).unwrap_or_default()
+        };
+        let (topic, description) = (said("topic"), said("description"));
+        let stem = file.strip_suffix(".md").unwrap_or(file);
+        Ok(Memory {
+            topic: if topic.is_empty() { stem.to_owned() } else { topic },
+            description,
+            body: parts.body,
+            at: about.modified().map_or(0, millis),
+            size: about.len(),
+            version: blake3::hash(text.as_bytes()).to_hex().to_string(),
+            file: file.to_owned(),
+        })
+    }
+
+    /// Writes a memory that was not there. Its file is named by its topic.
+    pub fn add(&self, new: NewMemory<'_>) -> Result<Memory, MemoryError> {
+        let file = file_name(new.topic);
+        if self.path(&file)?.symlink_metadata().is_ok() {
+            return Err(MemoryError::Taken(file));
+        }
+        self.put(&file, new)
+    }
+
+    /// Writes a memory in place of what `version` stands for.
+    pub fn change(&self, file: &str, new: NewMemory<'_>, version: &str) -> Result<Memory, MemoryError> {
+        if self.get(file)?.version != version {
+            return Err(MemoryError::Changed(file.to_owned()));
+        }
+        self.put(file, new)
+    }
+
+    /// A memory was recalled: it is among the newest again.
+    pub fn recalled(&self, file: &str) -> Result<(), MemoryError> {
+        let path = self.path(file)?;
+        if !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
+            return Err(MemoryError::Missing(file.to_owned()));
+        }
+        let open = fs::File::options().append(true).open(path)?;
+        open.set_modified(SystemTime::now())?;
+        Ok(())
+    }
+
+    /// Where a memory's file is, whether it is there or not.
+    pub fn path(&self, file: &str) -> Result<PathBuf, MemoryError> {
+        let stem = file.strip_suffix(".md").unwrap_or_default();
+        let is_name = !stem.is_empty()
+            && !stem.starts_with('.')
+            && file.len() <= 120
+            && stem.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+        if is_name { Ok(self.folder.join(file)) } else { Err(MemoryError::Name(file.to_owned())) }
+    }
+
+    /// The newest memories, a line each, for a model that decides which it needs.
+    pub fn overview(&self) -> String {
+        let all = self.list();
+        if all.is_empty() {
+            return "(nothing is remembered yet)".to_owned();
+        }
+        let mut lines: Vec<String> = all
+            .iter()
+            .take(LISTED)
+            .map(|memory| {
+                let description = match memory.description.as_str() {
+                    "" => String::new(),
+                    description => format!(": {description}"),
+                };
+                format!("- {} | {}{description} | {}", memory.file, memory.topic, day(memory.at))
+            })
+            .collect();
+        if let Some(more) = all.len().checked_sub(LISTED).filter(|more| *more > 0) {
+            lines.push(format!("({more} older ones are not listed; `octo memory list --query` finds them)"));
+        }
+        lines.join("\n")
+    }
+
+    fn put(&self, file: &str, new: NewMemory<'_>) -> Result<Memory, MemoryError> {
+        let path = self.path(file)?;
+        let (topic, description) = (line_of(new.topic), line_of(new.description));
+        let body = new.body.trim();
+        if topic.is_empty() || body.is_empty() {
+            return Err(MemoryError::Empty);
+        }
+        let length = body.chars().count();
+        if length > MEMORY_BODY {
+            return Err(MemoryError::TooLong(length));
+        }
+        private_folder(&self.folder)?;
+        let mut front = FrontMatter::default();
+        front.set("topic", Yaml::text(topic));
+        front.set("description", Yaml::text(description));
+        let text = front.with_body(body);
+        write_private(&path, text.as_bytes())?;
+        self.get(file)
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn line_of(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let cut: String = one_line(&plain).chars().take(MAX_LINE).collect();
+    cut.trim_end().to_owned()
+}
+
+/// The name of a topic's file. Topics without Latin letters are told apart by a hash.
+fn file_name(topic: &str) -> String {
+    let topic = line_of(topic).to_lowercase();
+    let mut slug = String::new();
+    for c in topic.chars() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c);
+        } else if !slug.ends_with('-') && !slug.is_empty() {
+            slug.push('-');
+        }
+    }
+    let slug: String = slug.trim_end_matches('-').chars().take(60).collect();
+    if topic.is_ascii() && !slug.is_empty() {
+        return format!("{slug}.md");
+    }
+    let hash = blake3::hash(topic.as_bytes()).to_hex();
+    let hash: String = hash.chars().take(8).collect();
+    if slug.is_empty() { format!("topic-{hash}.md") } else { format!("{slug}-{hash}.md") }
+}
+
+fn millis(at: SystemTime) -> i64 {
+    at.duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn day(at: i64) -> String {
+    jiff::Timestamp::from_millisecond(at)
+        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn memories() -> (tempfile::TempDir, Memories) {
+        let home = tempfile::tempdir().unwrap();
+        let memories = Memories::new(home.path().join("memories"));
+        (home, memories)
+    }
+
+    fn new<'a>(topic: &'a str, description: &'a str, body: &'a str) -> NewMemory<'a> {
+        NewMemory { topic, description, body }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let (_home, memories) = memories();
+        assert_eq!(memories.list(), []);
+        assert_eq!(memories.overview(), "(nothing is remembered yet)");
+        let made = memories.add(new("How we  deploy", "say: \"when\" \\ how", "# Steps\n\nOne.\n")).unwrap();
+        assert_eq!(made.file, "how-we-deploy.md");
+        assert_eq!(
+            (made.topic.as_str(), made.description.as_str()),
+            ("How we deploy", "say: \"when\" \\ how")
+        );
+        assert_eq!((made.body.as_str(), made.preview().as_str()), ("# Steps\n\nOne.", "# Steps One."));
+        assert_eq!(memories.list(), [made.clone()]);
+        assert!(matches!(memories.add(new("how we deploy", "", "x")), Err(MemoryError::Taken(_))));
+
+        let changed = memories.change(&made.file, new("Deploying", "d", "Two."), &made.version).unwrap();
+        assert_eq!((changed.file.as_str(), changed.topic.as_str()), ("how-we-deploy.md", "Deploying"));
+        let late = memories.change(&made.file, new("Deploying", "d", "Three."), &made.version);
+        assert!(matches!(late, Err(MemoryError::Changed(_))), "an older version overwrites nothing");
+        assert_eq!(memories.get(&made.file).unwrap().body, "Two.");
+    }
+
+    #[test]
+    fn files_written_by_hand_are_read_as_far_as_they_can_be() {
+        let (_home, memories) = memories();
+        fs::create_dir_all(memories.folder()).unwrap();
+        for (text, topic, description, body) in [
+            ("just words", "t", "", "just words"),
+            ("---\r\ntopic: A: b\r\nupdated_at: 2026-05-01\r\n---\r\nx\r\n", "A: b", "", "x"),
+            ("\u{feff}---\ntopic: 'it''s'\ndescription: \"q\"\n---\nx", "it's", "q", "x"),
+            ("---\ntopic: never closed\nx", "t", "", "---\ntopic: never closed\nx"),
+            ("---\ntopic:\n---\n", "t", "", ""),
+            ("", "t", "", ""),
+        ] {
+            fs::write(memories.folder().join("t.md"), text).unwrap();
+            let memory = memories.get("t.md").unwrap();
+            let read = (memory.topic.as_str(), memory.description.as_str(), memory.body.as_str());
+            assert_eq!(read, (topic, description, body), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn names_and_files_that_are_none_are_refused() {
+        let (home, memories) = memories();
+        fs::create_dir_all(memories.folder()).unwrap();
+        for name in ["../evil.md", "a/b.md", ".hidden.md", "a.txt", ".md", "", "a b.md", "ä.md", "a\0.md"] {
+            assert!(matches!(memories.get(name), Err(MemoryError::Name(_))), "{name:?}");
+        }
+        assert!(matches!(memories.get("gone.md"), Err(MemoryError::Missing(_))));
+        assert!(matches!(memories.recalled("gone.md"), Err(MemoryError::Missing(_))));
+        fs::create_dir(memories.folder().join("folder.md")).unwrap();
+        fs::write(memories.folder().join("large.md"), vec![b'x'; 60_000]).unwrap();
+        fs::write(memories.folder().join("binary.md"), [0xff, 0xfe]).unwrap();
+        #[cfg(unix)]
+        {
+            fs::write(home.path().join("secret"), "s").unwrap();
+            std::os::unix::fs::symlink(home.path().join("secret"), memories.folder().join("link.md"))
+                .unwrap();
+        }
+        let _unused = &home;
+        for name in ["folder.md", "large.md", "binary.md", "link.md"] {
+            let read = memories.get(name);
+            assert!(
+                matches!(read, Err(MemoryError::Unreadable(_) | MemoryError::Missing(_))),
+                "{name}: {read:?}"
+            );
+        }
+        assert_eq!(memories.list(), []);
+    }
+
+    #[test]
+    fn what_says_nothing_or_too_much_is_refused() {
+        let (_home, memories) = memories();
+        let long = "é".repeat(MEMORY_BODY + 1);
+        assert!(
+            matches!(memories.add(new("t", "", &long)), Err(MemoryError::TooLong(n)) if n == MEMORY_BODY + 1)
+        );
+        assert!(matches!(memories.add(new("t", "", " \n")), Err(MemoryError::Empty)));
+        assert!(matches!(memories.add(new(" ", "", "x")), Err(MemoryError::Empty)));
+        assert!(memories.list().is_empty());
+        let most = "é".repeat(MEMORY_BODY);
+        assert_eq!(memories.add(new("t", "", &most)).unwrap().body, most);
+    }
+
+    #[test]
+    fn the_one_recalled_last_comes_first_and_only_the_newest_are_listed() {
+        let (_home, memories) = memories();
+        let before = SystemTime::now() - std::time::Duration::from_secs(3_600);
+        for number in 0..25 {
+            let made = memories.add(new(&format!("topic {number:02}"), "d", "x")).unwrap();
+            let file = fs::File::options().append(true).open(memories.path(&made.file).unwrap()).unwrap();
+            file.set_modified(before + std::time::Duration::from_secs(number)).unwrap();
+        }
+        assert_eq!(memories.list()[0].file, "topic-24.md");
+        memories.recalled("topic-03.md").unwrap();
+        assert_eq!(memories.list()[0].file, "topic-03.md");
+        let overview = memories.overview();
+        assert_eq!(overview.lines().count(), LISTED + 1);
+        assert!(overview.starts_with("- topic-03.md | topic 03: d | "), "{overview}");
+        assert!(overview.contains("(5 older ones"), "{overview}");
+        assert_eq!(memories.search("TOPIC 1").len(), 10 + 1 + 1, "10 to 19, 01 and 21");
+    }
+
+    #[test]
+    fn topics_in_any_script_have_files_of_their_own() {
+        let (_home, memories) = memories();
+        let files: Vec<String> = ["部署", "测试", "Déploiement", "Deploiement"]
+            .into_iter()
+            .map(|topic| memories.add(new(topic, "", "x")).unwrap().file)
+            .collect();
+        let distinct: std::collections::HashSet<&String> = files.iter().collect();
+        assert_eq!(distinct.len(), 4, "{files:?}");
+        assert!(files.iter().all(|file| file.is_ascii()), "{files:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_topic_and_description_come_back(topic in "[^\\x00-\\x1f]{1,40}", description in ".{0,60}") {
+            let (_home, memories) = memories();
+            if let Ok(made) = memories.add(new(&topic, &description, "x")) {
+                prop_assert_eq!(&made.topic, &line_of(&topic));
+                prop_assert_eq!(&made.description, &line_of(&description));
+            } else {
+                prop_assert!(line_of(&topic).is_empty());
+            }
+        }
+
+        #[test]
+        fn no_file_breaks_the_reader(text in "(---\n)?(topic|description|x)?:?.{0,80}\n?(---)?.{0,20}") {
+            let (_home, memories) = memories();
+            fs::create_dir_all(memories.folder()).unwrap();
+            fs::write(memories.folder().join("a.md"), &text).unwrap();
+            prop_assert!(memories.get("a.md").is_ok());
+        }
+    }
+}

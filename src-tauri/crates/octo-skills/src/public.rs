@@ -1,0 +1,147 @@
+//! The public Agent Skills format, strictly: what is exported keeps to all of its rules.
+
+use crate::{
+    Fields, Invocable, MAX_DESCRIPTION, Profiles, Run, Skill, Warning,
+    fields::{EXPORTED, OWN_KEYS, cut},
+    front::{FrontMatter, is_key},
+    name::{is_public_name, public_name},
+    yaml::Yaml,
+};
+use octo_protocol::Effort;
+
+/// The keys the format has.
+pub(crate) const PUBLIC_KEYS: &[&str] =
+    &["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+/// The most characters of `compatibility`.
+pub(crate) const MAX_COMPATIBILITY: usize = 500;
+
+/// A SKILL.md in the public format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicSkill {
+    /// Its name, and its folder's.
+    pub name: String,
+    /// The whole file.
+    pub text: String,
+    /// What could not be said in that format as it was.
+    pub notes: Vec<Warning>,
+}
+
+/// Writes a skill in the public format. Fields the format does not have go into `metadata` as texts, where Octo finds
+/// them again; unknown keys are left out, and said.
+pub fn to_public(skill: &Skill) -> PublicSkill {
+    let mut notes = Vec::new();
+    let mut front = FrontMatter::default();
+    let name = if is_public_name(&skill.name) {
+        skill.name.clone()
+    } else {
+        let name = public_name(&skill.name);
+        notes.push(Warning::new("skills.note.name").arg("written", &skill.name).arg("name", &name));
+        name
+    };
+    front.set("name", Yaml::text(&name));
+    front.set("description", Yaml::text(description(&skill.fields, &name, &mut notes)));
+    if let Some(license) = &skill.fields.license {
+        front.set("license", Yaml::text(license));
+    }
+    if let Some(compatibility) = &skill.fields.compatibility {
+        if compatibility.chars().count() > MAX_COMPATIBILITY {
+            notes.push(Warning::new("skills.note.cut").arg("field", "compatibility"));
+        }
+        front.set("compatibility", Yaml::text(cut(compatibility, MAX_COMPATIBILITY)));
+    }
+    if !skill.fields.allowed_tools.is_empty() {
+        let tools: Vec<&str> =
+            skill.fields.allowed_tools.iter().map(|grant| grant.written.as_str()).collect();
+        front.set("allowed-tools", Yaml::text(tools.join(" ")));
+    }
+    let metadata: Vec<(String, Yaml)> = skill
+        .fields
+        .metadata
+        .iter()
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .chain(own_fields(&skill.fields).into_iter().map(|(key, value)| (format!("{EXPORTED}{key}"), value)))
+        .map(|(key, value)| (key, Yaml::text(value)))
+        .collect();
+    if !metadata.is_empty() {
+        front.set("metadata", Yaml::Map(metadata));
+    }
+    for (key, _) in skill.front.entries() {
+        let is_known = |known: &&&str| is_key(key, known);
+        if !PUBLIC_KEYS.iter().chain(OWN_KEYS).any(|known| is_known(&known)) {
+            notes.push(Warning::new("skills.note.key_left_out").arg("field", key));
+        }
+    }
+    PublicSkill { name, text: front.with_body(&skill.body), notes }
+}
+
+/// The description, with what the format has no field for, and without the brackets it forbids.
+fn description(fields: &Fields, name: &str, notes: &mut Vec<Warning>) -> String {
+    let mut text = fields.description.clone();
+    if text.is_empty() {
+        notes.push(Warning::new("skills.note.no_description"));
+        text = format!("Instructions for {name}.");
+    }
+    if text.contains(['<', '>']) {
+        notes.push(Warning::new("skills.note.brackets"));
+        for (from, to) in [("->", "→"), ("=>", "→"), ("<=", "≤"), (">=", "≥"), ("<", "‹"), (">", "›")]
+        {
+            text = text.replace(from, to);
+        }
+    }
+    cut(&text, MAX_DESCRIPTION)
+}
+
+/// What is not as it is by default, as texts.
+fn own_fields(fields: &Fields) -> Vec<(&'static str, String)> {
+    let text = |key: &'static str, value: &Option<String>| value.clone().map(|value| (key, value));
+    let list = |key: &'static str, values: &[String]| (!values.is_empty()).then(|| (key, values.join(" ")));
+    let mut own: Vec<(&'static str, String)> = [
+        text("name_zh", &fields.name_zh),
+        text("description_zh", &fields.description_zh),
+        text("when_to_use", &fields.when_to_use),
+        text("argument-hint", &fields.argument_hint),
+        list("arguments", &fields.arguments),
+        text("model", &fields.model),
+        fields.effort.map(|effort| ("effort", effort_name(effort).to_owned())),
+        list("paths", &fields.paths),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if fields.model_invocation == Invocable::No {
+        own.push(("disable-model-invocation", "true".to_owned()));
+    }
+    if fields.person_invocation == Invocable::No {
+        own.push(("user-invocable", "false".to_owned()));
+    }
+    match (&fields.run, &fields.profiles) {
+        (Run::Fork { agent: Some(agent) }, _) => {
+            own.push(("context", "fork".to_owned()));
+            own.push(("agent", agent.clone()));
+        }
+        (run, profiles) => {
+            if matches!(run, Run::Fork { .. }) {
+                own.push(("fork_agent", "true".to_owned()));
+            }
+            if let Profiles::Only(names) = profiles {
+                own.push(("agent", names.join(" ")));
+            }
+        }
+    }
+    if !fields.forbidden_tools.is_empty() {
+        own.push(("forbidden_tools", fields.forbidden_tools.join(" ")));
+    }
+    own
+}
+
+fn effort_name(effort: Effort) -> &'static str {
+    match effort {
+        Effort::Off => "off",
+        Effort::Minimal => "minimal",
+        Effort::Low => "low",
+        Effort::Medium => "medium",
+        Effort::High => "high",
+        Effort::Xhigh => "xhigh",
+        Effort::Max => "max",
+    }
+}

@@ -1,0 +1,90 @@
+//! The folders in which skills are looked for.
+
+use octo_protocol::SkillOrigin;
+use std::path::{Path, PathBuf};
+
+/// A folder of skills.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The folder; it may be missing.
+    pub path: PathBuf,
+    /// What the skills in it are.
+    pub source: SkillOrigin,
+    /// The session's folder, which the root must not leave.
+    pub(crate) within: Option<PathBuf>,
+}
+
+/// The folders in which skills are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Roots {
+    roots: Vec<Root>,
+}
+
+/// Which programs' folders are read too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Foreign {
+    /// `.claude/skills`.
+    pub claude: Reading,
+    /// `.agents/skills`.
+    pub agents: Reading,
+}
+
+/// Whether a kind of folder is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// It is not.
+    #[default]
+    Off,
+    /// It is; nothing is written there.
+    On,
+}
+
+impl Roots {
+    /// The skills that came with Octo and the person's own: `bundled`, and `skills` in Octo's home.
+    pub fn new(bundled: Option<&Path>, octo_home: &Path) -> Self {
+        let mut roots = Self::default();
+        if let Some(bundled) = bundled {
+            roots.add(bundled.to_owned(), SkillOrigin::Bundled, None);
+        }
+        roots.add(octo_home.join("skills"), SkillOrigin::User, None);
+        roots
+    }
+
+    /// And those of the session's folder.
+    #[must_use]
+    pub fn with_project(mut self, folder: &Path) -> Self {
+        self.add(folder.join(".octo").join("skills"), SkillOrigin::Project, Some(folder));
+        self
+    }
+
+    /// And those written for other programs: in the person's home, and in the session's folder.
+    #[must_use]
+    pub fn with_foreign(mut self, foreign: Foreign, person: Option<&Path>, folder: Option<&Path>) -> Self {
+        let kinds = [
+            (foreign.claude, ".claude", SkillOrigin::UserClaude, SkillOrigin::ProjectClaude),
+            (foreign.agents, ".agents", SkillOrigin::UserAgents, SkillOrigin::ProjectAgents),
+        ];
+        for (reading, name, user, project) in kinds {
+            if reading == Reading::Off {
+                continue;
+            }
+            if let Some(person) = person {
+                self.add(person.join(name).join("skills"), user, None);
+            }
+            if let Some(folder) = folder {
+                self.add(folder.join(name).join("skills"), project, Some(folder));
+            }
+        }
+        self
+    }
+
+    /// The folders, lowest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Root> {
+        self.roots.iter()
+    }
+
+    fn add(&mut self, path: PathBuf, source: SkillOrigin, within: Option<&Path>) {
+        self.roots.push(Root { path, source, within: within.map(Path::to_owned) });
+        self.roots.sort_by_key(|root| root.source);
+    }
+}

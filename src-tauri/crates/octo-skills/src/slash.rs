@@ -1,0 +1,137 @@
+//! `/name arguments`: a skill called by a person.
+
+use crate::{Catalogue, Invocable, Skill, Trust, Warning};
+use octo_protocol::{ApiError, Switch};
+
+/// A skill called by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillCall {
+    /// The name, in small letters.
+    pub name: String,
+    /// Everything behind it, all lines.
+    pub arguments: String,
+}
+
+/// Who calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A person, by a slash.
+    Person,
+    /// A model, by its tool.
+    Model,
+}
+
+/// Why a skill is not called. Nothing was sent to a model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallRefusal {
+    /// There is none of that name.
+    #[error("Skill not found: {name}.{}", meant(.near))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Names near it, best first.
+        near: Vec<String>,
+    },
+    /// It cannot be read.
+    #[error("The skill {name} cannot be used: its SKILL.md cannot be read. Tell the person.")]
+    Broken {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: Warning,
+    },
+    /// It is none for people (`user-invocable: false`).
+    #[error("The skill {name} is not for calling by a slash.")]
+    NotForPeople {
+        /// Its name.
+        name: String,
+    },
+    /// It is none of this profile.
+    #[error("The skill {name} is not for this profile.")]
+    NotInProfile {
+        /// Its name.
+        name: String,
+    },
+    /// The person turned it off.
+    #[error("The person turned the skill {name} off. Do not use it.")]
+    Off {
+        /// Its name.
+        name: String,
+    },
+    /// It came with the folder and was not accepted yet.
+    #[error("The skill {name} came with this folder, and the person has not accepted it. Do not use it.")]
+    Untrusted {
+        /// Its name.
+        name: String,
+    },
+}
+
+fn meant(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!(" Did you mean {}?", near.join(" or ")) }
+}
+
+impl From<&CallRefusal> for ApiError {
+    fn from(refusal: &CallRefusal) -> Self {
+        let about = |key: &str, name: &String| ApiError::new(key).arg("name", name.clone());
+        match refusal {
+            CallRefusal::Unknown { name, near } if near.is_empty() => about("skill.unknown", name),
+            CallRefusal::Unknown { name, near } => {
+                let near: Vec<String> = near.iter().map(|name| format!("/{name}")).collect();
+                about("skill.unknown_near", name).arg("near", near.join(", "))
+            }
+            CallRefusal::Broken { name, .. } => about("skill.broken", name),
+            CallRefusal::NotForPeople { name } => about("skill.not_for_people", name),
+            CallRefusal::NotInProfile { name } => about("skill.not_in_profile", name),
+            CallRefusal::Off { name } => about("skill.off", name),
+            CallRefusal::Untrusted { name } => about("skill.untrusted", name),
+        }
+    }
+}
+
+/// Reads a message as a call. A path (`/etc/hosts`), a pattern and a lone slash are none. Whether there is such a
+/// skill is not looked at: see [`Catalogue::call`].
+pub fn skill_call(text: &str) -> Option<SkillCall> {
+    // A full-width slash is what a Chinese keyboard gives.
+    let rest = text.trim().strip_prefix(['/', '／'])?;
+    let (name, arguments) = match rest.split_once(char::is_whitespace) {
+        Some((name, arguments)) => (name, arguments.trim()),
+        None => (rest, ""),
+    };
+    let is_name =
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    is_name.then(|| SkillCall { name: name.to_ascii_lowercase(), arguments: arguments.to_owned() })
+}
+
+impl Catalogue {
+    /// The skill of that name, if the caller may use it in this profile. A model may name any skill that is
+    /// trusted, also one it is not told of.
+    ///
+    /// # Errors
+    /// [`CallRefusal`]; the words of its `Display` are for a model.
+    pub fn call(&self, name: &str, profile: &str, caller: Caller) -> Result<&Skill, CallRefusal> {
+        let Some(skill) = self.get(name) else {
+            let near = self.near(name).into_iter().map(str::to_owned).collect();
+            return Err(CallRefusal::Unknown { name: name.to_owned(), near });
+        };
+        let name = || skill.name.clone();
+        if let Some(error) = &skill.error {
+            return Err(CallRefusal::Broken { name: name(), error: error.clone() });
+        }
+        if skill.switches.on == Switch::Off {
+            return Err(CallRefusal::Off { name: name() });
+        }
+        if !skill.fields.profiles.has(profile) {
+            return Err(CallRefusal::NotInProfile { name: name() });
+        }
+        if caller == Caller::Person && skill.fields.person_invocation == Invocable::No {
+            return Err(CallRefusal::NotForPeople { name: name() });
+        }
+        if skill.trust == Trust::Untrusted {
+            return Err(CallRefusal::Untrusted { name: name() });
+        }
+        Ok(skill)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! The files beside a SKILL.md, as a model is told of them.
+
+use crate::{
+    fields::{collapse, cut},
+    tree::{Kind, Tree},
+};
+use std::{fmt::Write, path::Path};
+
+/// The most files that are named.
+const MAX_NAMED: usize = 20;
+/// The most characters of one path.
+const MAX_PATH: usize = 200;
+/// Folders and files nobody reads: what programs made.
+const MADE: &[&str] =
+    &["node_modules", "vendor", "__pycache__", "venv", "target", "tmp", "log", "coverage", "dist", "build"];
+
+fn is_left_out(name: &str) -> bool {
+    name.starts_with('.')
+        || MADE.contains(&name)
+        || [".log", ".pyc", ".pyo", ".tmp", "~"].iter().any(|end| name.ends_with(end))
+}
+
+/// The folder and the files in it, sorted; none where there are no files beside the SKILL.md. Links are not named:
+/// what they lead to is no part of the skill.
+pub(crate) fn block(folder: &Path) -> Option<String> {
+    let tree = Tree::look(folder, is_left_out).ok()?;
+    let paths: Vec<&str> = tree
+        .entries
+        .iter()
+        .filter(|entry| matches!(entry.kind, Kind::File { .. }))
+        .map(|entry| entry.path.as_str())
+        .filter(|path| !path.eq_ignore_ascii_case(crate::discovery::SKILL_FILE))
+        .collect();
+    if paths.is_empty() {
+        return None;
+    }
+    let mut text = format!(
+        "## Files of this skill\n\nSKILL_DIR is {}. Paths are relative to it; read a file when you need it.\n",
+        collapse(&folder.display().to_string())
+    );
+    for path in paths.iter().take(MAX_NAMED) {
+        // Writing to a string does not fail.
+        let _infallible = write!(text, "\n- {}", cut(&collapse(path), MAX_PATH));
+    }
+    let more = paths.len().saturating_sub(MAX_NAMED);
+    if more > 0 {
+        let at_least = if tree.is_cut { "at least " } else { "" };
+        let _infallible = write!(text, "\n\n_({at_least}{more} more files not shown)_");
+    }
+    Some(text)
+}

@@ -1,0 +1,82 @@
+//! Names of tools in skills written for other programs, as the tools of Octo.
+
+/// A tool a skill asks for in `allowed-tools`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolGrant {
+    /// As it is written: `Bash(git add:*)`.
+    pub written: String,
+    /// Octo's tool; none where it has nothing of that kind.
+    pub tool: Option<&'static str>,
+    /// What stands in brackets: for which commands, files or addresses.
+    pub pattern: Option<String>,
+}
+
+/// Octo's tools, and the names other programs have for the same.
+const TOOLS: &[(&str, &[&str])] = &[
+    (
+        "terminal",
+        &["bash", "bashoutput", "killshell", "killbash", "shell", "powershell", "exec", "run_command"],
+    ),
+    ("file_reader", &["read", "read_file", "notebookread", "view"]),
+    ("write", &["write_file", "create_file"]),
+    ("edit", &["multiedit", "notebookedit", "str_replace", "apply_patch"]),
+    ("glob", &["ls", "list", "find_files"]),
+    ("grep", &["search_files"]),
+    ("web_search", &["websearch"]),
+    ("web_fetch", &["webfetch", "fetch"]),
+    ("todo_manager", &["todowrite", "todoread", "taskcreate", "taskupdate", "tasklist", "taskget"]),
+    ("request_user_feedback", &["askuserquestion", "ask_user"]),
+    ("undo_task", &[]),
+    ("redo_task", &[]),
+    ("list_tasks", &[]),
+    ("browser", &["browser_use", "chrome"]),
+    ("trash_manager", &["trash", "delete"]),
+    ("invoke_skill", &["task", "agent", "skill", "slashcommand"]),
+];
+
+/// Octo's tool of that name, whatever its case and whoever's name it is.
+pub fn octo_tool(name: &str) -> Option<&'static str> {
+    let name = name.trim().to_ascii_lowercase().replace('-', "_");
+    TOOLS
+        .iter()
+        .find(|(tool, others)| {
+            *tool == name || tool.replace('_', "") == name || others.contains(&name.as_str())
+        })
+        .map(|(tool, _)| *tool)
+}
+
+impl ToolGrant {
+    /// One entry: a name, and in brackets what it is for.
+    pub(crate) fn read(written: &str) -> Self {
+        let written = written.trim();
+        let (name, pattern) = match written.split_once('(') {
+            Some((name, rest)) => (name, Some(rest.strip_suffix(')').unwrap_or(rest).trim().to_owned())),
+            None => (written, None),
+        };
+        Self {
+            written: written.to_owned(),
+            tool: octo_tool(name),
+            pattern: pattern.filter(|pattern| !pattern.is_empty()),
+        }
+    }
+}
+
+/// The entries of a list on one line, separated by blanks or commas. Brackets hold together what is in them.
+pub(crate) fn split_list(text: &str) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && (c.is_whitespace() || c == ',') {
+            items.push(String::new());
+        } else if let Some(item) = items.last_mut() {
+            item.push(c);
+        }
+    }
+    items.retain(|item| !item.is_empty());
+    items
+}

@@ -1,0 +1,143 @@
+//! The files of a skill's folder: sorted, bounded, links never followed.
+
+use crate::Fingerprint;
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+/// The most entries of one skill that are looked at.
+pub const MAX_FILES: usize = 2_000;
+/// The most bytes a skill's files may have together.
+pub const MAX_BYTES: u64 = 50 << 20;
+/// The most bytes that are read to tell whether a skill changed.
+const MAX_HASHED: u64 = 16 << 20;
+/// How deep folders may lie in each other.
+const MAX_DEPTH: usize = 16;
+/// Folders that are never part of a skill.
+const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".jj", "CVS"];
+
+/// What lies in a folder, sorted by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tree {
+    pub entries: Vec<Entry>,
+    /// Whether there is more than was looked at.
+    pub is_cut: bool,
+}
+
+/// A file below a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// From the folder, with `/` on every system; bytes that are no text replaced.
+    pub path: String,
+    /// Where it is.
+    pub place: PathBuf,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File { len: u64, executable: bool },
+    Link { target: PathBuf },
+    Special,
+}
+
+impl Tree {
+    /// Looks below `folder`, itself no link; `skip` says by path and name which folders and files are left out.
+    pub(crate) fn look(folder: &Path, skip: impl Fn(&str) -> bool) -> io::Result<Self> {
+        let mut tree = Self::default();
+        let mut seen = 0;
+        let mut open = vec![(folder.to_owned(), String::new(), 0)];
+        while let Some((place, prefix, depth)) = open.pop() {
+            for entry in fs::read_dir(&place)? {
+                let entry = entry?;
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if VERSION_CONTROL.contains(&name.as_str()) || skip(&name) {
+                    continue;
+                }
+                seen += 1;
+                if seen > MAX_FILES {
+                    tree.is_cut = true;
+                    break;
+                }
+                let path = format!("{prefix}{name}");
+                // Of the entry itself: a link is a link.
+                let meta = entry.metadata()?;
+                let kind = if meta.is_symlink() {
+                    Kind::Link { target: fs::read_link(entry.path())? }
+                } else if meta.is_dir() {
+                    if depth < MAX_DEPTH {
+                        open.push((entry.path(), format!("{path}/"), depth + 1));
+                    } else {
+                        tree.is_cut = true;
+                    }
+                    continue;
+                } else if meta.is_file() {
+                    Kind::File { len: meta.len(), executable: is_executable(&meta) }
+                } else {
+                    Kind::Special
+                };
+                tree.entries.push(Entry { path, place: entry.path(), kind });
+            }
+        }
+        tree.entries.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(tree)
+    }
+
+    /// The bytes of all files.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.entries
+            .iter()
+            .map(|entry| match entry.kind {
+                Kind::File { len, .. } => len,
+                Kind::Link { .. } | Kind::Special => 0,
+            })
+            .fold(0, u64::saturating_add)
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    meta.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_meta: &fs::Metadata) -> bool {
+    false
+}
+
+/// What the files of a folder are, in one number; none where there are more or larger ones than are read, or one
+/// cannot be read. None never equals anything that was accepted.
+pub fn fingerprint(folder: &Path) -> Option<Fingerprint> {
+    let tree = Tree::look(folder, |_| false).ok()?;
+    if tree.is_cut || tree.bytes() > MAX_HASHED {
+        return None;
+    }
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |part: &[u8]| {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    };
+    let mut left = MAX_HASHED;
+    for entry in &tree.entries {
+        add(entry.place.strip_prefix(folder).ok()?.as_os_str().as_encoded_bytes());
+        match &entry.kind {
+            Kind::File { executable, .. } => {
+                let mut content = Vec::new();
+                // The file may grow meanwhile: the limit holds all the same.
+                File::open(&entry.place).ok()?.take(left + 1).read_to_end(&mut content).ok()?;
+                left = left.checked_sub(content.len() as u64)?;
+                add(if *executable { b"program" } else { b"file" });
+                add(&content);
+            }
+            Kind::Link { target } => {
+                add(b"link");
+                add(target.as_os_str().as_encoded_bytes());
+            }
+            Kind::Special => return None,
+        }
+    }
+    Some(Fingerprint(*hasher.finalize().as_bytes()))
+}

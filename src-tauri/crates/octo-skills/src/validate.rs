@@ -1,0 +1,160 @@
+//! Looking a skill's folder over before it is given away or used.
+
+use crate::{
+    MAX_DESCRIPTION, Warning,
+    discovery::{Exact, read_file, skill_file},
+    fields::OWN_KEYS,
+    front::{FrontMatter, is_key},
+    name::is_public_name,
+    public::{MAX_COMPATIBILITY, PUBLIC_KEYS},
+    tree::{Kind, MAX_BYTES, Tree},
+    yaml::Yaml,
+};
+use std::path::Path;
+
+/// How much instructions should be at most, as the format's authors advise: lines, and tokens of 4 bytes.
+const MAX_LINES: usize = 500;
+const MAX_TOKENS: usize = 5_000;
+
+/// By which rules a skill is looked over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// Those of the public format: what every program can read.
+    Public,
+    /// The same, with Octo's own keys.
+    Octo,
+}
+
+/// Something about a skill's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How much it matters.
+    pub level: Level,
+    /// What it is.
+    pub remark: Warning,
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Worth knowing; it works all the same.
+    Advice,
+    /// It breaks a rule.
+    Fault,
+}
+
+/// Looks a skill's folder over. Nothing found means that it keeps every rule.
+pub fn validate(folder: &Path, rules: Rules) -> Vec<Finding> {
+    let mut findings = Findings(Vec::new());
+    let folder_name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let real = match folder.canonicalize() {
+        Ok(real) => real,
+        Err(error) => {
+            let remark = Warning::new("skills.error.unreadable").arg("path", folder.display());
+            findings.fault(remark.arg("reason", error));
+            return findings.0;
+        }
+    };
+    let Some((file, exact)) = skill_file(&real) else {
+        findings.fault(Warning::new("skills.error.no_skill_file"));
+        return findings.0;
+    };
+    if exact == Exact::No {
+        findings.fault(Warning::new("skills.warning.file_name"));
+    }
+    let document = read_file(&file, &real, &folder_name);
+    if let Some(error) = document.error {
+        findings.fault(error);
+    }
+    for warning in document.warnings {
+        findings.advice(warning);
+    }
+    head(&document.front, &folder_name, rules, &mut findings);
+    if document.body.lines().count() > MAX_LINES || document.body.len() / 4 > MAX_TOKENS {
+        let remark = Warning::new("skills.finding.body_long").arg("lines", MAX_LINES);
+        findings.advice(remark.arg("tokens", MAX_TOKENS));
+    }
+    files(&real, &mut findings);
+    findings.0
+}
+
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn fault(&mut self, remark: Warning) {
+        self.0.push(Finding { level: Level::Fault, remark });
+    }
+
+    fn advice(&mut self, remark: Warning) {
+        self.0.push(Finding { level: Level::Advice, remark });
+    }
+}
+
+fn head(front: &FrontMatter, folder: &str, rules: Rules, findings: &mut Findings) {
+    match front.get("name").map(Yaml::as_text) {
+        None => findings.fault(missing("name")),
+        Some(None) => findings.fault(Warning::new("skills.warning.no_text").arg("field", "name")),
+        Some(Some(name)) => {
+            if !is_public_name(name) {
+                findings.fault(Warning::new("skills.finding.name").arg("name", name));
+            }
+            if name != folder {
+                let remark = Warning::new("skills.finding.name_is_not_folder").arg("name", name);
+                findings.fault(remark.arg("folder", folder));
+            }
+        }
+    }
+    match front.get("description").map(Yaml::as_text) {
+        None | Some(Some("")) => findings.fault(missing("description")),
+        Some(None) => findings.fault(Warning::new("skills.warning.no_text").arg("field", "description")),
+        Some(Some(text)) => {
+            let length = text.chars().count();
+            if length > MAX_DESCRIPTION {
+                findings.fault(too_long("description", length, MAX_DESCRIPTION));
+            }
+            if text.contains(['<', '>']) {
+                findings.fault(Warning::new("skills.finding.brackets"));
+            }
+        }
+    }
+    if let Some(text) = front.get("compatibility").and_then(Yaml::as_text) {
+        let length = text.chars().count();
+        if length > MAX_COMPATIBILITY {
+            findings.fault(too_long("compatibility", length, MAX_COMPATIBILITY));
+        }
+    }
+    match front.get("metadata") {
+        None => {}
+        Some(Yaml::Map(entries)) if entries.iter().all(|(_, value)| value.as_text().is_some()) => {}
+        Some(_) => findings.fault(Warning::new("skills.warning.no_map").arg("field", "metadata")),
+    }
+    if matches!(front.get("allowed-tools"), Some(Yaml::List(_) | Yaml::Map(_))) && rules == Rules::Public {
+        findings.fault(Warning::new("skills.finding.tools_list"));
+    }
+    for (key, _) in front.entries() {
+        let is_public = PUBLIC_KEYS.iter().any(|known| is_key(key, known));
+        let is_own = OWN_KEYS.iter().any(|known| is_key(key, known));
+        let may_be = is_public || (is_own && rules == Rules::Octo);
+        if !may_be {
+            findings.fault(Warning::new("skills.finding.key").arg("field", key));
+        }
+    }
+}
+
+fn missing(field: &str) -> Warning {
+    Warning::new("skills.finding.missing").arg("field", field)
+}
+
+fn too_long(field: &str, length: usize, most: usize) -> Warning {
+    Warning::new("skills.finding.long").arg("field", field).arg("length", length).arg("most", most)
+}
+
+fn files(folder: &Path, findings: &mut Findings) {
+    let Ok(tree) = Tree::look(folder, |name| name.starts_with('.')) else { return };
+    if tree.is_cut || tree.bytes() > MAX_BYTES {
+        findings.fault(Warning::new("skills.finding.too_big").arg("most", MAX_BYTES >> 20));
+    }
+    for entry in tree.entries.iter().filter(|entry| !matches!(entry.kind, Kind::File { .. })) {
+        findings.fault(Warning::new("skills.warning.link_left_out").arg("path", &entry.path));
+    }
+}

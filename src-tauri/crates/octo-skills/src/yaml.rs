@@ -1,0 +1,332 @@
+//! YAML as it is written in front matter: a tree of texts, lists and maps.
+//!
+//! Nothing is guessed: `123`, `2026-05-01` and `1.10` stay the texts they are, and who wants a number or a yes
+//! reads it from there. What a file may cost is bounded, aliases counted as what they stand for.
+
+use granit_parser::{Event, Parser, ScalarStyle};
+use std::{collections::HashMap, fmt::Write};
+
+/// The most values in one front matter, repeated ones counted each time.
+const MAX_VALUES: usize = 4_000;
+/// The most bytes of text in one front matter, repeated ones counted each time.
+const MAX_TEXT: usize = 1 << 20;
+/// How deep values may lie in each other.
+const MAX_DEPTH: usize = 32;
+
+/// A value of front matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Yaml {
+    /// A single value, as its text.
+    Text {
+        /// The text, escapes resolved.
+        text: String,
+        /// How it was written.
+        style: Style,
+    },
+    /// A list.
+    List(Vec<Yaml>),
+    /// A map, in the order of the file.
+    Map(Vec<(String, Yaml)>),
+}
+
+/// How a single value was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Without quotes: may be meant as a number, a yes or nothing.
+    Plain,
+    /// In quotes or as a block: a text and nothing else.
+    Quoted,
+}
+
+/// Why a text is not taken as YAML.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum YamlError {
+    #[error("{0}")]
+    Syntax(String),
+    #[error("more values than front matter holds")]
+    TooMuch,
+}
+
+impl Yaml {
+    /// A text that is only a text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), style: Style::Quoted }
+    }
+
+    /// A word YAML reads as more than a text: `true`, `3`.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), style: Style::Plain }
+    }
+
+    /// The text of a single value.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text { text, .. } => Some(text),
+            Self::List(_) | Self::Map(_) => None,
+        }
+    }
+
+    /// Whether it stands for nothing: `key:`, `~`, `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Text { text, style: Style::Plain }
+            if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
+    }
+
+    /// On one line, as it could be written in a file: what is shown of a value that is no text.
+    pub(crate) fn on_one_line(&self) -> String {
+        match self {
+            Self::Text { text, .. } => text.clone(),
+            Self::List(items) => {
+                let items: Vec<String> = items.iter().map(Self::on_one_line).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Self::Map(entries) => {
+                let entries: Vec<String> =
+                    entries.iter().map(|(key, value)| format!("{key}: {}", value.on_one_line())).collect();
+                format!("{{{}}}", entries.join(", "))
+            }
+        }
+    }
+}
+
+/// Reads one document.
+pub(crate) fn parse(text: &str) -> Result<Option<Yaml>, YamlError> {
+    let mut reader =
+        Reader { events: Parser::new_from_str(text), anchors: HashMap::new(), values: 0, bytes: 0 };
+    let mut found = None;
+    loop {
+        match reader.next()? {
+            Event::StreamEnd => return Ok(found),
+            Event::DocumentStart(..) if found.is_some() => {
+                return Err(YamlError::Syntax("a second document begins".to_owned()));
+            }
+            Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
+            event => found = Some(reader.value(event, 0)?),
+        }
+    }
+}
+
+struct Reader<'input, Input: granit_parser::BorrowedInput<'input>> {
+    events: Parser<'input, Input>,
+    anchors: HashMap<usize, Kept>,
+    values: usize,
+    bytes: usize,
+}
+
+/// What an alias stands for, and what it costs each time.
+struct Kept {
+    value: Yaml,
+    values: usize,
+    bytes: usize,
+}
+
+impl<'input, Input: granit_parser::BorrowedInput<'input>> Reader<'input, Input> {
+    fn next(&mut self) -> Result<Event<'input>, YamlError> {
+        match self.events.next() {
+            Some(Ok((event, _))) => Ok(event),
+            Some(Err(error)) => Err(YamlError::Syntax(error.to_string())),
+            None => Ok(Event::StreamEnd),
+        }
+    }
+
+    fn charge(&mut self, values: usize, bytes: usize) -> Result<(), YamlError> {
+        self.values += values;
+        self.bytes += bytes;
+        if self.values > MAX_VALUES || self.bytes > MAX_TEXT { Err(YamlError::TooMuch) } else { Ok(()) }
+    }
+
+    fn value(&mut self, event: Event<'input>, depth: usize) -> Result<Yaml, YamlError> {
+        if depth > MAX_DEPTH {
+            return Err(YamlError::TooMuch);
+        }
+        let before = (self.values, self.bytes);
+        let (value, anchor) = match event {
+            Event::Scalar(text, style, anchor, _) => {
+                self.charge(1, text.len())?;
+                let style = if style == ScalarStyle::Plain { Style::Plain } else { Style::Quoted };
+                (Yaml::Text { text: text.into_owned(), style }, anchor)
+            }
+            Event::SequenceStart(_, anchor, _) => {
+                self.charge(1, 0)?;
+                let mut items = Vec::new();
+                loop {
+                    match self.next()? {
+                        Event::SequenceEnd => break,
+                        event => items.push(self.value(event, depth + 1)?),
+                    }
+                }
+                (Yaml::List(items), anchor)
+            }
+            Event::MappingStart(_, anchor, _) => {
+                self.charge(1, 0)?;
+                (self.map(depth)?, anchor)
+            }
+            Event::Alias(anchor) => {
+                let kept = self.anchors.get(&anchor).ok_or(YamlError::TooMuch)?;
+                let (values, bytes) = (kept.values, kept.bytes);
+                self.charge(values, bytes)?;
+                let kept = self.anchors.get(&anchor).ok_or(YamlError::TooMuch)?;
+                return Ok(kept.value.clone());
+            }
+            other => return Err(YamlError::Syntax(format!("unexpected {other:?}"))),
+        };
+        if anchor != 0 {
+            // The copy kept here counts too.
+            let (values, bytes) = (self.values - before.0, self.bytes - before.1);
+            self.charge(values, bytes)?;
+            self.anchors.insert(anchor, Kept { value: value.clone(), values, bytes });
+        }
+        Ok(value)
+    }
+
+    fn map(&mut self, depth: usize) -> Result<Yaml, YamlError> {
+        let mut entries = Vec::new();
+        loop {
+            let key = match self.next()? {
+                Event::MappingEnd => return Ok(Yaml::Map(entries)),
+                event => self.value(event, depth + 1)?,
+            };
+            let event = self.next()?;
+            let value = self.value(event, depth + 1)?;
+            entries.push((key.on_one_line(), value));
+        }
+    }
+}
+
+/// Writes a map as a block, so that [`parse`] reads the same.
+pub(crate) fn write(entries: &[(String, Yaml)]) -> String {
+    let mut text = String::new();
+    for (key, value) in entries {
+        write_entry(&mut text, key, value, 0);
+    }
+    text
+}
+
+fn write_entry(text: &mut String, key: &str, value: &Yaml, depth: usize) {
+    text.extend(std::iter::repeat_n("  ", depth));
+    write_text(text, key, Style::Quoted);
+    text.push(':');
+    write_value(text, value, depth);
+}
+
+fn write_value(text: &mut String, value: &Yaml, depth: usize) {
+    match value {
+        Yaml::Text { text: value, style } => {
+            if !(value.is_empty() && *style == Style::Plain) {
+                text.push(' ');
+                write_text(text, value, *style);
+            }
+            text.push('\n');
+        }
+        Yaml::List(items) if items.is_empty() => text.push_str(" []\n"),
+        Yaml::Map(entries) if entries.is_empty() => text.push_str(" {}\n"),
+        Yaml::List(items) => {
+            text.push('\n');
+            for item in items {
+                text.extend(std::iter::repeat_n("  ", depth + 1));
+                text.push('-');
+                write_value(text, item, depth + 1);
+            }
+        }
+        Yaml::Map(entries) => {
+            text.push('\n');
+            for (key, value) in entries {
+                write_entry(text, key, value, depth + 1);
+            }
+        }
+    }
+}
+
+/// Without quotes where that reads as the same again.
+fn write_text(text: &mut String, value: &str, style: Style) {
+    let is_safe = match style {
+        Style::Plain => is_plain(value),
+        Style::Quoted => is_plain(value) && !is_more_than_text(value),
+    };
+    if is_safe {
+        text.push_str(value);
+        return;
+    }
+    text.push('"');
+    for c in value.chars() {
+        match c {
+            '"' => text.push_str("\\\""),
+            '\\' => text.push_str("\\\\"),
+            '\n' => text.push_str("\\n"),
+            '\t' => text.push_str("\\t"),
+            '\r' => text.push_str("\\r"),
+            // What YAML does not count as printable, and the line ends it knows besides.
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+                let code = u32::from(c);
+                // Writing to a string does not fail.
+                let _infallible =
+                    if code <= 0xff { write!(text, "\\x{code:02x}") } else { write!(text, "\\u{code:04x}") };
+            }
+            '\u{fffe}' | '\u{ffff}' => text.push('\u{fffd}'),
+            c => text.push(c),
+        }
+    }
+    text.push('"');
+}
+
+/// Whether a text needs no quotes: one line of harmless characters that begins and ends with none of YAML's own.
+fn is_plain(text: &str) -> bool {
+    let starts_well =
+        text.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '_'));
+    let ends_well = text.chars().next_back().is_some_and(|c| !c.is_whitespace() && c != ':');
+    starts_well
+        && ends_well
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.starts_with("...")
+        && text.chars().all(|c| {
+            c.is_alphanumeric()
+                || matches!(
+                    c,
+                    ' ' | '-'
+                        | '_'
+                        | '.'
+                        | '/'
+                        | '('
+                        | ')'
+                        | '+'
+                        | '='
+                        | ';'
+                        | '!'
+                        | '?'
+                        | '$'
+                        | '*'
+                        | '~'
+                        | '@'
+                        | '\''
+                        | ':'
+                        | '#'
+                        | '^'
+                        | '<'
+                        | '>'
+                        | '%'
+                        | '。'
+                        | '，'
+                        | '、'
+                        | '（'
+                        | '）'
+                        | '：'
+                        | '“'
+                        | '”'
+                )
+        })
+}
+
+/// Whether a reader of YAML, an old one too, would take the text for a number, a date, a yes or nothing.
+pub(crate) fn is_more_than_text(text: &str) -> bool {
+    let starts_like_number =
+        text.chars().next().is_some_and(|c| c.is_ascii_digit() || matches!(c, '.' | '+' | '-'));
+    starts_like_number
+        || matches!(
+            text.to_ascii_lowercase().as_str(),
+            "" | "~" | "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n"
+        )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! `forks`: sessions that work on a part of another one's task.
+
+use crate::{
+    Inherits, NewFork, Reader, StoreError, StoredFork, Tx,
+    column::{from_json, id, json},
+    key::SessionKey,
+};
+use octo_protocol::{Event, ForkOrigin, Millis, SessionId, Topic, TurnView};
+use rusqlite::params;
+
+impl Reader<'_> {
+    /// What a sub-agent's session is a part of; none for every other session.
+    pub fn fork(&self, session: SessionId) -> Result<Option<StoredFork>, StoreError> {
+        let Some(key) = self.find_key(session)? else { return Ok(None) };
+        self.fork_of(key)
+    }
+
+    pub(crate) fn fork_of(&self, session: SessionKey) -> Result<Option<StoredFork>, StoreError> {
+        self.row(
+            "SELECT parents.id, forks.turn, forks.call, forks.name, forks.tools_json, parents.title FROM forks
+             JOIN sessions AS parents ON parents.key = forks.parent WHERE forks.session = ?1",
+            [session.0],
+            |row| {
+                let origin = ForkOrigin {
+                    session: id(row, 0)?,
+                    turn: id(row, 1)?,
+                    call: id(row, 2)?,
+                    name: row.get(3)?,
+                    title: row.get(5)?,
+                };
+                Ok(StoredFork { origin, forbidden: from_json(row, 4)? })
+            },
+        )
+    }
+
+    /// The sub-agents of a session, deleted ones too, in the order they were started.
+    pub fn forks(&self, parent: SessionId) -> Result<Vec<SessionId>, StoreError> {
+        let key = self.key(parent)?;
+        self.rows(
+            "SELECT sessions.id FROM forks JOIN sessions ON sessions.key = forks.session
+             WHERE forks.parent = ?1 ORDER BY forks.session",
+            [key.0],
+            |row| id(row, 0),
+        )
+    }
+
+    /// The parent of a sub-agent, by number.
+    pub(crate) fn parent_key(&self, session: SessionKey) -> Result<Option<SessionKey>, StoreError> {
+        self.row("SELECT parent FROM forks WHERE session = ?1", [session.0], |row| {
+            Ok(SessionKey(row.get(0)?))
+        })
+    }
+}
+
+impl Tx<'_> {
+    /// Stores a sub-agent's session, with its parent's frozen prompt and tools, and emits [`Event::SessionChanged`] on
+    /// its topic. The list is not told of it.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`] without a parent; [`StoreError::UnknownMessage`] where it does not see the message
+    /// before which is inherited.
+    pub fn create_fork(&mut self, new: &NewFork) -> Result<(), StoreError> {
+        let (info, origin) = (&new.info, &new.fork.origin);
+        let parent = self.live_key(origin.session)?.ok_or(StoreError::UnknownSession(origin.session))?;
+        let (_, toolset) = self.frozen(parent)?.ok_or(StoreError::UnknownSession(origin.session))?;
+        let prompt = self.prompt_of(parent)?;
+        self.insert_session(info, &prompt, &toolset.hash)?;
+        let key = self.key(info.id)?;
+        self.change(
+            "INSERT INTO forks (session, parent, turn, call, name, tools_json) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                key.0,
+                parent.0,
+                origin.turn.to_string(),
+                origin.call.to_string(),
+                origin.name,
+                json(&new.fork.forbidden)?
+            ],
+        )?;
+        if let Inherits::Before(message) = new.inherits {
+            let message = self.message_key(parent, message)?;
+            // By reference: a conversation of megabytes is not written twice.
+            self.change(
+                "INSERT INTO context (session, generation, position, message)
+                 SELECT ?1, 1, position, message FROM context
+                 WHERE session = ?2 AND generation = (SELECT generation FROM sessions WHERE key = ?2)
+                   AND position < (SELECT position FROM context WHERE session = ?2 AND message = ?3
+                                     AND generation = (SELECT generation FROM sessions WHERE key = ?2))",
+                [key.0, parent.0, message],
+            )?;
+            self.change(
+                "UPDATE sessions SET context_tokens = (SELECT context_tokens FROM sessions WHERE key = ?2)
+                 WHERE key = ?1",
+                [key.0, parent.0],
+            )?;
+        }
+        self.emit(Topic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
+        Ok(())
+    }
+
+    /// Takes the sub-agents of a deleted session along.
+    pub(crate) fn delete_forks(&self, parent: SessionKey, at: Millis) -> Result<(), StoreError> {
+        self.change(
+            "UPDATE sessions SET deleted_at = ?2
+             WHERE key IN (SELECT session FROM forks WHERE parent = ?1) AND deleted_at IS NULL",
+            [parent.0, at],
+        )?;
+        Ok(())
+    }
+
+    /// Brings the sub-agents of a session back with it.
+    pub(crate) fn undelete_forks(&self, parent: SessionKey) -> Result<(), StoreError> {
+        self.change(
+            "UPDATE sessions SET deleted_at = NULL WHERE key IN (SELECT session FROM forks WHERE parent = ?1)",
+            [parent.0],
+        )?;
+        Ok(())
+    }
+
+    /// Begins the first turn of a session: what an actor goes on with when it opens it.
+    pub fn begin_first_turn(
+        &mut self,
+        session: SessionId,
+        turn: TurnView,
+        messages: &[octo_protocol::Message],
+    ) -> Result<(), StoreError> {
+        let topic = Topic::Session { id: session };
+        self.emit(topic, Event::TurnStarted { turn })?;
+        for message in messages {
+            self.emit(topic, Event::MessageAdded { message: message.clone() })?;
+            self.append_context(session, message.id)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! `invoke_skill`: loads a skill's instructions, or lets a sub-agent work by them.
+
+use crate::{Effects, Order, SkillWish, Tool, ToolContext, ToolError, ToolOutput};
+use octo_protocol::ToolView;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::path::Path;
+
+/// The tool's name.
+pub const INVOKE_SKILL: &str = "invoke_skill";
+
+pub(crate) struct InvokeSkillTool;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct InvokeSkillInput {
+    /// Its name.
+    skill_name: String,
+    /// What it is to do, with all it must know.
+    task: String,
+}
+
+impl Tool for InvokeSkillTool {
+    const NAME: &'static str = INVOKE_SKILL;
+    const DESCRIPTION: &'static str = "Invokes a skill. It gives instructions to follow, or works in a sub-agent and \
+        gives back a summary. Several calls in one message work side by side.";
+    type Input = InvokeSkillInput;
+
+    // It only reads by itself; what a sub-agent does is decided on call by call. So several may work side by side.
+    fn effects(&self, _input: &InvokeSkillInput, _cwd: &Path) -> Effects {
+        Effects { order: Order::Parallel, ..Effects::none() }
+    }
+
+    async fn preview(&self, input: &InvokeSkillInput, context: &ToolContext) -> Result<ToolView, ToolError> {
+        context.skills.show(&wish(input)?).await
+    }
+
+    async fn run(&self, input: InvokeSkillInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        context.skills.invoke(wish(&input)?, context.call, context.cancel).await
+    }
+}
+
+/// The call's wish. A task that says nothing lets the skill begin by itself.
+fn wish(input: &InvokeSkillInput) -> Result<SkillWish, ToolError> {
+    let name = input.skill_name.trim().trim_start_matches('/');
+    if name.is_empty() {
+        return Err(ToolError::new("The name is empty. Say in `skill_name` which skill."));
+    }
+    Ok(SkillWish { name: name.to_owned(), task: input.task.trim().to_owned() })
+}
