@@ -6,6 +6,7 @@
 //! never a yes.
 
 mod browser;
+mod desk;
 
 pub(crate) use browser::browser_leave;
 
@@ -13,7 +14,7 @@ use octo_protocol::{AskReason, Millis, Mode, Refusal, Risk, Rule, SessionId, Tra
 use octo_shell::{
     Around, DecisionEntry, Doubtful, Known, LoggedVerdict, Open, PathVerdict, Policy, Standing, Verdict,
 };
-use octo_tools::{AsksPerson, CommandEffect, Effects, Granted, Reach, Site};
+use octo_tools::{AsksPerson, CommandEffect, DeskLeave, Effects, Granted, Reach, Site};
 use octo_workspace::is_inside;
 use std::{
     path::{Path, PathBuf},
@@ -43,6 +44,8 @@ pub(crate) struct Ground {
     pub home: PathBuf,
     /// The person's own policy.
     pub policy: Arc<Policy>,
+    /// What may be changed of Octo's own without asking: something only for sub-agents of Octo's own.
+    pub desk: DeskLeave,
 }
 
 impl Ground {
@@ -216,6 +219,13 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
     }
     if let Some(effect) = &effects.browser {
         return plain(browser::decide(ground, effect, asks));
+    }
+    if let Some(effect) = effects.desk {
+        let asks = asks.or_else(|| {
+            let mut sites = effects.sites.iter().map(|site| self::site(ground, site));
+            sites.find(|decision| matches!(decision, Decision::Ask { .. }))
+        });
+        return plain(desk::decide(ground, effect, asks));
     }
     if let Some(asks) = asks.filter(|_| ground.mode != Mode::Autonomous) {
         return plain(asks);

@@ -116,6 +116,46 @@ pub enum AskReason {
         /// A safer line to run instead, where there is one.
         instead: Option<String>,
     },
+    /// Something of Octo's own would change: its skills, memories, SOUL.md or USER.md.
+    Library {
+        /// What.
+        change: LibraryChange,
+    },
+}
+
+/// What the agent would change of Octo's own, by a command Octo answers itself. No rule covers any of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum LibraryChange {
+    /// Skills are fetched from an address, to be looked at. Installs nothing.
+    FetchSkills,
+    /// Skills are installed. Asked in every mode: they become instructions.
+    InstallSkills,
+    /// A skill is put before the person as a suggestion.
+    ProposeSkill,
+    /// A skill is written as an archive.
+    ExportSkill,
+    /// A memory is written.
+    SaveMemory,
+    /// A memory goes to the trash.
+    DeleteMemory,
+    /// SOUL.md or USER.md is written. Asked in every mode: every later session starts with it.
+    WritePersona,
+}
+
+impl LibraryChange {
+    /// Whether it is asked about in every mode: what becomes instructions needs the person's yes.
+    pub fn asks_in_every_mode(self) -> bool {
+        match self {
+            Self::InstallSkills | Self::WritePersona => true,
+            Self::FetchSkills
+            | Self::ProposeSkill
+            | Self::ExportSkill
+            | Self::SaveMemory
+            | Self::DeleteMemory => false,
+        }
+    }
 }
 
 /// What a command does that always asks.

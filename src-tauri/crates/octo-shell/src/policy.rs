@@ -31,6 +31,7 @@ mod risk;
 mod rules;
 mod scan;
 mod script;
+mod sole;
 mod table;
 mod tree;
 mod verdict;
@@ -46,6 +47,7 @@ pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};
 pub use look::Known;
 pub use paths::{Open, PathVerdict, read_path, write_path};
 pub use places::Around;
+pub use sole::{sole_command, would_start};
 pub use verdict::{Assessment, Doubtful, Standing, Verdict, assess};
 
 use options::Reads;

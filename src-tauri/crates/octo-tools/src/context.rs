@@ -1,6 +1,6 @@
 //! What a running tool is handed: capabilities, never the application.
 
-use crate::{BrowserLeave, Browsing, Http, Search, Skills, Tasks, Trashcan};
+use crate::{BrowserLeave, Browsing, Desk, Http, Search, Skills, Tasks, Trashcan};
 use octo_documents::Reader;
 use octo_protocol::{CallId, SessionId, Todo};
 use octo_shell::{Confinement, Shell};
@@ -48,6 +48,8 @@ pub struct ToolContext {
     pub browser: Arc<dyn Browsing>,
     /// What the call may do there, once that was decided; none for nothing that needs leave.
     pub browser_leave: Option<BrowserLeave>,
+    /// What answers Octo's own commands.
+    pub desk: Arc<dyn Desk>,
     /// Skills, and the sub-agents some of them start.
     pub skills: Arc<dyn Skills>,
     /// The session's plan.

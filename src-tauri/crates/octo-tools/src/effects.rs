@@ -1,6 +1,7 @@
 //! What a call would touch, known before it runs. Permission is decided on this and nothing else.
 
 use crate::{BrowserWish, Browsing, Http, Site, ToolError, Weight};
+use octo_protocol::LibraryChange;
 use std::path::PathBuf;
 
 /// What a call would touch. There is no default: a tool that cannot say is not a tool.
@@ -23,6 +24,17 @@ pub struct Effects {
     pub empties_trash: Option<u32>,
     /// What it does in the person's browser.
     pub browser: Option<BrowserEffect>,
+    /// What it asks for at Octo's own desk.
+    pub desk: Option<DeskEffect>,
+}
+
+/// A command Octo answers itself as permission sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeskEffect {
+    /// It looks at what there is.
+    Looks,
+    /// It changes this. No rule covers it, and some of it asks in every mode.
+    Changes(LibraryChange),
 }
 
 /// A call in the browser as permission sees it.
@@ -87,6 +99,7 @@ impl Effects {
             asks_person: AsksPerson::No,
             empties_trash: None,
             browser: None,
+            desk: None,
         }
     }
 

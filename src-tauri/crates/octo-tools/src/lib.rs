@@ -6,7 +6,9 @@ mod arguments;
 mod blocking;
 mod browser;
 mod browsing;
+mod bundled;
 mod context;
+mod desk;
 mod edit;
 mod effects;
 mod file_reader;
@@ -32,7 +34,12 @@ mod web_search;
 mod write;
 
 pub use browsing::*;
+pub use bundled::{BUNDLED_FOLDER, BUNDLED_SKILLS, install_bundled};
 pub use context::*;
+pub use desk::{
+    BrowserQuery, Desk, DeskAsker, DeskLeave, Errand, MemoryErrand, NoDesk, PersonaErrand, SettingsQuery,
+    SkillErrand, SkillPlace,
+};
 pub use effects::*;
 pub use file_reader::SHIPPED_SCRIPTS;
 pub use http::{Granted, Http, Names, Reach, Site, SystemNames};

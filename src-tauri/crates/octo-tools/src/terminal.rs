@@ -1,4 +1,6 @@
-//! `terminal`: shell commands, and what still runs of them.
+//! `terminal`: shell commands, and what still runs of them; and the commands Octo answers itself.
+
+mod own;
 
 use crate::{CommandEffect, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_protocol::{CommandState, CommandView, ToolView};
@@ -80,6 +82,9 @@ impl Tool for TerminalTool {
         let command = match input.wanted() {
             // Bound to fail before anything happens: the run says why.
             Err(_) => return Effects::none(),
+            Ok(Wanted::Start(line)) if let Some(own) = own::own(line, input, cwd) => {
+                return own::effects(&own);
+            }
             Ok(Wanted::Start(line)) => match input.folder(cwd) {
                 Ok(cwd) => CommandEffect::Start { line: line.to_owned(), cwd, env: input.variables() },
                 Err(_) => return Effects::none(),
@@ -94,6 +99,9 @@ impl Tool for TerminalTool {
 
     async fn preview(&self, input: &TerminalInput, context: &ToolContext) -> Result<ToolView, ToolError> {
         let (command, cwd, handle) = match input.wanted()? {
+            Wanted::Start(line) if let Some(own) = own::own(line, input, &context.cwd) => {
+                return own::preview(own, line, input, context).await;
+            }
             Wanted::Start(line) => {
                 let cwd =
                     input.folder(&context.cwd)?.unwrap_or_else(|| context.shell.current_dir(&context.cwd));
@@ -123,6 +131,9 @@ impl Tool for TerminalTool {
     async fn run(&self, input: TerminalInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let (live, cancel) = (context.live.clone(), context.cancel.clone());
         let report = match input.wanted()? {
+            Wanted::Start(line) if let Some(own) = own::own(line, &input, &context.cwd) => {
+                return own::run(own, line, &input, context).await;
+            }
             Wanted::Start(line) => {
                 let (pace, wait) = match input.background {
                     Some(true) => (Pace::Background, START_WINDOW),

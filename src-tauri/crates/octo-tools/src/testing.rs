@@ -1,8 +1,8 @@
 //! What the tests of the tools stand on: a session's folder and calls as a model makes them.
 
 use crate::{
-    Effects, Engine, Engines, Granted, Http, Search, Site, Tasks, TodoList, ToolContext, ToolError,
-    ToolOutput, Toolset, TrashFile, TrashListing, Trashcan,
+    Desk, DeskAsker, Effects, Engine, Engines, Errand, Granted, Http, Search, Site, Tasks, TodoList,
+    ToolContext, ToolError, ToolOutput, Toolset, TrashFile, TrashListing, Trashcan,
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
@@ -76,6 +76,7 @@ impl Bench {
             trash: Arc::new(OnDisk(trash.clone())),
             browser: Arc::new(crate::NoBrowser),
             browser_leave: None,
+            desk: Arc::new(crate::NoDesk),
             skills: Arc::new(crate::NoSkills),
             todos: TodoList::default(),
             tasks: Tasks::new(machine, session, TurnId::new()),
@@ -235,6 +236,30 @@ impl Trashcan for OnDisk {
             self.0.purge(file.entry.id).unwrap();
         }
         ready(totals(&old))
+    }
+}
+
+/// A desk that keeps what it was asked and answers in a word.
+#[derive(Clone, Default)]
+pub(crate) struct Recording {
+    pub shown: Arc<Mutex<Vec<Errand>>>,
+    pub done: Arc<Mutex<Vec<(Errand, DeskAsker)>>>,
+}
+
+impl Desk for Recording {
+    fn show(&self, errand: &Errand, _asker: &DeskAsker) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+        self.shown.lock().unwrap().push(errand.clone());
+        ready(ToolView::Plain { text: "what would change".to_owned() })
+    }
+
+    fn carry_out(
+        &self,
+        errand: Errand,
+        asker: DeskAsker,
+        _cancel: CancellationToken,
+    ) -> BoxFuture<'static, Result<String, ToolError>> {
+        self.done.lock().unwrap().push((errand, asker));
+        ready("answered in process".to_owned())
     }
 }
 

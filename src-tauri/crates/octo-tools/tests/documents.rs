@@ -81,6 +81,7 @@ impl Desk {
         let context = ToolContext {
             browser: std::sync::Arc::new(octo_tools::NoBrowser),
             browser_leave: None,
+            desk: Arc::new(octo_tools::NoDesk),
             session,
             call: CallId::new(),
             cwd: folder.clone(),

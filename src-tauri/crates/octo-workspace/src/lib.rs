@@ -9,6 +9,7 @@
 
 mod archives;
 mod blobs;
+mod bundle;
 mod diff;
 mod files;
 mod outputs;
@@ -23,6 +24,7 @@ mod trash;
 
 pub use archives::Archives;
 pub use blobs::{BlobError, Blobs, Flush, Kept, Swept, media_type};
+pub use bundle::{BundleState, BundledFile, install_bundle};
 pub use diff::diff;
 pub use files::{
     Access, FileKind, FileStat, FileState, Files, FilesError, ListEntry, Listing, ReadLedger, Scope,

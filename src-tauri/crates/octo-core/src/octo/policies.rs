@@ -10,7 +10,7 @@ use octo_protocol::{
     TrialOutcome, TryCommand,
 };
 use octo_shell::PolicyChange;
-use octo_tools::{CommandEffect, Effects};
+use octo_tools::{CommandEffect, DeskLeave, Effects};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -77,6 +77,7 @@ impl Octo {
             granted: Vec::new(),
             home: self.shared.home(),
             policy: policy.map_err(|error| ApiError::new("internal").detail(error))?,
+            desk: DeskLeave::Ask,
         };
         let command = CommandEffect::Start { line, cwd: None, env: Vec::new() };
         let effects = Effects { command: Some(command), ..Effects::none() };

@@ -15,6 +15,7 @@ fn ground(mode: Mode, folder: &Path) -> Ground {
         granted: Vec::new(),
         home: PathBuf::from("/octo-home"),
         policy: Arc::default(),
+        desk: DeskLeave::Ask,
     }
 }
 

@@ -18,7 +18,7 @@ use octo_protocol::{
     Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId, StreamKind,
     SubAgentStatus, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
-use octo_tools::{Http, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
+use octo_tools::{DeskLeave, Http, NoDesk, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
 use std::{
     path::PathBuf,
@@ -110,6 +110,7 @@ impl Session {
             granted: self.granted_sites.clone(),
             home: self.shared.home(),
             policy: self.shared.policy(),
+            desk: DeskLeave::Ask,
         }
     }
 
@@ -154,6 +155,7 @@ impl Session {
             trash: Arc::new(self.shared.trash.clone()),
             browser: Arc::new(self.seat.clone()),
             browser_leave: None,
+            desk: Arc::new(NoDesk),
             skills: self.skills(),
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,

@@ -6,7 +6,7 @@ use crate::{
     permission::{self, Decided, Decision, Ground, Nature},
 };
 use octo_protocol::{AskReason, CallId, Mode, Refusal, ToolCall, ToolView};
-use octo_tools::{Effects, PreparedCall, ReadCall, ToolContext, ToolError, ToolOutput, Toolset};
+use octo_tools::{DeskEffect, Effects, PreparedCall, ReadCall, ToolContext, ToolError, ToolOutput, Toolset};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -155,7 +155,8 @@ impl Ready {
 
     /// Whether the person said yes to a change they were shown.
     pub(super) fn was_shown(&self) -> bool {
-        matches!((&self.decision, &self.preview), (Decision::Ask { .. }, ToolView::Diff(_)))
+        let changes = matches!(self.effects.desk, Some(DeskEffect::Changes(_)));
+        matches!(self.decision, Decision::Ask { .. }) && (changes || matches!(self.preview, ToolView::Diff(_)))
     }
 
     /// Whether the call would still do what was shown: files change while a question waits.
@@ -187,6 +188,7 @@ fn is_about_closed_ground(reason: &AskReason) -> bool {
         | AskReason::EmptiesTrash { .. }
         | AskReason::PrivateAddress { .. }
         | AskReason::Site { .. }
-        | AskReason::Page { .. } => false,
+        | AskReason::Page { .. }
+        | AskReason::Library { .. } => false,
     }
 }

@@ -1,0 +1,33 @@
+//! May this be done at Octo's own desk? Looking may. What changes something asks, and what becomes instructions asks in
+//! every mode. No answer lasts: a rule for one of these commands would hold for whatever its files say by then.
+
+use super::{Basis, Decision, Ground};
+use octo_protocol::{AskReason, LibraryChange, Mode};
+use octo_tools::DeskEffect;
+
+/// Decides on a command. `places` is what is to be asked about the files and addresses it names.
+pub(super) fn decide(ground: &Ground, effect: DeskEffect, places: Option<Decision>) -> Decision {
+    let change = match effect {
+        DeskEffect::Looks => None,
+        DeskEffect::Changes(change) => Some(change),
+    };
+    if let Some(change) = change.filter(|change| change.asks_in_every_mode()) {
+        return ask(change);
+    }
+    if ground.mode == Mode::Autonomous {
+        return Decision::Run(Basis::Person);
+    }
+    // One question at a time: a rule about a file would say nothing about what becomes of it.
+    if let Some(Decision::Ask { reason, .. }) = places {
+        return Decision::Ask { reason, rule: None };
+    }
+    match change {
+        None => Decision::Run(Basis::Policy),
+        Some(change) if ground.desk.covers(change) && !ground.policy.is_strict() => Decision::Run(Basis::Policy),
+        Some(change) => ask(change),
+    }
+}
+
+fn ask(change: LibraryChange) -> Decision {
+    Decision::Ask { reason: AskReason::Library { change }, rule: None }
+}

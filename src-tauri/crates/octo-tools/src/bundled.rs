@@ -1,0 +1,61 @@
+//! The skills that come with Octo.
+
+use octo_workspace::{BundledFile, install_bundle};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+/// The folder of the home they are in. It is Octo's: what is put there is lost.
+pub const BUNDLED_FOLDER: &str = "bundled-skills";
+
+/// The files of `skills/` in the repository; a test compares the two.
+macro_rules! bundled {
+    ($($path:literal),* $(,)?) => {
+        &[$(BundledFile { path: $path, bytes: include_bytes!(concat!("../../../../skills/", $path)) }),*]
+    };
+}
+
+/// Their files.
+pub const BUNDLED_SKILLS: &[BundledFile] = bundled![
+    "browser-setup/SKILL.md",
+    "code-explorer/SKILL.md",
+    "onboard/SKILL.md",
+    "persist-memory/SKILL.md",
+    "personal-website/SKILL.md",
+    "product-help/SKILL.md",
+    "product-help/docs/browser.md",
+    "product-help/docs/commands.md",
+    "product-help/docs/cost.md",
+    "product-help/docs/data.md",
+    "product-help/docs/models.md",
+    "product-help/docs/permissions.md",
+    "product-help/docs/skills.md",
+    "product-help/docs/start.md",
+    "product-help/docs/trouble.md",
+    "product-help/docs/undo.md",
+    "product-help/docs/web.md",
+    "read-excel/SKILL.md",
+    "read-pdf/SKILL.md",
+    "read-powerpoint/SKILL.md",
+    "read-scanned-pdf/SKILL.md",
+    "read-word/SKILL.md",
+    "recall-memory/SKILL.md",
+    "skill-add/SKILL.md",
+    "skill-creator/SKILL.md",
+    "skill-creator/references/evaluation.md",
+    "skill-trial/SKILL.md",
+];
+
+/// Puts them into the home, read-only; where they are already it only looks. Their folder.
+///
+/// # Errors
+/// Those of the system.
+pub fn install_bundled(home: &Path) -> io::Result<PathBuf> {
+    let folder = home.join(BUNDLED_FOLDER);
+    install_bundle(&folder, BUNDLED_SKILLS)?;
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! The skills themselves: their form, their weight, and that what they ask of the app is something it answers.
+
+use super::*;
+use crate::desk;
+use octo_shell::sole_command;
+use std::{collections::BTreeSet, fs};
+
+/// Tokens of the prompt that all of them together may take, at four bytes a token.
+const LISTED_TOKENS: usize = 450;
+/// Lines of one SKILL.md.
+const LINES: usize = 500;
+/// Characters of a description.
+const DESCRIPTION: usize = 200;
+
+struct Skill {
+    name: &'static str,
+    head: Vec<(&'static str, &'static str)>,
+    body: &'static str,
+}
+
+impl Skill {
+    fn get(&self, key: &str) -> Option<&'static str> {
+        self.head.iter().find(|(known, _)| *known == key).map(|(_, value)| *value)
+    }
+
+    fn lists(&self, key: &str) -> Vec<&'static str> {
+        let from = self.head.iter().position(|(known, _)| *known == key).unwrap();
+        self.head[from + 1..].iter().map_while(|(known, value)| (*known == "-").then_some(*value)).collect()
+    }
+}
+
+fn text(file: &BundledFile) -> &'static str {
+    std::str::from_utf8(file.bytes).unwrap()
+}
+
+/// Heads are read here by their simplest form alone, which is what a strict reader wants.
+fn skills() -> Vec<Skill> {
+    let files =
+        BUNDLED_SKILLS.iter().filter_map(|file| Some((file.path.strip_suffix("/SKILL.md")?, text(file))));
+    files
+        .map(|(name, text)| {
+            let (head, body) = text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
+            let head = head
+                .lines()
+                .map(|line| match line.strip_prefix("  - ") {
+                    Some(item) => ("-", item),
+                    None => line.split_once(':').map(|(key, value)| (key, value.trim_start())).unwrap(),
+                })
+                .collect();
+            Skill { name, head, body }
+        })
+        .collect()
+}
+
+#[test]
+fn every_file_of_the_folder_is_shipped() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../skills");
+    let (mut found, mut folders) = (BTreeSet::new(), vec![folder.clone()]);
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let parts = path.strip_prefix(&folder).unwrap().components();
+                let parts: Vec<_> = parts.map(|part| part.as_os_str().to_str().unwrap().to_owned()).collect();
+                found.insert(parts.join("/"));
+            }
+        }
+    }
+    let shipped: BTreeSet<String> = BUNDLED_SKILLS.iter().map(|file| file.path.to_owned()).collect();
+    assert_eq!(found, shipped);
+}
+
+#[test]
+fn they_follow_the_public_format_and_weigh_little() {
+    const KEYS: &[&str] = &[
+        "name",
+        "description",
+        "name_zh",
+        "description_zh",
+        "argument-hint",
+        "context",
+        "agent",
+        "user-invocable",
+        "disable-model-invocation",
+        "forbidden_tools",
+        "-",
+    ];
+    let tools: Vec<&str> = crate::Toolset::standard().definitions().iter().map(|tool| tool.name).collect();
+    let skills = skills();
+    assert_eq!(skills.len(), 15);
+    let mut listed = 0;
+    for skill in &skills {
+        let name = skill.name;
+        assert_eq!(skill.get("name"), Some(name));
+        assert!(
+            name.len() <= 64 && name.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'-')),
+            "{name}"
+        );
+        assert!(!name.starts_with('-') && !name.ends_with('-') && !name.contains("--"), "{name}");
+        for (key, value) in &skill.head {
+            assert!(KEYS.contains(key), "{name}: {key}");
+            // Nothing that YAML would read as anything but plain text.
+            assert!(
+                !value.contains(": ") && !value.contains(" #") && !value.contains(['<', '>']),
+                "{name}: {value}"
+            );
+            assert!(
+                !value.starts_with(['[', '{', '*', '&', '!', '\'', '"', '@', '`', '|']),
+                "{name}: {value}"
+            );
+        }
+        let description = skill.get("description").unwrap();
+        assert!((20..=DESCRIPTION).contains(&description.chars().count()), "{name}");
+        assert!(skill.get("description_zh").is_some() && skill.get("name_zh").is_some(), "{name}");
+        assert!(skill.body.lines().count() < LINES && skill.body.trim().len() > 400, "{name}");
+        let forks = skill.get("context").map(|context| assert_eq!(context, "fork")).is_some();
+        assert!(
+            forks || skill.get("forbidden_tools").is_none(),
+            "{name}: only a sub-agent is forbidden tools"
+        );
+        if skill.get("forbidden_tools").is_some() {
+            let forbidden = skill.lists("forbidden_tools");
+            assert!(!forbidden.is_empty() && forbidden.iter().all(|tool| tools.contains(tool)), "{name}");
+        }
+        if skill.get("disable-model-invocation") != Some("true") {
+            listed += format!("- {name}: {description}\n").len();
+        }
+    }
+    assert!(listed <= LISTED_TOKENS * 4, "{listed} bytes of every prompt");
+}
+
+/// What they ask of the app is spelled so that it is answered: every command they show is read by the real grammar.
+#[test]
+fn every_octo_command_they_show_is_one_that_is_answered() {
+    let mut read = BTreeSet::new();
+    for file in BUNDLED_SKILLS {
+        let text = text(file);
+        // In a line of its own, or in quotes for code within one; those may go on in the next line.
+        let quoted =
+            text.split('`').skip(1).step_by(2).map(|code| code.replace("\n   ", " ").replace('\n', " "));
+        let lines = text.lines().map(|line| line.trim().to_owned());
+        let commands = quoted.chain(lines.filter(|line| !line.contains('`')));
+        for command in commands.filter(|code| code.starts_with("octo ")) {
+            let line = command.replace('…', "x");
+            let words = sole_command(&line).unwrap_or_else(|| panic!("{}: {command}", file.path));
+            desk::read(&words, Path::new("/w"))
+                .unwrap_or_else(|error| panic!("{}: {command}: {error}", file.path));
+            read.insert(words.into_iter().take(3).collect::<Vec<_>>().join(" "));
+        }
+    }
+    for used in [
+        "octo skill validate",
+        "octo skill propose",
+        "octo skill install",
+        "octo skill inspect",
+        "octo memory save",
+        "octo memory read",
+        "octo memory list",
+        "octo memory delete",
+        "octo persona write",
+        "octo persona show",
+        "octo browser doctor",
+        "octo settings open",
+    ] {
+        assert!(read.contains(used), "{used}: {read:?}");
+    }
+}
+
+/// They work on a machine that has neither, and name only scripts and files that are there.
+#[test]
+fn they_need_no_ruby_or_node_and_name_only_what_there_is() {
+    let scripts: Vec<&str> = crate::SHIPPED_SCRIPTS.iter().map(|script| script.name).collect();
+    let paths: Vec<&str> = BUNDLED_SKILLS.iter().map(|file| file.path).collect();
+    let names: Vec<&str> = skills().iter().map(|skill| skill.name).collect();
+    let mut used = BTreeSet::new();
+    for file in BUNDLED_SKILLS {
+        let text = text(file);
+        for foreign in [".rb", "ruby ", "node ", "npm ", "npx ", "localhost", "127.0.0.1", "${", "<%"] {
+            assert!(!text.contains(foreign), "{}: {foreign}", file.path);
+        }
+        for code in text.split('`').skip(1).step_by(2) {
+            if let Some((_, rest)) = code.split_once("~/.octo/scripts/") {
+                let script = rest.split(' ').next().unwrap();
+                assert!(scripts.contains(&script), "{}: {script}", file.path);
+                used.insert(script);
+            }
+            let skill = file.path.split('/').next().unwrap();
+            if code.starts_with("docs/") || code.starts_with("references/") {
+                let whole = format!("{skill}/{code}");
+                assert!(code.ends_with('/') || paths.contains(&whole.as_str()), "{}: {code}", file.path);
+            }
+        }
+        for (before, rest) in text.match_indices(" skill)").map(|(at, _)| (&text[..at], &text[at..])) {
+            let name = before.rsplit([' ', '\n']).next().unwrap();
+            assert!(names.contains(&name) || !name.contains('-'), "{}: {name}{rest:.20}", file.path);
+        }
+    }
+    assert_eq!(used.len(), scripts.len(), "each script has its skill");
+}
+
+#[test]
+fn they_are_put_into_a_home() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = install_bundled(home.path()).unwrap();
+    assert_eq!(folder, home.path().join("bundled-skills"));
+    for file in BUNDLED_SKILLS {
+        assert_eq!(fs::read(folder.join(file.path)).unwrap(), file.bytes);
+    }
+    assert_eq!(install_bundled(home.path()).unwrap(), folder);
+}

@@ -1,0 +1,269 @@
+//! The words of a command for the desk.
+
+use super::{BrowserQuery, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand, SkillPlace};
+use crate::{ToolContext, ToolError, blocking::blocking};
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use octo_protocol::PersonaKind;
+use octo_workspace::resolve;
+use std::path::{Path, PathBuf};
+use url::Url;
+
+/// The second words of commands that are answered here.
+pub(crate) const GROUPS: &[&str] = &["skill", "memory", "persona", "browser", "settings"];
+
+/// What there is to ask for.
+const USAGE: &str = "octo skill list | show NAME | validate PATH | inspect SOURCE | install SOURCE [NAME...] [--replace NAME...] | propose PATH --reason TEXT | export NAME FILE
+octo memory list [--query TEXT] | read FILE | save [FILE] --topic TEXT --description TEXT (--body TEXT | --body-file PATH) | delete FILE
+octo persona show | write soul|user --body-file PATH
+octo browser status | doctor
+octo settings list | show KEY | open PAGE";
+
+/// The most bytes of a file given as a body.
+const MAX_BODY: u64 = 50_000;
+
+#[derive(Parser)]
+#[command(name = "octo", color = ColorChoice::Never, disable_help_subcommand = true, disable_help_flag = true)]
+struct Line {
+    #[command(subcommand)]
+    group: Group,
+}
+
+#[derive(Subcommand)]
+#[command(disable_help_subcommand = true, disable_help_flag = true)]
+enum Group {
+    #[command(subcommand)]
+    Skill(SkillLine),
+    #[command(subcommand)]
+    Memory(MemoryLine),
+    #[command(subcommand)]
+    Persona(PersonaLine),
+    #[command(subcommand)]
+    Browser(BrowserLine),
+    #[command(subcommand)]
+    Settings(SettingsLine),
+}
+
+#[derive(Subcommand)]
+#[command(disable_help_subcommand = true, disable_help_flag = true)]
+enum SkillLine {
+    List,
+    Show {
+        name: String,
+    },
+    Validate {
+        path: String,
+    },
+    Inspect {
+        source: String,
+    },
+    Install {
+        source: String,
+        names: Vec<String>,
+        #[arg(long, num_args = 1.., value_name = "NAME")]
+        replace: Vec<String>,
+    },
+    Propose {
+        path: String,
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+    Export {
+        name: String,
+        file: String,
+    },
+}
+
+#[derive(Subcommand)]
+#[command(disable_help_subcommand = true, disable_help_flag = true)]
+enum MemoryLine {
+    List {
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+        query: Option<String>,
+    },
+    Read {
+        file: String,
+    },
+    Save(SaveLine),
+    Delete {
+        file: String,
+    },
+}
+
+#[derive(Args)]
+#[group(skip)]
+struct SaveLine {
+    file: Option<String>,
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    topic: String,
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    description: String,
+    // Bodies are Markdown: one that begins with a list begins with a hyphen.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    body: Option<String>,
+    #[arg(long, value_name = "PATH", conflicts_with = "body", required_unless_present = "body")]
+    body_file: Option<String>,
+}
+
+#[derive(Subcommand)]
+#[command(disable_help_subcommand = true, disable_help_flag = true)]
+enum PersonaLine {
+    Show,
+    Write {
+        which: Which,
+        #[arg(long, value_name = "PATH")]
+        body_file: String,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Which {
+    Soul,
+    User,
+}
+
+#[derive(Subcommand)]
+#[command(disable_help_subcommand = true, disable_help_flag = true)]
+enum BrowserLine {
+    Status,
+    Doctor,
+}
+
+#[derive(Subcommand)]
+#[command(disable_help_subcommand = true, disable_help_flag = true)]
+enum SettingsLine {
+    List,
+    Show { key: String },
+    Open { page: String },
+}
+
+/// An errand whose text may still be in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    errand: Errand,
+    body: Option<PathBuf>,
+}
+
+/// Reads the words of a command, `octo` first. Relative paths start from `folder`.
+pub(crate) fn read(words: &[String], folder: &Path) -> Result<Asked, ToolError> {
+    let line = Line::try_parse_from(words).map_err(|error| misread(&error))?;
+    let path =
+        |text: &str| resolve(text, folder).map_err(|error| ToolError::new(format!("Not done: {error}")));
+    let plain = |errand| Ok(Asked { errand, body: None });
+    match line.group {
+        Group::Skill(line) => plain(Errand::Skill(match line {
+            SkillLine::List => SkillErrand::List,
+            SkillLine::Show { name } => SkillErrand::Show { name },
+            SkillLine::Validate { path: text } => SkillErrand::Validate { path: path(&text)? },
+            SkillLine::Inspect { source: text } => SkillErrand::Inspect { source: source(&text, folder)? },
+            SkillLine::Install { source: text, names, replace } => {
+                SkillErrand::Install { source: source(&text, folder)?, names, replace }
+            }
+            SkillLine::Propose { path: text, reason } => SkillErrand::Propose { path: path(&text)?, reason },
+            SkillLine::Export { name, file } => SkillErrand::Export { name, file: path(&file)? },
+        })),
+        Group::Memory(MemoryLine::Save(line)) => {
+            let SaveLine { file, topic, description, body, body_file } = line;
+            let from = body_file.as_deref().map(path).transpose()?;
+            let body = body.unwrap_or_default();
+            Ok(Asked {
+                errand: Errand::Memory(MemoryErrand::Save { file, topic, description, body }),
+                body: from,
+            })
+        }
+        Group::Memory(line) => plain(Errand::Memory(match line {
+            MemoryLine::List { query } => MemoryErrand::List { query },
+            MemoryLine::Read { file } => MemoryErrand::Read { file },
+            MemoryLine::Delete { file } => MemoryErrand::Delete { file },
+            MemoryLine::Save(_) => return Err(ToolError::new(USAGE)),
+        })),
+        Group::Persona(PersonaLine::Show) => plain(Errand::Persona(PersonaErrand::Show)),
+        Group::Persona(PersonaLine::Write { which, body_file }) => {
+            let kind = match which {
+                Which::Soul => PersonaKind::Soul,
+                Which::User => PersonaKind::User,
+            };
+            let errand = Errand::Persona(PersonaErrand::Write { kind, text: String::new() });
+            Ok(Asked { errand, body: Some(path(&body_file)?) })
+        }
+        Group::Browser(line) => plain(Errand::Browser(match line {
+            BrowserLine::Status => BrowserQuery::Status,
+            BrowserLine::Doctor => BrowserQuery::Doctor,
+        })),
+        Group::Settings(line) => plain(Errand::Settings(match line {
+            SettingsLine::List => SettingsQuery::List,
+            SettingsLine::Show { key } => SettingsQuery::Show { key },
+            SettingsLine::Open { page } => SettingsQuery::Open { page },
+        })),
+    }
+}
+
+fn source(text: &str, folder: &Path) -> Result<SkillPlace, ToolError> {
+    match text.split_once("://") {
+        Some(("https", _)) => address(text),
+        Some((scheme, _)) => Err(ToolError::new(format!(
+            "Not done: {scheme}:// is not a way skills are fetched. Give an https:// address or a path."
+        ))),
+        None => match resolve(text, folder) {
+            Ok(path) => Ok(SkillPlace::Path(path)),
+            Err(error) => Err(ToolError::new(format!("Not done: {error}"))),
+        },
+    }
+}
+
+fn address(text: &str) -> Result<SkillPlace, ToolError> {
+    match Url::parse(text) {
+        Ok(url) if !url.username().is_empty() || url.password().is_some() => {
+            Err(ToolError::new("Not done: the address holds a name or a password. Give one without."))
+        }
+        Ok(url) if url.host().is_some() => Ok(SkillPlace::Address(text.to_owned())),
+        Ok(_) | Err(_) => Err(ToolError::new(format!("Not done: {text} is no https:// address."))),
+    }
+}
+
+/// What was wrong, and what there is.
+fn misread(error: &clap::Error) -> ToolError {
+    let what = match error.kind() {
+        // Nothing was said that could be wrong.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => String::new(),
+        _ => {
+            let said = error.to_string();
+            // Its own usage is one command's, in more lines than all of ours.
+            let said = said.split("\n\nUsage:").next().unwrap_or_default();
+            format!("{}\n", said.trim_start_matches("error: ").trim())
+        }
+    };
+    ToolError::new(format!("Not done. {what}Usage:\n{USAGE}"))
+}
+
+impl Asked {
+    /// The errand as far as it is known: without the text that is still in a file.
+    pub(crate) fn errand(&self) -> &Errand {
+        &self.errand
+    }
+
+    /// The file its text is in.
+    pub(crate) fn body(&self) -> Option<&Path> {
+        self.body.as_deref()
+    }
+
+    /// The errand with its text.
+    pub(crate) async fn whole(self, context: &ToolContext) -> Result<Errand, ToolError> {
+        let Some(path) = self.body else { return Ok(self.errand) };
+        let files = context.files.clone();
+        let text = blocking(move || {
+            let bytes = files.read(&path, MAX_BODY)?;
+            String::from_utf8(bytes)
+                .map_err(|_| ToolError::new(format!("Not done: {} is not UTF-8 text.", path.display())))
+        })
+        .await?;
+        Ok(match self.errand {
+            Errand::Memory(MemoryErrand::Save { file, topic, description, .. }) => {
+                Errand::Memory(MemoryErrand::Save { file, topic, description, body: text })
+            }
+            Errand::Persona(PersonaErrand::Write { kind, .. }) => {
+                Errand::Persona(PersonaErrand::Write { kind, text })
+            }
+            other => other,
+        })
+    }
+}

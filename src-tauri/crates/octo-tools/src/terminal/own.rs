@@ -1,0 +1,170 @@
+//! Commands the terminal answers in process: `octo skill …` and its like.
+//!
+//! Only a line that is exactly one such command, in words that mean themselves, is one. Where anything stands beside
+//! it the shell would have a part in it, and a file, a script or a page could have put it there: then it is not
+//! answered, and said so, for the program named `octo` on the path is none of this and knows no such command.
+
+use super::TerminalInput;
+use crate::{
+    DeskAsker, DeskEffect, Effects, Outcome, Site, SkillErrand, SkillPlace, ToolContext, ToolError,
+    ToolOutput,
+    desk::{self, Asked, Errand},
+};
+use octo_protocol::{CommandState, CommandView, ToolView};
+use octo_shell::{sole_command, would_start};
+use std::{path::Path, time::Instant};
+use url::Url;
+
+/// The name of the command.
+const NAME: &str = "octo";
+
+/// What a line is to the desk.
+pub(super) enum Own {
+    /// A command of its.
+    Asked(Asked),
+    /// Meant for it, and not to be answered: why, for the model.
+    Nearly(ToolError),
+}
+
+/// Reads a line; none where it has nothing to do with the desk.
+pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<Own> {
+    // Most lines do not name it, in whatever quotes, and reading a line takes time.
+    let bare: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '\n')).collect();
+    if !bare.contains(NAME) {
+        return None;
+    }
+    let words = sole_command(line).filter(|words| {
+        words.first().is_some_and(|name| name == NAME)
+            && words.get(1).is_some_and(|group| desk::GROUPS.contains(&group.as_str()))
+    });
+    let nearly = |why: &str| {
+        Some(Own::Nearly(ToolError::new(format!(
+            "Not run: {why}. The app itself answers `octo {} …`, as the only command of a call: no pipe, redirection, \
+             variable, substitution or second command, `octo` and its first argument unquoted, text in single quotes.",
+            desk::GROUPS.join("|")
+        ))))
+    };
+    let Some(words) = words else {
+        return would_start(line, NAME, desk::GROUPS, folder)
+            .then(|| nearly("something stands beside or inside an octo command"))
+            .flatten();
+    };
+    if input.background == Some(true) {
+        return nearly("octo commands are not answered in the background");
+    }
+    if input.env.as_ref().is_some_and(|env| !env.is_empty()) {
+        return nearly("octo commands take no variables");
+    }
+    let folder = match input.folder(folder) {
+        Ok(given) => given.unwrap_or_else(|| folder.to_owned()),
+        Err(error) => return Some(Own::Nearly(error)),
+    };
+    Some(match desk::read(&words, &folder) {
+        Ok(asked) => Own::Asked(asked),
+        Err(error) => Own::Nearly(error),
+    })
+}
+
+/// What a command would touch.
+pub(super) fn effects(own: &Own) -> Effects {
+    // Bound to fail before anything happens: the run says why.
+    let Own::Asked(asked) = own else { return Effects::none() };
+    let desk = asked.errand().change().map_or(DeskEffect::Looks, DeskEffect::Changes);
+    let mut effects = Effects { desk: Some(desk), ..Effects::none() };
+    effects.reads.extend(asked.body().map(Path::to_owned));
+    match asked.errand() {
+        Errand::Skill(
+            SkillErrand::Validate { path }
+            | SkillErrand::Propose { path, .. }
+            | SkillErrand::Inspect { source: SkillPlace::Path(path) }
+            | SkillErrand::Install { source: SkillPlace::Path(path), .. },
+        ) => effects.reads.push(path.clone()),
+        Errand::Skill(SkillErrand::Inspect { source: SkillPlace::Address(address) }) => {
+            let site = Url::parse(address).ok().and_then(|url| Site::of(&url));
+            effects.sites.extend(site);
+        }
+        Errand::Skill(SkillErrand::Export { file, .. }) => effects.writes.push(file.clone()),
+        // What was fetched before is installed from what was kept.
+        Errand::Skill(
+            SkillErrand::Install { source: SkillPlace::Address(_), .. }
+            | SkillErrand::List
+            | SkillErrand::Show { .. },
+        )
+        | Errand::Memory(_)
+        | Errand::Persona(_)
+        | Errand::Browser(_)
+        | Errand::Settings(_) => {}
+    }
+    effects
+}
+
+fn asker(context: &ToolContext) -> DeskAsker {
+    DeskAsker { session: context.session, call: context.call, folder: context.cwd.clone() }
+}
+
+/// What the person sees before it happens.
+pub(super) async fn preview(
+    own: Own,
+    line: &str,
+    input: &TerminalInput,
+    context: &ToolContext,
+) -> Result<ToolView, ToolError> {
+    let asked = asked(own, line, input, context)?;
+    let errand = asked.whole(context).await?;
+    if errand.change().is_none() {
+        return Ok(view(line, context, None));
+    }
+    context.desk.show(&errand, &asker(context)).await
+}
+
+/// Answers it.
+pub(super) async fn run(
+    own: Own,
+    line: &str,
+    input: &TerminalInput,
+    context: ToolContext,
+) -> Result<ToolOutput, ToolError> {
+    let asked = asked(own, line, input, &context)?;
+    let began = Instant::now();
+    let errand = asked.whole(&context).await?;
+    // Not dropped when it is stopped: half an installation would be worse than a late end.
+    let text = context.desk.carry_out(errand, asker(&context), context.cancel.clone()).await?;
+    let view = view(line, &context, Some((&text, began)));
+    Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
+}
+
+/// The command, if it means the same from where the session's commands stand: permission was decided on paths that
+/// start from the session's folder.
+fn asked(own: Own, line: &str, input: &TerminalInput, context: &ToolContext) -> Result<Asked, ToolError> {
+    let asked = match own {
+        Own::Asked(asked) => asked,
+        Own::Nearly(error) => return Err(error),
+    };
+    let stands = context.shell.current_dir(&context.cwd);
+    if stands == context.cwd {
+        return Ok(asked);
+    }
+    match self::own(line, input, &stands) {
+        Some(Own::Asked(there)) if there == asked => Ok(asked),
+        _ => Err(ToolError::new(format!(
+            "Not run: the terminal now stands in {}, so a relative path is uncertain. Give the absolute path.",
+            stands.display()
+        ))),
+    }
+}
+
+fn view(line: &str, context: &ToolContext, done: Option<(&str, Instant)>) -> ToolView {
+    ToolView::Command(CommandView {
+        command: line.trim().to_owned(),
+        cwd: context.cwd.to_string_lossy().into_owned(),
+        output: done.map(|(text, _)| text.to_owned()),
+        state: done.map(|_| CommandState::Exited { code: 0 }),
+        duration_ms: done.and_then(|(_, began)| u64::try_from(began.elapsed().as_millis()).ok()),
+        log: None,
+        handle: None,
+    })
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;

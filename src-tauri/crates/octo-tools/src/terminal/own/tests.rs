@@ -1,0 +1,384 @@
+//! Which lines are answered, what they mean, and what permission is told of them.
+
+use crate::{
+    BrowserQuery, DeskEffect, Effects, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand,
+    SkillPlace,
+    testing::{Bench, Recording},
+};
+use octo_protocol::{CommandState, LibraryChange, PersonaKind, ToolView};
+use serde_json::json;
+use std::{os::unix::fs::PermissionsExt, path::PathBuf};
+
+struct Counter {
+    bench: Bench,
+    desk: Recording,
+}
+
+impl Counter {
+    /// A session in whose path a program of the same name waits: it leaves a mark when it is run.
+    fn new() -> Self {
+        let (mut bench, desk) = (Bench::new(), Recording::default());
+        bench.context.desk = std::sync::Arc::new(desk.clone());
+        Self { bench, desk }
+    }
+
+    fn asks(&self, line: &str) -> Result<Errand, String> {
+        let output = self.bench.call("terminal", json!({ "command": line }))?;
+        assert_eq!(output.text, "answered in process", "{line}");
+        let ToolView::Command(view) = &output.view else { panic!("{line}: {:?}", output.view) };
+        assert_eq!(view.state, Some(CommandState::Exited { code: 0 }));
+        assert_eq!(
+            (view.command.as_str(), view.output.as_deref()),
+            (line.trim(), Some("answered in process"))
+        );
+        let (errand, asker) = self.desk.done.lock().unwrap().pop().unwrap();
+        assert_eq!((asker.session, asker.call), (self.bench.context.session, self.bench.context.call));
+        assert_eq!(asker.folder, self.bench.folder);
+        Ok(errand)
+    }
+
+    fn effects(&self, line: &str) -> Effects {
+        self.bench.effects("terminal", json!({ "command": line }))
+    }
+}
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+#[test]
+fn every_command_is_read_as_what_it_says() {
+    let counter = Counter::new();
+    let folder = counter.bench.folder.clone();
+    let body = counter.bench.put("notes/body.md", "- one\n- two\n");
+    let home = std::env::home_dir().unwrap();
+    let skill = |errand| Errand::Skill(errand);
+    let save = |file: Option<&str>, body: &str| {
+        Errand::Memory(MemoryErrand::Save {
+            file: file.map(text),
+            topic: text("Tests"),
+            description: text("How we test"),
+            body: text(body),
+        })
+    };
+    let at = |name: &str| folder.join(name);
+    let table = [
+        ("octo skill list", skill(SkillErrand::List)),
+        ("octo skill show code-explorer", skill(SkillErrand::Show { name: text("code-explorer") })),
+        ("octo skill validate my-skill", skill(SkillErrand::Validate { path: at("my-skill") })),
+        (
+            "octo skill validate ~/x",
+            skill(SkillErrand::Validate {
+                path: octo_workspace::resolve(home.join("x").to_str().unwrap(), &folder).unwrap(),
+            }),
+        ),
+        ("octo skill inspect ./a.zip", skill(SkillErrand::Inspect { source: SkillPlace::Path(at("a.zip")) })),
+        (
+            "octo skill inspect https://example.org/a.git",
+            skill(SkillErrand::Inspect { source: SkillPlace::Address(text("https://example.org/a.git")) }),
+        ),
+        (
+            "octo skill install https://example.org/a.zip one two --replace one",
+            skill(SkillErrand::Install {
+                source: SkillPlace::Address(text("https://example.org/a.zip")),
+                names: vec![text("one"), text("two")],
+                replace: vec![text("one")],
+            }),
+        ),
+        (
+            "octo skill install pack",
+            skill(SkillErrand::Install {
+                source: SkillPlace::Path(at("pack")),
+                names: vec![],
+                replace: vec![],
+            }),
+        ),
+        (
+            "octo skill propose my-skill --reason 'it was missing'",
+            skill(SkillErrand::Propose { path: at("my-skill"), reason: text("it was missing") }),
+        ),
+        (
+            "octo skill export one out/one.zip",
+            skill(SkillErrand::Export { name: text("one"), file: at("out/one.zip") }),
+        ),
+        ("octo memory list", Errand::Memory(MemoryErrand::List { query: None })),
+        (
+            "octo memory list --query 'two words'",
+            Errand::Memory(MemoryErrand::List { query: Some(text("two words")) }),
+        ),
+        ("octo memory read tests.md", Errand::Memory(MemoryErrand::Read { file: text("tests.md") })),
+        ("octo memory delete tests.md", Errand::Memory(MemoryErrand::Delete { file: text("tests.md") })),
+        (
+            "octo memory save --topic Tests --description 'How we test' --body '- first\n- it'\\''s second'",
+            save(None, "- first\n- it's second"),
+        ),
+        (
+            "octo memory save tests.md --topic=Tests --description='How we test' --body-file notes/body.md",
+            save(Some("tests.md"), "- one\n- two\n"),
+        ),
+        ("octo persona show", Errand::Persona(PersonaErrand::Show)),
+        (
+            "octo persona write soul --body-file notes/body.md",
+            Errand::Persona(PersonaErrand::Write { kind: PersonaKind::Soul, text: text("- one\n- two\n") }),
+        ),
+        ("octo browser status", Errand::Browser(BrowserQuery::Status)),
+        ("octo browser doctor", Errand::Browser(BrowserQuery::Doctor)),
+        ("octo settings list", Errand::Settings(SettingsQuery::List)),
+        ("octo settings show theme", Errand::Settings(SettingsQuery::Show { key: text("theme") })),
+        ("octo settings open browser", Errand::Settings(SettingsQuery::Open { page: text("browser") })),
+        ("  octo\tskill list  \n", skill(SkillErrand::List)),
+        ("octo skill \\\n  list", skill(SkillErrand::List)),
+    ];
+    for (line, errand) in table {
+        assert_eq!(counter.asks(line).unwrap(), errand, "{line}");
+    }
+    let absolute = format!("octo persona write user --body-file '{}'", body.display());
+    assert!(counter.asks(&absolute).is_ok());
+}
+
+#[test]
+fn what_is_wrong_is_said_with_what_there_is() {
+    let counter = Counter::new();
+    counter.bench.put("binary", [0xff, 0xfe]);
+    counter.bench.put("long", vec![b'x'; 50_001]);
+    for (line, said) in [
+        ("octo skill", "octo skill list"),
+        ("octo skill lst", "unrecognized subcommand 'lst'"),
+        ("octo skill show", "<NAME>"),
+        ("octo skill show a b", "unexpected argument 'b'"),
+        ("octo skill list --help", "'--help'"),
+        ("octo skill propose x", "--reason"),
+        ("octo skill install", "<SOURCE>"),
+        ("octo skill inspect http://example.org/a.zip", "https://"),
+        ("octo skill inspect file:///etc", "https://"),
+        ("octo skill inspect https://", "https://"),
+        ("octo skill inspect https://me:secret@example.org/a.zip", "name or a password"),
+        ("octo memory save --topic a --description b", "--body"),
+        ("octo memory save --topic a --description b --body c --body-file d", "--body"),
+        ("octo memory save --topic a --description b --body-file nowhere", "nowhere"),
+        ("octo memory save --topic a --description b --body-file binary", "UTF-8"),
+        ("octo memory save --topic a --description b --body-file long", "large"),
+        ("octo persona write both --body-file x", "both"),
+        ("octo persona write soul --body x", "--body"),
+        ("octo browser restart", "restart"),
+        ("octo settings set theme dark", "set"),
+    ] {
+        for error in [
+            counter.asks(line).unwrap_err(),
+            counter.bench.preview("terminal", json!({ "command": line })).unwrap_err(),
+        ] {
+            assert!(error.contains(said), "{line}: {error}");
+            assert!(error.len() < 1_500 && !error.contains('\u{1b}'), "{line}: {error}");
+        }
+    }
+    assert!(counter.desk.shown.lock().unwrap().is_empty() && counter.desk.done.lock().unwrap().is_empty());
+    assert!(
+        !counter.asks("octo skill inspect https://me:secret@example.org/x").unwrap_err().contains("secret")
+    );
+}
+
+/// Lines that are meant for the desk or for something that only looks like it: the desk hears of none of them, and a
+/// program of the same name runs in none of them either.
+#[test]
+fn beside_anything_else_nothing_is_answered_and_nothing_runs() {
+    let counter = Counter::new();
+    let program = counter.bench.put("octo", "#!/bin/sh\ntouch \"$(dirname \"$0\")/ran\"\n");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = counter.bench.folder.display();
+    counter.bench.call("terminal", json!({ "command": format!("export PATH=\"{path}:$PATH\"") })).unwrap();
+    for line in [
+        "octo skill list; rm x",
+        "octo skill list;",
+        "octo skill list && true",
+        "true && octo skill list",
+        "octo skill list || true",
+        "octo skill list &",
+        "octo skill list | cat",
+        "echo x | octo skill list",
+        "octo skill list\nrm x",
+        "octo skill list > out",
+        "octo skill list 2>&1",
+        "octo skill list <<< x",
+        "octo skill list <<'E'\nx\nE",
+        "octo skill list # quietly",
+        "A=b octo skill list",
+        "env octo skill list",
+        "sudo octo skill list",
+        "command octo skill list",
+        "exec octo skill list",
+        "nohup octo skill list",
+        "xargs octo skill list",
+        "bash -c 'octo skill list'",
+        "eval 'octo skill list'",
+        "$(octo skill list)",
+        "echo $(octo skill list)",
+        "echo `octo skill list`",
+        "(octo skill list)",
+        "{ octo skill list; }",
+        "if true; then octo skill list; fi",
+        "for x in 1; do octo skill list; done",
+        "f() { octo skill list; }",
+        "octo skill show $NAME",
+        "octo skill show \"$(id)\"",
+        "octo skill show *",
+        "octo skill show {a,b}",
+        "'octo' skill list",
+        "\\octo skill list",
+        "oc\"to\" skill list",
+        "octo 'skill' list",
+        "/usr/bin/octo skill list",
+        "./octo skill list",
+        "octo skill show a\u{202e}b",
+        "! octo skill list",
+        "time octo skill list",
+    ] {
+        let error = counter.asks(line).unwrap_err();
+        assert!(error.starts_with("Not run: ") && error.contains("octo skill|memory"), "{line}: {error}");
+        assert_eq!(counter.effects(line), Effects::none(), "{line}: nobody is asked in vain");
+        assert!(counter.bench.preview("terminal", json!({ "command": line })).is_err(), "{line}");
+    }
+    for call in [
+        json!({ "command": "octo skill list", "async": true }),
+        json!({ "command": "octo skill list", "env": { "A": "b" } }),
+    ] {
+        assert!(
+            counter.bench.error("terminal", call.clone()).contains("Not run") || call.get("cwd").is_some()
+        );
+    }
+    assert!(counter.desk.done.lock().unwrap().is_empty());
+    assert!(!counter.bench.folder.join("ran").exists());
+}
+
+/// What has nothing to do with the desk goes the usual way.
+#[test]
+fn other_lines_are_commands_like_any() {
+    let counter = Counter::new();
+    for (line, out) in [
+        ("echo octo skill list", "octo skill list\n"),
+        ("echo 'octo skill list; octo memory list'", "octo skill list; octo memory list\n"),
+        ("printf %s octo", "octo"),
+    ] {
+        let output = counter.bench.call("terminal", json!({ "command": line })).unwrap();
+        assert!(output.text.starts_with(out), "{line}: {}", output.text);
+        assert!(counter.effects(line).command.is_some() && counter.effects(line).desk.is_none(), "{line}");
+    }
+    // The program's own arguments, and names that only look like it.
+    for line in [
+        "octo exec hi",
+        "octo serve",
+        "octo",
+        "octo\nskill list",
+        "оcto skill list",
+        "octopus skill list",
+        "octo\u{a0}skill list",
+    ] {
+        let effects = counter.effects(line);
+        assert!(
+            effects.command.is_some() && effects.desk.is_none(),
+            "{line:?}: permission decides on a command"
+        );
+    }
+    // Typed into a program it is that program's.
+    let typed = counter.bench.effects("terminal", json!({ "handle_id": "1", "input": "octo skill list\n" }));
+    assert!(typed.command.is_some() && typed.desk.is_none());
+    assert!(counter.desk.done.lock().unwrap().is_empty());
+}
+
+/// A function or an alias of the same name changes nothing: the shell has no part in it.
+#[test]
+fn the_sessions_shell_has_no_part_in_it() {
+    let counter = Counter::new();
+    let line = "octo() { touch ran; }; alias octo='touch ran'; export -f octo";
+    counter.bench.call("terminal", json!({ "command": line })).unwrap();
+    assert_eq!(counter.asks("octo skill list"), Ok(Errand::Skill(SkillErrand::List)));
+    assert!(!counter.bench.folder.join("ran").exists());
+}
+
+/// Permission was decided on paths from the session's folder.
+#[test]
+fn where_the_terminal_stands_elsewhere_a_path_must_be_whole() {
+    let counter = Counter::new();
+    std::fs::create_dir(counter.bench.folder.join("sub")).unwrap();
+    counter.bench.call("terminal", json!({ "command": "cd sub" })).unwrap();
+    let error = counter.asks("octo skill validate mine").unwrap_err();
+    assert!(error.contains("absolute path"), "{error}");
+    let whole = counter.bench.folder.join("sub/mine");
+    let errand = Errand::Skill(SkillErrand::Validate { path: whole.clone() });
+    assert_eq!(counter.asks(&format!("octo skill validate '{}'", whole.display())), Ok(errand.clone()));
+    assert!(counter.asks("octo skill list").is_ok(), "without a path it is the same everywhere");
+    let given = json!({ "command": "octo skill validate mine", "cwd": whole.parent() });
+    assert!(counter.bench.call("terminal", given).is_ok());
+    assert_eq!(counter.desk.done.lock().unwrap().pop().unwrap().0, errand);
+}
+
+#[test]
+fn permission_is_told_what_each_would_touch_and_change() {
+    let counter = Counter::new();
+    counter.bench.put("b.md", "x");
+    let at = |name: &str| vec![counter.bench.folder.join(name)];
+    let none = Vec::<PathBuf>::new;
+    let looks = DeskEffect::Looks;
+    let changes = DeskEffect::Changes;
+    for (line, desk, reads, writes, sites) in [
+        ("octo skill list", looks, none(), none(), 0),
+        ("octo skill show a", looks, none(), none(), 0),
+        ("octo skill validate a", looks, at("a"), none(), 0),
+        ("octo skill inspect a.zip", looks, at("a.zip"), none(), 0),
+        ("octo skill inspect https://example.org/a", changes(LibraryChange::FetchSkills), none(), none(), 1),
+        ("octo skill install a.zip", changes(LibraryChange::InstallSkills), at("a.zip"), none(), 0),
+        (
+            "octo skill install https://example.org/a",
+            changes(LibraryChange::InstallSkills),
+            none(),
+            none(),
+            0,
+        ),
+        ("octo skill propose a --reason b", changes(LibraryChange::ProposeSkill), at("a"), none(), 0),
+        ("octo skill export a b.zip", changes(LibraryChange::ExportSkill), none(), at("b.zip"), 0),
+        ("octo memory list", looks, none(), none(), 0),
+        ("octo memory read a.md", looks, none(), none(), 0),
+        (
+            "octo memory save --topic a --description b --body c",
+            changes(LibraryChange::SaveMemory),
+            none(),
+            none(),
+            0,
+        ),
+        (
+            "octo memory save --topic a --description b --body-file b.md",
+            changes(LibraryChange::SaveMemory),
+            at("b.md"),
+            none(),
+            0,
+        ),
+        ("octo memory delete a.md", changes(LibraryChange::DeleteMemory), none(), none(), 0),
+        ("octo persona show", looks, none(), none(), 0),
+        (
+            "octo persona write user --body-file b.md",
+            changes(LibraryChange::WritePersona),
+            at("b.md"),
+            none(),
+            0,
+        ),
+        ("octo browser status", looks, none(), none(), 0),
+        ("octo browser doctor", looks, none(), none(), 0),
+        ("octo settings list", looks, none(), none(), 0),
+        ("octo settings show theme", looks, none(), none(), 0),
+        ("octo settings open browser", looks, none(), none(), 0),
+    ] {
+        let effects = counter.effects(line);
+        assert_eq!((effects.desk, effects.reads, effects.writes), (Some(desk), reads, writes), "{line}");
+        assert_eq!((effects.sites.len(), effects.command), (sites, None), "{line}");
+        let preview = counter.bench.preview("terminal", json!({ "command": line })).unwrap();
+        let shown = counter.desk.shown.lock().unwrap().pop();
+        match desk {
+            DeskEffect::Looks => {
+                assert!(shown.is_none() && matches!(preview, ToolView::Command(_)), "{line}")
+            }
+            DeskEffect::Changes(_) => {
+                assert!(shown.is_some() && matches!(preview, ToolView::Plain { .. }), "{line}")
+            }
+        }
+    }
+    assert!(counter.desk.done.lock().unwrap().is_empty(), "a preview does nothing");
+}

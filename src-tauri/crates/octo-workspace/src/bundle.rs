@@ -1,0 +1,184 @@
+//! Folders that come with Octo and are nobody's to change: written whole, read-only, and written anew when they are not
+//! what they should be.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// A file of a bundle.
+#[derive(Clone, Copy, Debug)]
+pub struct BundledFile {
+    /// Its path in the folder, with `/`.
+    pub path: &'static str,
+    /// What is in it.
+    pub bytes: &'static [u8],
+}
+
+/// What installing a bundle did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BundleState {
+    /// It was there, in this version and unchanged.
+    Present,
+    /// It was not there, of another version, or changed: it was written.
+    Written,
+}
+
+/// The file that names the version: a hash of all there is.
+const STAMP: &str = ".version";
+/// What begins the name of a bundle that is being made or taken away; a crash may leave one.
+const PASSING: &str = ".bundle-";
+
+/// Makes `folder` hold exactly these files. A reader sees the old ones or the new ones, save for a moment in which there
+/// is none. What somebody put there besides is lost: nothing belongs there.
+///
+/// # Errors
+/// Those of the system. What was there before stays, or is gone if it could not be put back.
+pub fn install_bundle(folder: &Path, files: &[BundledFile]) -> io::Result<BundleState> {
+    let stamp = stamp(files);
+    if is_whole(folder, files, &stamp) {
+        return Ok(BundleState::Present);
+    }
+    let parent = folder.parent().ok_or_else(|| io::Error::other("a bundle has a folder above it"))?;
+    let parent = crate::private_folder(parent)?;
+    clear(&parent)?;
+    let passing = |what: &str| parent.join(format!("{PASSING}{what}-{}", std::process::id()));
+    let (new, old) = (passing("new"), passing("old"));
+    let made = make(&new, files, &stamp).and_then(|()| {
+        match fs::symlink_metadata(folder) {
+            Ok(_) => fs::rename(folder, &old)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        fs::rename(&new, folder)
+    });
+    let made = made.or_else(|error| {
+        // Another Octo may have been faster; what it put there is as good.
+        if is_whole(folder, files, &stamp) {
+            return Ok(());
+        }
+        if fs::symlink_metadata(folder).is_err() {
+            let _ = fs::rename(&old, folder);
+        }
+        Err(error)
+    });
+    let cleared = clear(&parent);
+    made.and(cleared).map(|()| BundleState::Written)
+}
+
+fn stamp(files: &[BundledFile]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for file in files {
+        for part in [file.path.as_bytes(), file.bytes] {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+    }
+    format!("{}\n", hasher.finalize().to_hex())
+}
+
+/// Whether everything is there as it should be, and nothing else. The version alone would not tell that somebody wrote
+/// into it: what is in it is followed.
+fn is_whole(folder: &Path, files: &[BundledFile], stamp: &str) -> bool {
+    let mut expected: BTreeSet<PathBuf> = files.iter().map(|file| folder.join(file.path)).collect();
+    expected.insert(folder.join(STAMP));
+    let is_folder = fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
+    is_folder
+        && found(folder, expected.len()).is_ok_and(|found| found == expected)
+        && fs::read_to_string(folder.join(STAMP)).is_ok_and(|present| present == stamp)
+        && files
+            .iter()
+            .all(|file| fs::read(folder.join(file.path)).is_ok_and(|present| present == file.bytes))
+}
+
+/// What lies in a folder apart from folders. Fails at more than `most`, and at a link.
+fn found(folder: &Path, most: usize) -> io::Result<BTreeSet<PathBuf>> {
+    let (mut all, mut folders) = (BTreeSet::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_symlink() || all.len() > most || folders.len() > most {
+                return Err(io::Error::other("something that does not belong there"));
+            }
+            if kind.is_dir() { folders.push(entry.path()) } else { drop(all.insert(entry.path())) }
+        }
+    }
+    Ok(all)
+}
+
+fn make(folder: &Path, files: &[BundledFile], stamp: &str) -> io::Result<()> {
+    fs::create_dir(folder)?;
+    let mut folders = BTreeSet::new();
+    for (path, bytes) in files.iter().map(|file| (file.path, file.bytes)).chain([(STAMP, stamp.as_bytes())]) {
+        let path = folder.join(path);
+        if let Some(above) = path.parent() {
+            fs::create_dir_all(above)?;
+            let inner = above.ancestors().take_while(|above| *above != folder);
+            folders.extend(inner.map(Path::to_owned));
+        }
+        let mut file = fs::File::create(&path)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        set_readonly(&path)?;
+    }
+    // The folder itself stays writable: some systems want that of what is moved.
+    folders.iter().rev().try_for_each(|folder| set_readonly(folder))
+}
+
+/// Takes away what is passing: of this process, or left by a crash. One another process is at work on may go too; it
+/// then fails, and finds the bundle whole.
+fn clear(parent: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(parent)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(PASSING) {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a folder whose parts may not be written; a link goes, and not what it leads to.
+fn remove(path: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(path)?.is_dir() {
+        return fs::remove_file(path);
+    }
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        set_writable(&folder)?;
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if cfg!(windows) && !kind.is_symlink() {
+                set_writable(&entry.path())?;
+            }
+        }
+    }
+    fs::remove_dir_all(path)
+}
+
+fn set_readonly(path: &Path) -> io::Result<()> {
+    let mut permissions = fs::symlink_metadata(path)?.permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(path, permissions)
+}
+
+#[cfg(unix)]
+fn set_writable(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::permissions_set_readonly_false, reason = "only Unix gives more than the right to the owner")]
+fn set_writable(path: &Path) -> io::Result<()> {
+    let mut permissions = fs::symlink_metadata(path)?.permissions();
+    permissions.set_readonly(false);
+    fs::set_permissions(path, permissions)
+}
+
+#[cfg(test)]
+mod tests;

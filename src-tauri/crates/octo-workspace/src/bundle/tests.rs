@@ -1,0 +1,99 @@
+use super::*;
+
+const ONE: &[BundledFile] = &[
+    BundledFile { path: "a/SKILL.md", bytes: b"one" },
+    BundledFile { path: "a/docs/x.md", bytes: b"x" },
+    BundledFile { path: "b/SKILL.md", bytes: b"b" },
+];
+const TWO: &[BundledFile] = &[BundledFile { path: "a/SKILL.md", bytes: b"two" }];
+
+fn home() -> (tempfile::TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().canonicalize().unwrap().join("bundled-skills");
+    (home, folder)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn it_is_written_once_and_replaced_whole() {
+    let (home, folder) = home();
+    assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Written);
+    assert_eq!(fs::read(folder.join("a/docs/x.md")).unwrap(), b"x");
+    assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Present);
+    assert_eq!(install_bundle(&folder, TWO).unwrap(), BundleState::Written);
+    assert_eq!(names(&folder), [".version", "a"], "what the new version has not is gone");
+    assert_eq!(names(&folder.join("a")), ["SKILL.md"]);
+    assert_eq!(fs::read(folder.join("a/SKILL.md")).unwrap(), b"two");
+    assert_eq!(names(home.path()), ["bundled-skills"], "nothing is left beside it");
+}
+
+#[test]
+fn whatever_was_changed_in_it_is_put_right() {
+    let (home, folder) = home();
+    let spoil: &[fn(&Path)] = &[
+        |folder| fs::write(folder.join("a/SKILL.md"), "changed").unwrap(),
+        |folder| fs::write(folder.join("a/more.md"), "more").unwrap(),
+        |folder| fs::write(folder.join(".version"), "another\n").unwrap(),
+        |folder| fs::remove_file(folder.join("b/SKILL.md")).unwrap(),
+        |folder| fs::remove_dir_all(folder).unwrap(),
+        |folder| {
+            fs::remove_dir_all(folder).unwrap();
+            fs::write(folder, "a file").unwrap();
+        },
+        #[cfg(unix)]
+        |folder| {
+            fs::remove_file(folder.join("a/SKILL.md")).unwrap();
+            std::os::unix::fs::symlink(folder.join("b/SKILL.md"), folder.join("a/SKILL.md")).unwrap();
+        },
+    ];
+    for (at, spoil) in spoil.iter().enumerate() {
+        install_bundle(&folder, ONE).unwrap();
+        for path in found(&folder, 10).unwrap() {
+            set_writable(path.parent().unwrap()).unwrap();
+            set_writable(&path).unwrap();
+        }
+        spoil(&folder);
+        assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Written, "{at}");
+        assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Present, "{at}");
+        assert_eq!(names(home.path()), ["bundled-skills"], "{at}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_may_write_into_it_and_no_link_is_followed_out_of_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let (home, folder) = home();
+    install_bundle(&folder, ONE).unwrap();
+    for path in found(&folder, 10).unwrap() {
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o222, 0, "{}", path.display());
+    }
+    assert_eq!(fs::metadata(folder.join("a/docs")).unwrap().permissions().mode() & 0o222, 0);
+
+    // A link in its place goes; what it leads to stays as it is.
+    let mine = home.path().join("mine");
+    fs::create_dir(&mine).unwrap();
+    fs::write(mine.join("kept"), "kept").unwrap();
+    remove(&folder).unwrap();
+    std::os::unix::fs::symlink(&mine, &folder).unwrap();
+    assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Written);
+    assert!(!fs::symlink_metadata(&folder).unwrap().is_symlink());
+    assert_eq!(names(&mine), ["kept"]);
+}
+
+#[test]
+fn what_a_crash_left_is_taken_away() {
+    let (home, folder) = home();
+    install_bundle(&home.path().join(".bundle-new-1"), ONE).unwrap();
+    fs::write(home.path().join(".bundle-old-2"), "").unwrap();
+    assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Written);
+    assert_eq!(names(home.path()), ["bundled-skills"]);
+}
