@@ -11,6 +11,7 @@ export const testids = {
   attachment: "attachment",
   suggestion: "suggestion",
   suggestionTake: "suggestion-take",
+  subAgent: "sub-agent",
   // sidebar
   sessionRow: "session-row",
   newSession: "new-session",

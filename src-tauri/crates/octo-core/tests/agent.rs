@@ -14,6 +14,8 @@ mod agent {
     mod compaction;
     mod fallback;
     mod faults;
+    mod forked;
+    mod forks;
     mod guards;
     mod headers;
     mod huge;
@@ -24,6 +26,7 @@ mod agent {
     mod restart;
     mod rig;
     mod rules;
+    mod shelf;
     mod stop;
     mod time;
     mod trash;

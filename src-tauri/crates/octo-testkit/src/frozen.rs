@@ -9,7 +9,7 @@ const SUMMED_UP: &str = "Summary of the conversation so far;";
 const VANISHING: [&str; 2] = [r#"<octo-notice kind=\"compaction\">"#, r#""Answer with OK.""#];
 
 /// What the first message of a sub-agent's own says: from here on two conversations go on from one.
-const FORKED: &str = r#"<octo-notice kind=\"fork\">"#;
+pub(crate) const FORKED: &str = r#"<octo-notice kind=\"fork\">"#;
 
 /// The parts of a request whose bytes must not change.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,5 +184,49 @@ fn first_change(head: &Prefix, request: &Prefix, common: usize) -> String {
     match request.messages.get(common) {
         Some(after) => format!("messages_changed: message {common}: {}", show(before, after)),
         None => format!("messages_changed: message {common} is gone: {}", show(before, "")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn said(texts: &[&str]) -> Prefix {
+        let messages: Vec<Value> = texts
+            .iter()
+            .enumerate()
+            .map(|(place, text)| {
+                let role = if text.starts_with("a:") { "assistant" } else { "user" };
+                json!({ "role": role, "content": format!("{place} {text}") })
+            })
+            .collect();
+        Prefix::new(&json!([]), &json!("system"), &messages)
+    }
+
+    #[test]
+    fn a_sub_agent_and_its_parent_both_go_on_from_one_prefix() {
+        let fork = "<octo-notice kind=\"fork\">";
+        let (one, two) = (format!("{fork} one"), format!("{fork} two"));
+        let mut seen = Conversations::default();
+        for request in [
+            said(&["hello"]),
+            said(&["hello", "a: hi", "go"]),
+            said(&["hello", "a: hi", "go", &one]),
+            said(&["hello", "a: hi", "go", &two]),
+            said(&["hello", "a: hi", "go", &one, "a: step", "result"]),
+            said(&["hello", "a: hi", "go", "a: calls", "results"]),
+            said(&["hello", "a: hi", "go", &two, "a: step", "result"]),
+            said(&["hello", "a: hi", "go", "a: calls", "results", "a: done", "again", &one]),
+            said(&["hello", "a: hi", "go", "a: calls", "results", "a: done", "again", "a: x", "y"]),
+        ] {
+            assert_eq!(seen.accept(request), Ok(()));
+        }
+        for changed in [
+            said(&["hello", "a: hi", "go", &one, "a: other step", "result", "more"]),
+            said(&["hello", "a: hi", "go!", "a: calls", "results", "a: done", "again"]),
+        ] {
+            assert!(seen.accept(changed).is_err());
+        }
     }
 }

@@ -97,6 +97,7 @@ export class FakeCore {
                 address: null,
               })),
               browser: { type: "automatic" },
+              sub_agents: 3,
               welcomed: false,
             },
             models: [],
@@ -109,7 +110,7 @@ export class FakeCore {
       ...this.#settings,
       settings: {
         // Recorded before there was one.
-        ...{ trash: TRASH, browser: { type: "automatic" as const } },
+        ...{ trash: TRASH, browser: { type: "automatic" as const }, sub_agents: 3 },
         ...this.#settings.settings,
         ...(language === "en" || language === "zh" ? { language } : {}),
         ...(theme === "light" || theme === "dark" ? { theme } : {}),

@@ -112,7 +112,7 @@ export function rowsOf(state: RowSource): readonly Row[] {
       turn = message.turn;
     }
     addNotes(message.meta.at);
-    if (message.role === "user" && message.meta.origin === "person") addUser(message, add);
+    if (message.role === "user" && (message.meta.origin === "person" || isTask(message))) addUser(message, add);
     else steps += addBlocks(message, open.get(message.id) ?? [], state, results, rows, add);
   }
   close();
@@ -126,6 +126,11 @@ export function rowsOf(state: RowSource): readonly Row[] {
     add({ kind: "ask", key: `ask:${question.id}`, message: null, question, place, of: state.questions.length }),
   );
   return rows;
+}
+
+/** Whether a message is what a sub-agent was given to do. */
+function isTask(message: Message): boolean {
+  return message.blocks.some((block) => block.type === "notice" && block.kind === "fork");
 }
 
 function addUser(message: Message, add: (row: Draft, begins: boolean) => void): void {

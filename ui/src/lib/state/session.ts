@@ -8,6 +8,7 @@ import type {
   Draft,
   Envelope,
   Event,
+  ForkOrigin,
   LivePage,
   Message,
   Note,
@@ -55,6 +56,8 @@ export interface SessionState {
   readonly suggestion: Suggestion | null;
   /** Set while the turn waits because a budget is used up. */
   readonly budget: BudgetStop | null;
+  /** What it is a part of, for a sub-agent. */
+  readonly fork: ForkOrigin | null;
   /** Set from the moment Stop was taken until the turn ends. */
   readonly stopping: boolean;
   /** Set while the session cannot be stored. */
@@ -85,6 +88,7 @@ export function open(snapshot: SessionSnapshot): SessionState {
     compacting: false,
     suggestion: snapshot.suggestion,
     budget: snapshot.budget,
+    fork: snapshot.fork ?? null,
     stopping: false,
     trouble: null,
     page: null,

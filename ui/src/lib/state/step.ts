@@ -16,6 +16,8 @@ export type Doing =
   | "fetched"
   | "planned"
   | "asked"
+  | "invoked"
+  | "delegated"
   | `browser_${BrowserDeed}`
   | "called";
 
@@ -47,6 +49,10 @@ export function doing(view: ToolView | null): Doing {
       return "planned";
     case "feedback":
       return "asked";
+    case "skill":
+      return "invoked";
+    case "sub_agent":
+      return "delegated";
     case "browser":
       return `browser_${view.deed}`;
     case "refused":
@@ -72,6 +78,8 @@ export const stepIcons: Record<Doing, IconName> = {
   fetched: "file-text",
   planned: "list",
   asked: "chat",
+  invoked: "bulb",
+  delegated: "play",
   browser_look: "globe",
   browser_open: "globe",
   browser_tab: "globe",
@@ -133,6 +141,7 @@ export function opensItself(call: CallView | null): boolean {
   if (call.state.type === "asking") return false;
   if (failed(call) || call.view?.type === "refused") return true;
   if (call.view?.type === "diff") return call.state.type !== "ended" || call.state.status === "done";
+  if (call.view?.type === "sub_agent") return call.state.type === "started";
   return call.view?.type === "command" && call.state.type === "started";
 }
 
@@ -156,10 +165,13 @@ export function hasBody(view: ToolView | null, result: string | null, output: st
       return view.text !== "";
     case "browser":
       return view.output !== "" || view.picture !== null;
+    case "skill":
+      return view.task !== "";
     case "text":
     case "picture":
     case "diff":
     case "feedback":
+    case "sub_agent":
     case "refused":
       return true;
     case "plain":

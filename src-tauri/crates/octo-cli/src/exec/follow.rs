@@ -95,7 +95,7 @@ impl<'a, W: Write> Follower<'a, W> {
         loop {
             let snapshot = self.octo.call(OpenSession { session: self.session }).await?;
             for question in &snapshot.questions {
-                self.answer(question).await?;
+                self.answer(self.session, question).await?;
             }
             if let Some(stop) = &snapshot.budget {
                 self.stop_for(stop).await?;
@@ -136,7 +136,11 @@ impl<'a, W: Write> Follower<'a, W> {
 
     /// Takes an event: prints it, answers what it asks.
     async fn take(&mut self, envelope: &Envelope) -> Result<Sign, ApiError> {
-        if envelope.topic != (Topic::Session { id: self.session }) || envelope.seq <= self.seen {
+        if envelope.topic != (Topic::Session { id: self.session }) {
+            self.hear_other(envelope).await?;
+            return Ok(Sign::Wait);
+        }
+        if envelope.seq <= self.seen {
             return Ok(Sign::Wait);
         }
         self.seen = envelope.seq;
@@ -145,7 +149,7 @@ impl<'a, W: Write> Follower<'a, W> {
         }
         match &envelope.event {
             Event::QuestionAsked { question } => {
-                self.answer(question).await?;
+                self.answer(self.session, question).await?;
                 Ok(Sign::Wait)
             }
             Event::CommandAnswered { note } if self.shown == Shown::FinalText => {
@@ -206,8 +210,23 @@ impl<'a, W: Write> Follower<'a, W> {
         }
     }
 
+    /// An event of another session. The run works in one, and what else it has open are that one's sub-agents: nobody
+    /// is here for their questions either, and a used-up budget ends them; their parent then asks for itself.
+    async fn hear_other(&mut self, envelope: &Envelope) -> Result<(), ApiError> {
+        let Topic::Session { id } = envelope.topic else { return Ok(()) };
+        match &envelope.event {
+            Event::QuestionAsked { question } => self.answer(id, question).await,
+            Event::BudgetReached { .. } => self.end_for_budget(id).await,
+            Event::CallBilled { call } => {
+                self.tell_unpriced(call);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Nobody is here: a permission is answered no, a question with "decide yourself".
-    async fn answer(&mut self, question: &Question) -> Result<(), ApiError> {
+    async fn answer(&mut self, session: SessionId, question: &Question) -> Result<(), ApiError> {
         if !self.answered.insert(question.id) {
             return Ok(());
         }
@@ -215,7 +234,7 @@ impl<'a, W: Write> Follower<'a, W> {
             Ask::Permission { .. } => Answer::No { reason: Some(say(self.language, "exec.nobody_permits")) },
             Ask::Feedback { .. } => Answer::Text { text: say(self.language, "exec.nobody_answers") },
         };
-        let call = AnswerQuestion { session: self.session, question: question.id, answer };
+        let call = AnswerQuestion { session, question: question.id, answer };
         match self.octo.call(call).await {
             Err(error) if error.code != Some(ErrorCode::Gone) => Err(error),
             _ => Ok(()),
@@ -227,7 +246,11 @@ impl<'a, W: Write> Follower<'a, W> {
         if self.used_up.replace(*stop).is_some() {
             return Ok(());
         }
-        let call = AnswerBudget { session: self.session, answer: BudgetAnswer::Stop };
+        self.end_for_budget(self.session).await
+    }
+
+    async fn end_for_budget(&self, session: SessionId) -> Result<(), ApiError> {
+        let call = AnswerBudget { session, answer: BudgetAnswer::Stop };
         match self.octo.call(call).await {
             Err(error) if error.code != Some(ErrorCode::Gone) => Err(error),
             _ => Ok(()),

@@ -1,6 +1,6 @@
 //! What these tests stand on: an application in a temporary home, connected to a scripted model.
 
-use octo_core::{Config, Keys, NoHost, Octo, OpenTurns};
+use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, SkillSource};
 use octo_protocol::{
     Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession,
     Profile, Protocol, Question, SaveModel, Send, Sent, SessionId, SessionSnapshot, Source, StartSession,
@@ -20,6 +20,7 @@ pub struct Rig {
     events: broadcast::Receiver<Arc<Envelope>>,
     pub seen: Vec<Arc<Envelope>>,
     models: Vec<octo_protocol::ModelId>,
+    skills: Option<Arc<dyn SkillSource>>,
 }
 
 pub fn config(home: &TempHome) -> Config {
@@ -40,7 +41,24 @@ pub async fn open(home: &TempHome) -> Octo {
     Octo::start(config(home)).await.expect("the application starts")
 }
 
+async fn started(config: Config, skills: Option<&Arc<dyn SkillSource>>) -> Octo {
+    let octo = match skills {
+        Some(skills) => Octo::start_with_skills(config, skills.clone()).await,
+        None => Octo::start(config).await,
+    };
+    octo.expect("the application starts")
+}
+
 impl Rig {
+    /// With skills, and a model whose prices are known.
+    pub async fn skilled(script: impl Into<Script>, skills: Arc<dyn SkillSource>) -> Self {
+        let (home, server) = (TempHome::new(), ModelServer::start(script));
+        std::fs::create_dir_all(home.octo()).expect("a home");
+        std::fs::write(home.octo().join("presets.json"), prices(&server.url(), &markers())).expect("presets");
+        let octo = started(config(&home), Some(&skills)).await;
+        Self { skills: Some(skills), ..Self::connected(home, server, octo).await }
+    }
+
     pub async fn new(script: impl Into<Script>) -> Self {
         Self::in_home(TempHome::new(), script).await
     }
@@ -53,9 +71,7 @@ impl Rig {
 
     /// With a model whose prices are known, and sessions that are idle after `idle_after`.
     pub async fn priced(script: impl Into<Script>, idle_after: Duration) -> Self {
-        let markers = serde_json::json!({ "limit": 4, "lookback": 20, "lives": ["five_minutes", "hour"] });
-        let caching = serde_json::json!({ "kind": { "markers": markers }, "minimum": 1024 });
-        Self::priced_with(script, idle_after, &caching).await
+        Self::priced_with(script, idle_after, &markers()).await
     }
 
     /// As [`Rig::priced`], with a cache of its own.
@@ -82,7 +98,7 @@ impl Rig {
         };
         let model = octo.call(SaveModel { draft }).await.expect("the model is saved").id;
         let events = octo.events();
-        Self { home, server, octo, events, seen: Vec::new(), models: vec![model] }
+        Self { home, server, octo, events, seen: Vec::new(), models: vec![model], skills: None }
     }
 
     /// The models, as settings tell of them, in the order they were added.
@@ -93,7 +109,7 @@ impl Rig {
     /// Ends the application and starts it again on the same home.
     pub async fn restart(&mut self) {
         self.octo.shutdown().await;
-        self.octo = open(&self.home).await;
+        self.octo = started(config(&self.home), self.skills.as_ref()).await;
         self.events = self.octo.events();
         // What happened between the two was not heard.
         self.seen.clear();
@@ -236,6 +252,12 @@ pub fn answers(snapshot: &SessionSnapshot) -> String {
         .map(octo_protocol::Message::text)
         .collect();
     texts.join("\n")
+}
+
+/// A cache as the vendor of the scripted model has it.
+fn markers() -> serde_json::Value {
+    let markers = serde_json::json!({ "limit": 4, "lookback": 20, "lives": ["five_minutes", "hour"] });
+    serde_json::json!({ "kind": { "markers": markers }, "minimum": 1024 })
 }
 
 /// A table of presets in which the scripted model costs what a usual one does.

@@ -4,6 +4,7 @@ use super::{
     policy::{CachePolicy, EffortKey, Origin},
     segments::{Section, Segments, Side},
 };
+use crate::frozen::FORKED;
 use std::{
     collections::VecDeque,
     fmt,
@@ -76,6 +77,8 @@ struct Trace {
     tools: u64,
     system: u64,
     messages: Vec<u64>,
+    /// What a sub-agent was told when it began; none in a conversation that is none's.
+    fork: Option<u64>,
     /// The messages whose end the cache holds.
     covered: usize,
     /// Tokens left in the cache.
@@ -99,7 +102,9 @@ impl Traces {
             let same = |place: usize| {
                 before.messages.get(place).is_some_and(|own| trace.messages.get(place) == Some(own))
             };
-            same(0) || same(1)
+            // A parent does not go on from what its sub-agent said, nor one sub-agent from another.
+            let own = before.fork.is_none() || before.fork == trace.fork;
+            own && (same(0) || same(1))
         };
         let before = self.seen.iter().filter(related).max_by_key(|before| trace.common(before));
         let miss = before.filter(|before| read < before.left).map(|before| {
@@ -134,7 +139,14 @@ impl Trace {
                 covered = index + 1;
             }
         }
+        let told = segments.all.iter().rfind(|segment| segment.text.contains(FORKED));
+        let fork = told.map(|segment| {
+            let mut hasher = DefaultHasher::new();
+            segment.text.hash(&mut hasher);
+            hasher.finish()
+        });
         Self {
+            fork,
             model: model.to_owned(),
             effort: match policy.effort {
                 EffortKey::Counts => segments.effort.clone(),

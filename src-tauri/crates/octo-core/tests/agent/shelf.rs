@@ -1,0 +1,140 @@
+//! Skills for tests, and what sub-agents are followed by.
+
+use super::rig::Rig;
+use futures::future::BoxFuture;
+use octo_core::{Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError, SkillSource};
+use octo_protocol::{Block, CallId, Event, SessionId, SubAgentView, ToolView, Topic, TurnEnd};
+use octo_testkit::{RecordedRequest, Reply, Script};
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A handful of skills by name.
+#[derive(Default)]
+pub struct Shelf(BTreeMap<String, Loaded>);
+
+impl Shelf {
+    /// With the skill `explore`, which forks on its parent's model.
+    pub fn new() -> Self {
+        Self::default().with("explore", ForkModel::Same, &[])
+    }
+
+    pub fn with(mut self, name: &str, model: ForkModel, forbidden: &[&str]) -> Self {
+        let fork = Fork {
+            instructions: format!("Look around as {name} does."),
+            forbidden_tools: forbidden.iter().map(|name| (*name).to_owned()).collect(),
+            model,
+        };
+        self.0.insert(name.to_owned(), Loaded::Fork(fork));
+        self
+    }
+
+    pub fn inline(mut self, name: &str, instructions: &str) -> Self {
+        self.0.insert(name.to_owned(), Loaded::Inline { instructions: instructions.to_owned() });
+        self
+    }
+
+    pub fn shared(self) -> Arc<dyn SkillSource> {
+        Arc::new(self)
+    }
+
+    fn get(&self, ask: &SkillAsk) -> Result<Loaded, SkillError> {
+        assert!(ask.folder.is_dir(), "asked from a folder");
+        self.0.get(&ask.name).cloned().ok_or_else(|| SkillError::Unknown {
+            name: ask.name.clone(),
+            near: self.0.keys().take(2).cloned().collect(),
+        })
+    }
+}
+
+impl SkillSource for Shelf {
+    fn find(&self, ask: SkillAsk) -> BoxFuture<'static, Result<SkillCard, SkillError>> {
+        let found = self.get(&ask).map(|loaded| SkillCard {
+            name: ask.name,
+            label: "a shelf".to_owned(),
+            manner: match loaded {
+                Loaded::Inline { .. } => Manner::Inline,
+                Loaded::Fork(_) => Manner::Fork,
+            },
+        });
+        Box::pin(async { found })
+    }
+
+    fn load(&self, ask: SkillAsk) -> BoxFuture<'static, Result<Loaded, SkillError>> {
+        let found = self.get(&ask);
+        Box::pin(async { found })
+    }
+}
+
+/// A call of a skill.
+pub fn skill(name: &str, task: &str) -> (&'static str, Value) {
+    ("invoke_skill", json!({ "skill_name": name, "task": task }))
+}
+
+/// The parent calls these skills at once and then says "done"; sub-agents are answered by `child`.
+pub fn forking(
+    calls: Vec<(&'static str, Value)>,
+    mut child: impl FnMut(&RecordedRequest) -> Reply + Send + 'static,
+) -> Script {
+    let mut calls = Some(calls);
+    Script::from_fn(move |request| {
+        if is_forked(request) {
+            return child(request);
+        }
+        match calls.take() {
+            Some(calls) => calls
+                .into_iter()
+                .fold(Reply::nothing(), |reply, (name, arguments)| reply.and_call(name, arguments)),
+            None => Reply::text("done"),
+        }
+    })
+}
+
+/// Whether a sub-agent asks.
+pub fn is_forked(request: &RecordedRequest) -> bool {
+    String::from_utf8_lossy(&request.raw).contains("<octo-notice kind=\\\"fork\\\">")
+}
+
+/// The end of the next turn of a session.
+pub async fn end_of(rig: &mut Rig, session: SessionId) -> TurnEnd {
+    loop {
+        let end = rig.turn_end().await;
+        let last = rig.seen.last().expect("the event that was waited for");
+        if last.topic == (Topic::Session { id: session }) {
+            return end;
+        }
+    }
+}
+
+/// The next change of a sub-agent's card that fits.
+pub async fn card(rig: &mut Rig, what: &str, fits: impl Fn(&SubAgentView) -> bool) -> SubAgentView {
+    rig.event(what, |event| match event {
+        Event::CallChanged { call } => match &call.view {
+            Some(ToolView::SubAgent(view)) if fits(view) => Some(view.clone()),
+            _ => None,
+        },
+        _ => None,
+    })
+    .await
+}
+
+/// The cards of a session's sub-agents as they are stored, in the order of their calls.
+pub async fn cards(rig: &Rig, session: SessionId) -> Vec<SubAgentView> {
+    let page = rig.snapshot(session).await.page;
+    let order: Vec<CallId> = page
+        .messages
+        .iter()
+        .flat_map(|message| &message.blocks)
+        .filter_map(|block| match block {
+            Block::ToolCall(call) => Some(call.id),
+            _ => None,
+        })
+        .collect();
+    let of = |id: &CallId| page.calls.iter().find(|call| call.id == *id)?.view.clone();
+    order
+        .iter()
+        .filter_map(|id| match of(id) {
+            Some(ToolView::SubAgent(view)) => Some(view),
+            _ => None,
+        })
+        .collect()
+}
