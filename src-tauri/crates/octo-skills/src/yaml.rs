@@ -211,9 +211,10 @@ fn write_entry(text: &mut String, key: &str, value: &Yaml, depth: usize) {
 }
 
 fn write_value(text: &mut String, value: &Yaml, depth: usize) {
+    let is_null = value.is_null();
     match value {
         Yaml::Text { text: value, style } => {
-            if !(value.is_empty() && *style == Style::Plain) {
+            if !is_null {
                 text.push(' ');
                 write_text(text, value, *style);
             }
@@ -241,7 +242,7 @@ fn write_value(text: &mut String, value: &Yaml, depth: usize) {
 /// Without quotes where that reads as the same again.
 fn write_text(text: &mut String, value: &str, style: Style) {
     let is_safe = match style {
-        Style::Plain => is_plain(value),
+        Style::Plain => is_plain(value.strip_prefix(['-', '+']).unwrap_or(value)),
         Style::Text => is_plain(value) && !is_more_than_text(value),
     };
     if is_safe {

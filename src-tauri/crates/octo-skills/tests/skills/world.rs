@@ -65,7 +65,10 @@ pub fn put(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
 /// A small skill in `root`.
 pub fn skill(root: &Path, name: &str, description: &str) -> PathBuf {
     let folder = root.join(name);
-    put(folder.join("SKILL.md"), format!("---\nname: {name}\ndescription: {description}\n---\n\nDo {name}.\n"));
+    put(
+        folder.join("SKILL.md"),
+        format!("---\nname: {name}\ndescription: {description}\n---\n\nDo {name}.\n"),
+    );
     folder
 }
 
