@@ -111,6 +111,3 @@ fn choose_name(written: Option<&str>, folder: &str, warnings: &mut Vec<Warning>)
     warnings.push(Warning::new("skills.warning.name").arg("written", folder).arg("name", &name));
     name
 }
-
-#[cfg(test)]
-mod tests;

@@ -200,6 +200,3 @@ fn once_each(entries: Vec<(String, Yaml)>, warnings: &mut Vec<Warning>) -> Vec<(
     }
     kept
 }
-
-#[cfg(test)]
-mod tests;

@@ -32,10 +32,10 @@ pub enum Yaml {
 /// How a single value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Without quotes: may be meant as a number, a yes or nothing.
+    /// Without quotes, and could be a number, a date, a yes or nothing.
     Plain,
-    /// In quotes or as a block: a text and nothing else.
-    Quoted,
+    /// In quotes, or nothing but a text.
+    Text,
 }
 
 /// Why a text is not taken as YAML.
@@ -50,7 +50,7 @@ pub(crate) enum YamlError {
 impl Yaml {
     /// A text that is only a text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text { text: text.into(), style: Style::Quoted }
+        Self::Text { text: text.into(), style: Style::Text }
     }
 
     /// A word YAML reads as more than a text: `true`, `3`.
@@ -143,7 +143,8 @@ impl<'input, Input: granit_parser::BorrowedInput<'input>> Reader<'input, Input> 
         let (value, anchor) = match event {
             Event::Scalar(text, style, anchor, _) => {
                 self.charge(1, text.len())?;
-                let style = if style == ScalarStyle::Plain { Style::Plain } else { Style::Quoted };
+                let is_plain = style == ScalarStyle::Plain && is_more_than_text(&text);
+                let style = if is_plain { Style::Plain } else { Style::Text };
                 (Yaml::Text { text: text.into_owned(), style }, anchor)
             }
             Event::SequenceStart(_, anchor, _) => {
@@ -204,15 +205,16 @@ pub(crate) fn write(entries: &[(String, Yaml)]) -> String {
 
 fn write_entry(text: &mut String, key: &str, value: &Yaml, depth: usize) {
     text.extend(std::iter::repeat_n("  ", depth));
-    write_text(text, key, Style::Quoted);
+    write_text(text, key, Style::Text);
     text.push(':');
     write_value(text, value, depth);
 }
 
 fn write_value(text: &mut String, value: &Yaml, depth: usize) {
+    let is_null = value.is_null();
     match value {
         Yaml::Text { text: value, style } => {
-            if !(value.is_empty() && *style == Style::Plain) {
+            if !is_null {
                 text.push(' ');
                 write_text(text, value, *style);
             }
@@ -240,8 +242,8 @@ fn write_value(text: &mut String, value: &Yaml, depth: usize) {
 /// Without quotes where that reads as the same again.
 fn write_text(text: &mut String, value: &str, style: Style) {
     let is_safe = match style {
-        Style::Plain => is_plain(value),
-        Style::Quoted => is_plain(value) && !is_more_than_text(value),
+        Style::Plain => is_plain(value.strip_prefix(['-', '+']).unwrap_or(value)),
+        Style::Text => is_plain(value) && !is_more_than_text(value),
     };
     if is_safe {
         text.push_str(value);

@@ -1,0 +1,205 @@
+//! Where skills are found, and which of one name is used.
+
+use crate::world::{World, keys, names, put, skill};
+use octo_skills::{CallRefusal, Caller, Foreign, Reading, SkillSource, Trust, discover, fingerprint};
+use std::{cell::RefCell, fs};
+
+#[test]
+fn higher_places_win_and_the_others_are_remembered() {
+    let world = World::new();
+    for root in [&world.bundled, &world.user(), &world.in_project()] {
+        skill(root, "notes", "Takes notes");
+    }
+    skill(&world.bundled, "help", "Helps");
+    let catalogue = world.trusting();
+    assert_eq!(names(catalogue.skills()), ["help", "notes"]);
+    let notes = catalogue.get("notes").unwrap();
+    assert_eq!(notes.source, SkillSource::Project);
+    assert_eq!(keys(&notes.warnings), ["skills.warning.shadows_bundled"]);
+    let shadowed: Vec<_> = catalogue
+        .shadowed()
+        .iter()
+        .map(|skill| (skill.source, skill.shadowed_by.as_ref().unwrap().source))
+        .collect();
+    assert_eq!(
+        shadowed,
+        [(SkillSource::User, SkillSource::Project), (SkillSource::Bundled, SkillSource::Project)]
+    );
+    assert!(catalogue.problems().is_empty());
+}
+
+#[test]
+fn what_is_not_trusted_takes_no_place_and_is_told_to_no_model() {
+    let world = World::new();
+    skill(&world.bundled, "recall", "Recalls");
+    skill(&world.in_project(), "recall", "Recalls, and sends it away");
+    skill(&world.in_project(), "deploy", "Deploys");
+    let wary = world.wary();
+    assert_eq!(wary.get("recall").unwrap().source, SkillSource::Bundled);
+    assert_eq!(keys(&wary.get("recall").unwrap().warnings), [""; 0]);
+    assert_eq!(keys(&wary.shadowed()[0].warnings), ["skills.warning.would_shadow"]);
+    let told: Vec<&str> = wary.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
+    assert_eq!(told, ["recall"]);
+    let menu: Vec<&str> = wary.for_menu("general").map(|skill| skill.name.as_str()).collect();
+    assert_eq!(menu, ["deploy", "recall"], "the person sees it, to accept it");
+    for caller in [Caller::Person, Caller::Model] {
+        let refusal = wary.call("deploy", "general", caller).unwrap_err();
+        assert_eq!(refusal, CallRefusal::Untrusted { name: "deploy".into() });
+    }
+    assert!(world.trusting().call("deploy", "general", Caller::Model).is_ok());
+}
+
+#[test]
+fn trust_is_asked_for_the_sessions_folder_only_and_by_what_the_files_are() {
+    let world = World::new();
+    skill(&world.bundled, "one", "d");
+    skill(&world.user(), "two", "d");
+    let folder = skill(&world.in_project(), "three", "d");
+    let asked = RefCell::new(Vec::new());
+    let catalogue = discover(&world.roots(), &|skill| {
+        asked.borrow_mut().push((skill.name.clone(), skill.fingerprint));
+        Trust::Trusted
+    });
+    assert_eq!(*asked.borrow(), [("three".to_owned(), fingerprint(&folder))]);
+    assert!(catalogue.skills().iter().all(|skill| skill.trust == Trust::Trusted));
+
+    let before = fingerprint(&folder).unwrap();
+    assert_eq!(fingerprint(&folder), Some(before));
+    put(folder.join("scripts/a.sh"), "echo a");
+    let with_script = fingerprint(&folder).unwrap();
+    assert_ne!(with_script, before);
+    put(folder.join("scripts/a.sh"), "echo b");
+    assert_ne!(fingerprint(&folder).unwrap(), with_script);
+    put(folder.join("scripts/a.sh"), "echo a");
+    assert_eq!(fingerprint(&folder).unwrap(), with_script);
+    fs::rename(folder.join("scripts/a.sh"), folder.join("scripts/b.sh")).unwrap();
+    assert_ne!(fingerprint(&folder).unwrap(), with_script);
+    put(folder.join("data.bin"), vec![0; 17 << 20]);
+    assert_eq!(fingerprint(&folder), None, "more than is read");
+}
+
+#[test]
+fn folders_hold_skills_or_categories_of_them_and_order_is_by_name() {
+    let world = World::new();
+    for name in ["zeta", "alpha", "work/review", "work/deploy", "deep/er/lost", ".hidden", "node_modules"] {
+        skill(&world.user(), name, "d");
+    }
+    // The name inside counts, not the folder's.
+    put(world.user().join("folder/SKILL.md"), "---\nname: inside\n---\nDo it.");
+    put(world.user().join("lower/skill.md"), "Do it.");
+    put(world.user().join("README.md"), "Not a skill.");
+    fs::create_dir_all(world.user().join("empty")).unwrap();
+    let catalogue = world.trusting();
+    // `work/review` is called so inside, which is no name: the folder's is used.
+    assert_eq!(names(catalogue.skills()), ["alpha", "deploy", "inside", "lower", "review", "zeta"]);
+    assert_eq!(catalogue.get("review").unwrap().category.as_deref(), Some("work"));
+    assert_eq!(catalogue.get("alpha").unwrap().category, None);
+    assert_eq!(keys(&catalogue.get("lower").unwrap().warnings), ["skills.warning.file_name"]);
+    assert_eq!(catalogue, world.trusting(), "the same folders, the same catalogue");
+}
+
+#[test]
+fn of_two_in_one_place_the_first_by_folder_is_used() {
+    let world = World::new();
+    for folder in ["b", "a"] {
+        put(world.user().join(folder).join("SKILL.md"), "---\nname: same\n---\nDo it.");
+    }
+    let catalogue = world.trusting();
+    assert!(catalogue.get("same").unwrap().folder.ends_with("a"));
+    assert_eq!(keys(&catalogue.shadowed()[0].warnings).last(), Some(&"skills.warning.same_name"));
+}
+
+#[test]
+fn other_programs_folders_are_read_when_asked_below_octos_own() {
+    let world = World::new();
+    for (root, name) in [
+        (world.person.join(".claude/skills"), "one"),
+        (world.person.join(".agents/skills"), "one"),
+        (world.project.join(".claude/skills"), "two"),
+        (world.project.join(".agents/skills"), "two"),
+        (world.project.join(".agents/skills"), "three"),
+        (world.in_project(), "three"),
+    ] {
+        skill(&root, name, "d");
+    }
+    assert_eq!(names(world.trusting().skills()), ["three"]);
+    let found = |foreign: Foreign| {
+        let roots = world.roots().with_foreign(foreign, Some(&world.person), Some(&world.project));
+        let catalogue = discover(&roots, &|_| Trust::Trusted);
+        catalogue.skills().iter().map(|skill| (skill.name.clone(), skill.source)).collect::<Vec<_>>()
+    };
+    let all = found(Foreign { claude: Reading::On, agents: Reading::On });
+    assert_eq!(
+        all,
+        [
+            ("one".to_owned(), SkillSource::ClaudeUser),
+            ("three".to_owned(), SkillSource::Project),
+            ("two".to_owned(), SkillSource::ClaudeProject)
+        ]
+    );
+    let agents = found(Foreign { agents: Reading::On, ..Foreign::default() });
+    assert_eq!(agents[0].1, SkillSource::AgentsUser);
+    assert!(SkillSource::User.is_writable() && !SkillSource::ClaudeProject.is_writable());
+}
+
+#[test]
+fn a_session_in_the_persons_home_reads_the_same_folder_once_as_the_persons() {
+    let world = World::new();
+    skill(&world.user(), "mine", "d");
+    let roots = octo_skills::Roots::new(None, &world.home).with_project(&world.person);
+    let catalogue = discover(&roots, &|_| Trust::Untrusted);
+    assert_eq!(catalogue.skills().len(), 1);
+    assert_eq!(catalogue.skills()[0].source, SkillSource::User);
+    assert_eq!((catalogue.skills()[0].trust, catalogue.shadowed().len()), (Trust::Trusted, 0));
+}
+
+#[test]
+fn who_may_call_what() {
+    let world = World::new();
+    let write = |name: &str, more: &str| {
+        put(world.user().join(name).join("SKILL.md"), format!("---\nname: {name}\n{more}\n---\nDo it."));
+    };
+    write("both", "description: d");
+    write("slash", "disable-model-invocation: true");
+    write("model", "user-invocable: false");
+    write("neither", "disable-model-invocation: true\nuser-invocable: false");
+    write("coding-only", "agent: coding");
+    put(world.user().join("broken/SKILL.md"), "---\nname: broken\n---\n");
+    let catalogue = world.trusting();
+    let told: Vec<&str> = catalogue.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
+    assert_eq!(told, ["both", "model"]);
+    let menu: Vec<&str> = catalogue.for_menu("general").map(|skill| skill.name.as_str()).collect();
+    assert_eq!(menu, ["both", "slash"]);
+    assert_eq!(catalogue.for_menu("coding").count(), 3);
+    let table = [
+        ("both", true, true),
+        ("slash", true, true),
+        ("model", false, true),
+        ("neither", false, true),
+        ("coding-only", false, false),
+        ("broken", false, false),
+        ("nothing", false, false),
+    ];
+    for (name, person, model) in table {
+        assert_eq!(catalogue.call(name, "general", Caller::Person).is_ok(), person, "{name}");
+        assert_eq!(catalogue.call(name, "general", Caller::Model).is_ok(), model, "{name}");
+    }
+    let refusal = catalogue.call("bth", "general", Caller::Person).unwrap_err();
+    assert_eq!(refusal, CallRefusal::Unknown { name: "bth".into(), near: vec!["both".into()] });
+}
+
+#[test]
+fn sixty_skills_are_all_found_and_too_many_are_said() {
+    let world = World::new();
+    for number in 0..60 {
+        skill(&world.in_project(), &format!("skill-{number:03}"), "d");
+    }
+    assert_eq!(world.trusting().skills().len(), 60);
+    for number in 0..520 {
+        skill(&world.user(), &format!("user-{number:03}"), "d");
+    }
+    let catalogue = world.trusting();
+    assert_eq!(catalogue.skills().len(), 560);
+    assert_eq!(keys(catalogue.problems()), ["skills.error.too_many"]);
+    assert!(catalogue.get("user-499").is_some() && catalogue.get("user-500").is_none());
+}

@@ -1,0 +1,179 @@
+//! What holds for every skill anybody could write.
+
+use crate::world::{World, cases, put};
+use octo_skills::{
+    Fields, Invocable, Invocation, InvokedFrom, Profiles, Rules, Run, ToolGrant, Trust, discover, expand,
+    is_name, octo_tool, read, take_apart, to_public, validate,
+};
+use proptest::prelude::*;
+use std::path::Path;
+
+/// Texts with everything in them that means something.
+fn marked() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("$ARGUMENTS".to_owned()),
+        Just("$ARGUMENTS[".to_owned()),
+        Just("$0".to_owned()),
+        Just("${HOME}".to_owned()),
+        Just("${CARGO_PKG_NAME}".to_owned()),
+        Just("$CARGO_PKG_NAME".to_owned()),
+        Just("${PATH}".to_owned()),
+        Just("<%= memories_meta %>".to_owned()),
+        Just("<%=".to_owned()),
+        Just("%>".to_owned()),
+        Just("!`".to_owned()),
+        Just(" !`cmd $0`".to_owned()),
+        Just("`".to_owned()),
+        Just("${".to_owned()),
+        Just("}".to_owned()),
+        Just("$".to_owned()),
+        Just("---\n".to_owned()),
+        Just("\n".to_owned()),
+        Just("name: x\n".to_owned()),
+        Just("description: \"a\n".to_owned()),
+        any::<String>(),
+    ];
+    prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
+}
+
+fn words() -> impl Strategy<Value = String> {
+    "[a-zA-Z0-9é中:#'\"@!?.,-]{1,12}( [a-zA-Z0-9é中:#'\"@!?.,-]{1,12}){0,5}"
+}
+
+fn fields() -> impl Strategy<Value = Fields> {
+    let list = |item: &'static str| prop::collection::vec(item, 0..4);
+    let run = prop_oneof![
+        Just((Run::Inline, Profiles::All)),
+        Just((Run::Inline, Profiles::Only(vec!["coding".into(), "general".into()]))),
+        Just((Run::Fork { agent: None }, Profiles::All)),
+        Just((Run::Fork { agent: Some("Explore".into()) }, Profiles::All)),
+        Just((Run::Fork { agent: None }, Profiles::Only(vec!["coding".into()]))),
+    ];
+    let invocable = || prop_oneof![Just(Invocable::Yes), Just(Invocable::No)];
+    let texts = (
+        words(),
+        prop::option::of(words()),
+        prop::option::of(words()),
+        prop::option::of(words()),
+        prop::option::of("[a-z]{3,8}".prop_filter("stands for none", |model| model != "inherit")),
+        prop::option::of(words()),
+    );
+    let metadata = prop::collection::btree_map("[a-z]{1,8}", words(), 0..3);
+    let tools = prop::sample::subsequence(vec!["Read", "Bash(git log:*)", "mcp__x__y", "Write"], 0..4);
+    let forbidden = prop::sample::subsequence(vec!["write", "edit", "browser"], 0..3);
+    (
+        texts,
+        run,
+        invocable(),
+        invocable(),
+        list("[a-z]{1,6}"),
+        list("[a-z/*.]{1,8}"),
+        tools,
+        forbidden,
+        metadata,
+    )
+        .prop_map(
+            |(texts, (run, profiles), model, person, arguments, paths, tools, forbidden, metadata)| {
+                let (description, when_to_use, description_zh, license, model_name, argument_hint) = texts;
+                Fields {
+                    written_name: Some("made".into()),
+                    description,
+                    when_to_use,
+                    description_zh,
+                    license,
+                    model: model_name,
+                    argument_hint,
+                    arguments,
+                    paths,
+                    run,
+                    profiles,
+                    model_invocation: model,
+                    person_invocation: person,
+                    allowed_tools: tools
+                        .into_iter()
+                        .map(|written: &str| ToolGrant {
+                            written: written.to_owned(),
+                            tool: octo_tool(written.split('(').next().unwrap()),
+                            pattern: written.contains('(').then(|| "git log:*".to_owned()),
+                        })
+                        .collect(),
+                    forbidden_tools: forbidden,
+                    metadata: metadata.into_iter().collect(),
+                    ..Fields::default()
+                }
+            },
+        )
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(2_560), ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_yield_an_entry(content in prop::collection::vec(any::<u8>(), 0..2_000), folder in any::<String>()) {
+        let document = read(&content, &folder);
+        prop_assert!(is_name(&document.name));
+        prop_assert!(document.error.is_some() || !is_blank(&document.body));
+        prop_assert!(document.fields.description.chars().count() <= 1_024);
+    }
+
+    #[test]
+    fn any_text_yields_an_entry_and_is_written_as_it_was_read(text in marked(), folder in any::<String>()) {
+        let document = read(text.as_bytes(), &folder);
+        prop_assert!(is_name(&document.name));
+        let parts = take_apart(&text);
+        let again = take_apart(&parts.front.with_body(&parts.body));
+        // A body that looks like a head, without one before it, is put behind an empty one.
+        prop_assert_eq!(&again.front, &parts.front);
+        prop_assert_eq!(&again.body, &parts.body);
+    }
+
+    #[test]
+    fn expansion_never_fails_and_never_shows_the_environment(
+        body in marked(),
+        arguments in marked(),
+        trusted in any::<bool>(),
+        output in marked(),
+    ) {
+        let world = World::new();
+        put(world.in_project().join("x/SKILL.md"), format!("Begin.\n{body}"));
+        let trust = if trusted { Trust::Trusted } else { Trust::Untrusted };
+        let catalogue = discover(&world.roots(), &|_| trust);
+        let skill = &catalogue.skills()[0];
+        let secret = std::env::var("PATH").unwrap();
+        let invocation = Invocation {
+            arguments: &arguments,
+            session: "s",
+            from: InvokedFrom::Slash,
+            home: Some(Path::new("/home/ada")),
+            values: &[("memories_meta", "none".to_owned())],
+        };
+        let expanded = expand(skill, &invocation);
+        prop_assert!(trusted || expanded.placeholders().is_empty());
+        let outputs = vec![output; expanded.placeholders().len()];
+        let text = expanded.finish(&outputs);
+        prop_assert!(!text.contains(&secret));
+    }
+
+    #[test]
+    fn what_is_exported_keeps_the_rules_and_is_read_as_it_was(fields in fields()) {
+        let world = World::new();
+        put(world.user().join("made/SKILL.md"), "---\nname: made\n---\nDo it.");
+        let mut skill = world.trusting().skills()[0].clone();
+        skill.fields = fields;
+        let public = to_public(&skill);
+        prop_assert_eq!(&public.notes, &[]);
+        let folder = world.person.join("made");
+        put(folder.join("SKILL.md"), &public.text);
+        let faults: Vec<_> = validate(&folder, Rules::Public)
+            .into_iter()
+            .filter(|finding| finding.level == octo_skills::Level::Fault)
+            .collect();
+        prop_assert_eq!(faults, vec![], "{}", public.text);
+        let again = read(public.text.as_bytes(), "made");
+        prop_assert_eq!(&again.fields, &skill.fields, "{}", public.text);
+    }
+}

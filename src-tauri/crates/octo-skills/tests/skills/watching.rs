@@ -1,0 +1,29 @@
+//! Changes are told, wherever a root is or appears.
+
+use crate::world::{World, put, skill};
+use octo_skills::Watch;
+use std::{fs, sync::mpsc, time::Duration};
+
+const SOON: Duration = Duration::from_secs(20);
+
+#[test]
+fn a_root_that_appears_and_one_that_changes_are_told() {
+    let world = World::new();
+    let (tell, told) = mpsc::channel();
+    let watch = Watch::new(&world.roots(), move || tell.send(()).unwrap()).unwrap();
+    // Neither `skills` nor the project's `.octo` exist yet.
+    let folder = skill(&world.user(), "first", "d");
+    told.recv_timeout(SOON).expect("the root that appeared");
+    put(folder.join("SKILL.md"), "Changed.");
+    told.recv_timeout(SOON).expect("the file that changed");
+    skill(&world.in_project(), "second", "d");
+    told.recv_timeout(SOON).expect("the project's");
+    fs::remove_dir_all(world.project.join(".octo")).unwrap();
+    told.recv_timeout(SOON).expect("that it went");
+    skill(&world.in_project(), "third", "d");
+    told.recv_timeout(SOON).expect("that it came back");
+    drop(watch);
+    // The thread ends, and with it what it calls.
+    while told.recv_timeout(SOON).is_ok() {}
+    assert_eq!(told.try_recv(), Err(mpsc::TryRecvError::Disconnected));
+}
