@@ -5,15 +5,17 @@
 //! notice at its end (see [`Shelf::news_for`]); what was sent before stays as it is.
 
 mod cards;
+mod desk;
 mod memory;
 mod offers;
 mod skill;
 mod source;
 mod suggestions;
 
+pub(crate) use desk::HomeDesk;
 pub(crate) use memory::MemoryDraft;
 use offers::Offers;
-pub(crate) use suggestions::Proposal;
+use suggestions::Proposal;
 
 use crate::{prompt::Agents, slash};
 use octo_protocol::{ApiError, Block, CommandInfo, LibraryState, Profile, Settings, SkillRef, Switch};

@@ -41,7 +41,7 @@ use octo_protocol::{
 };
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
-use octo_tools::{SHIPPED_SCRIPTS, Search, Toolset};
+use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, Search, Toolset, install_bundled};
 use octo_workspace::{Blobs, Installed, Limits, Scripts, TimeMachine};
 use serde_json::Value;
 use std::sync::Arc;
@@ -103,9 +103,13 @@ impl Octo {
                 Ok(done) => report(&done),
                 Err(error) => tracing::warn!(%error, "the scripts that read documents are not installed"),
             }
-            Ok::<_, ApiError>(store)
+            let bundled = install_bundled(&home).unwrap_or_else(|error| {
+                tracing::warn!(%error, "the skills that come with Octo are not there");
+                home.join(BUNDLED_FOLDER)
+            });
+            Ok::<_, ApiError>((store, bundled))
         });
-        let store = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
+        let (store, bundled) = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
         let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let keys = KeyRing::open(config.keys).await;
         let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
@@ -115,7 +119,6 @@ impl Octo {
         }
         let blobs = Blobs::new(config.home.join("blobs"));
         let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());
-        let bundled = config.home.join("bundled-skills");
         let library = Library::new(&config.home, bundled, store.clone(), &state.settings);
         let trash = HomeTrash::new(&config.home, store.clone());
         trash.install(&config.remover)?;

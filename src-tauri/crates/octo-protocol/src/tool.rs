@@ -1,6 +1,8 @@
 //! What the person sees of a tool call: the second of the two forms a result is kept in.
 
-use crate::{BlobHash, BrowserView, CallId, Millis, Refusal, SearchProviderKind, SkillView, SubAgentView};
+use crate::{
+    BlobHash, BrowserView, CallId, Millis, OfferedSkill, Refusal, SearchProviderKind, SkillView, SubAgentView,
+};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -97,6 +99,8 @@ pub enum ToolView {
     Skill(SkillView),
     /// A sub-agent works, worked or would work.
     SubAgent(SubAgentView),
+    /// Skills from elsewhere that would be installed.
+    LibraryOffer(LibraryOfferView),
     /// The call was refused, whatever the mode and the rules.
     Refused {
         /// What it would have been: a command line, a path.
@@ -111,6 +115,16 @@ pub enum ToolView {
         /// The text, capped.
         text: String,
     },
+}
+
+/// Skills that would be installed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct LibraryOfferView {
+    /// Where they come from.
+    pub from: String,
+    /// They, with all that is to be known of them.
+    pub skills: Vec<OfferedSkill>,
 }
 
 /// One result of a search of the web. All of it is text of strangers.

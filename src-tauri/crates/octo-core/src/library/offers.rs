@@ -23,7 +23,7 @@ use std::{
 pub(crate) struct Offers(Mutex<Option<Offer>>);
 
 struct Offer {
-    id: SuggestionId,
+    shown: SkillOffer,
     skills: Vec<Candidate>,
 }
 
@@ -78,8 +78,14 @@ impl Library {
         })
         .await?;
         *self.0.offers.0.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(Offer { id: offer.id, skills });
+            Some(Offer { shown: offer.clone(), skills });
         Ok(offer)
+    }
+
+    /// What was looked at last, if it was this place.
+    pub(crate) fn looked_at(&self, from: &str) -> Option<SkillOffer> {
+        let offers = self.0.offers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        offers.as_ref().filter(|offer| offer.shown.from == from.trim()).map(|offer| offer.shown.clone())
     }
 
     /// Installs what was looked at. A skill that is replaced goes to the trash.
@@ -92,7 +98,7 @@ impl Library {
     ) -> Result<SkillsInstalled, ApiError> {
         let chosen: Vec<Candidate> = {
             let offers = self.0.offers.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = offers.as_ref().filter(|known| known.id == offer);
+            let known = offers.as_ref().filter(|known| known.shown.id == offer);
             let known = known.ok_or_else(|| ApiError::new("skills.offer_gone"))?;
             known.skills.iter().filter(|skill| names.contains(&skill.name)).cloned().collect()
         };

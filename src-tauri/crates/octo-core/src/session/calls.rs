@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     hooks::Moment,
+    library::HomeDesk,
     permission::{self, Basis, Decision, Ground},
     turn::{Input, Order, Settle, Verdict},
 };
@@ -18,7 +19,7 @@ use octo_protocol::{
     Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId, StreamKind,
     SubAgentStatus, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
-use octo_tools::{DeskLeave, Http, NoDesk, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
+use octo_tools::{DeskLeave, Http, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
 use std::{
     path::PathBuf,
@@ -155,7 +156,7 @@ impl Session {
             trash: Arc::new(self.shared.trash.clone()),
             browser: Arc::new(self.seat.clone()),
             browser_leave: None,
-            desk: Arc::new(NoDesk),
+            desk: Arc::new(HomeDesk::new(self.shared.clone())),
             skills: self.skills(),
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,
