@@ -1,6 +1,7 @@
 //! The skills there are.
 
-use crate::{Invocable, Skill, SkillSource, Trust, Warning};
+use crate::{Invocable, Skill, SkillSource, Trust, Usage, Warning};
+use std::collections::BTreeSet;
 
 /// The most names offered in place of one that there is not.
 const MAX_NEAR: usize = 3;
@@ -41,11 +42,7 @@ impl Catalogue {
     /// What a person can call by a slash in a profile, by name; also what is not trusted yet, so that it can be
     /// seen and accepted.
     pub fn for_menu(&self, profile: &str) -> impl Iterator<Item = &Skill> {
-        self.skills.iter().filter(move |skill| {
-            skill.error.is_none()
-                && skill.fields.person_invocation == Invocable::Yes
-                && skill.fields.profiles.has(profile)
-        })
+        self.skills.iter().filter(move |skill| may_be_called(skill) && skill.fields.profiles.has(profile))
     }
 
     /// What a model is told of in a profile: the session folder's first, then the person's, then those that came
@@ -56,6 +53,7 @@ impl Catalogue {
             .iter()
             .filter(|skill| {
                 skill.error.is_none()
+                    && skill.usage == Usage::Full
                     && skill.trust == Trust::Trusted
                     && skill.fields.model_invocation == Invocable::Yes
                     && skill.fields.profiles.has(profile)
@@ -65,17 +63,29 @@ impl Catalogue {
         skills
     }
 
+    /// What a model in a profile is to be told of and was not yet: `told` holds the names it knows.
+    pub fn not_told(&self, profile: &str, told: &BTreeSet<String>) -> Vec<&Skill> {
+        self.for_model(profile).into_iter().filter(|skill| !told.contains(&skill.name)).collect()
+    }
+
+    /// Takes over what the person set for each skill.
+    pub fn set_usage(&mut self, usage: &dyn Fn(&Skill) -> Usage) {
+        for skill in self.skills.iter_mut().chain(&mut self.shadowed) {
+            skill.usage = usage(skill);
+        }
+    }
+
     /// Names a person may call that are near `name`, best first.
     pub fn near(&self, name: &str) -> Vec<&str> {
         let name = name.to_ascii_lowercase();
-        near(
-            &name,
-            self.skills
-                .iter()
-                .filter(|skill| skill.error.is_none() && skill.fields.person_invocation == Invocable::Yes)
-                .map(|skill| skill.name.as_str()),
-        )
+        let callable = self.skills.iter().filter(|skill| may_be_called(skill));
+        near(&name, callable.map(|skill| skill.name.as_str()))
     }
+}
+
+/// Whether a person may call it by a slash.
+fn may_be_called(skill: &Skill) -> bool {
+    skill.error.is_none() && skill.usage != Usage::Off && skill.fields.person_invocation == Invocable::Yes
 }
 
 /// Where in the order for a model.
@@ -93,7 +103,7 @@ pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str
     let mut ranked: Vec<(usize, &str)> = names
         .filter_map(|known| {
             let distance = strsim::osa_distance(name, known);
-            let is_part = name.chars().count() >= 2 && (known.starts_with(name) || known.contains(name));
+            let is_part = name.chars().count() >= 2 && known.contains(name);
             (distance <= may_differ || is_part).then_some((distance, known))
         })
         .collect();

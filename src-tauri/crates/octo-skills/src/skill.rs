@@ -46,6 +46,19 @@ pub enum Trust {
     Untrusted,
 }
 
+/// What the person set for a skill, whatever its file says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Usage {
+    /// As its file says.
+    #[default]
+    Full,
+    /// No model is told of it; it can be called by its name.
+    OnRequest,
+    /// It is not used at all.
+    Off,
+}
+
 /// What a skill's files are, in one number: BLAKE3 over their paths, kinds, modes and contents. Another one means
 /// that something in the folder changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,8 +100,11 @@ pub struct Skill {
     pub error: Option<Warning>,
     /// Whether the person answers for it.
     pub trust: Trust,
-    /// What its files are now; none where it has more or larger ones than are looked at.
+    /// What its files are now, for a skill of the session's folder that can be used; none where it has more or larger
+    /// ones than are read, and then it cannot be accepted.
     pub fingerprint: Option<Fingerprint>,
+    /// What the person set for it, see [`Catalogue::set_usage`](crate::Catalogue::set_usage).
+    pub usage: Usage,
     /// When its SKILL.md was last changed.
     pub modified: Option<SystemTime>,
     /// The one of the same name that is used in its place.
@@ -118,6 +134,7 @@ impl Skill {
             error: document.error,
             trust: Trust::Untrusted,
             fingerprint: None,
+            usage: Usage::default(),
             modified: None,
             shadowed_by: None,
         }

@@ -1,6 +1,6 @@
 //! `/name arguments`: a skill called by a person.
 
-use crate::{Catalogue, Invocable, Skill, Trust, Warning};
+use crate::{Catalogue, Invocable, Skill, Trust, Usage, Warning};
 use octo_protocol::ApiError;
 
 /// A skill called by its name.
@@ -40,6 +40,12 @@ pub enum CallRefusal {
         /// Why.
         error: Warning,
     },
+    /// The person switched it off.
+    #[error("The skill {name} is switched off.")]
+    Off {
+        /// Its name.
+        name: String,
+    },
     /// It is none for people (`user-invocable: false`).
     #[error("The skill {name} is not for calling by a slash.")]
     NotForPeople {
@@ -74,6 +80,7 @@ impl From<&CallRefusal> for ApiError {
                 about("skill.unknown_near", name).arg("near", near.join(", "))
             }
             CallRefusal::Broken { name, .. } => about("skill.broken", name),
+            CallRefusal::Off { name } => about("skill.off", name),
             CallRefusal::NotForPeople { name } => about("skill.not_for_people", name),
             CallRefusal::NotInProfile { name } => about("skill.not_in_profile", name),
             CallRefusal::Untrusted { name } => about("skill.untrusted", name),
@@ -109,6 +116,9 @@ impl Catalogue {
         let name = || skill.name.clone();
         if let Some(error) = &skill.error {
             return Err(CallRefusal::Broken { name: name(), error: error.clone() });
+        }
+        if skill.usage == Usage::Off {
+            return Err(CallRefusal::Off { name: name() });
         }
         if !skill.fields.profiles.has(profile) {
             return Err(CallRefusal::NotInProfile { name: name() });

@@ -1,7 +1,7 @@
 //! Where skills are found, and which of one name is used.
 
 use crate::world::{World, keys, names, put, skill};
-use octo_skills::{CallRefusal, Caller, Foreign, Reading, SkillSource, Trust, discover, fingerprint};
+use octo_skills::{CallRefusal, Caller, Foreign, Reading, SkillSource, Trust, Usage, discover, fingerprint};
 use std::{cell::RefCell, fs};
 
 #[test]
@@ -74,8 +74,62 @@ fn trust_is_asked_for_the_sessions_folder_only_and_by_what_the_files_are() {
     assert_eq!(fingerprint(&folder).unwrap(), with_script);
     fs::rename(folder.join("scripts/a.sh"), folder.join("scripts/b.sh")).unwrap();
     assert_ne!(fingerprint(&folder).unwrap(), with_script);
-    put(folder.join("data.bin"), vec![0; 17 << 20]);
-    assert_eq!(fingerprint(&folder), None, "more than is read");
+    fs::rename(folder.join("scripts/b.sh"), folder.join("scripts/a.sh")).unwrap();
+    put(folder.join(".git/hook"), "hidden");
+    assert_ne!(fingerprint(&folder).unwrap(), with_script, "what is hidden counts too");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        fs::remove_dir_all(folder.join(".git")).unwrap();
+        fs::set_permissions(folder.join("scripts/a.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        let executable = fingerprint(&folder).unwrap();
+        assert_ne!(executable, with_script, "so does that it can be run");
+        symlink("/etc", folder.join("link")).unwrap();
+        let linked = fingerprint(&folder).unwrap();
+        fs::remove_file(folder.join("link")).unwrap();
+        symlink("/usr", folder.join("link")).unwrap();
+        assert_ne!(fingerprint(&folder).unwrap(), linked, "and where a link leads");
+    }
+}
+
+#[test]
+fn what_is_too_big_to_be_told_apart_is_never_accepted() {
+    let world = World::new();
+    let folder = skill(&world.in_project(), "large", "d");
+    // A hole: large, and no room on the disk.
+    fs::File::create(folder.join("data.bin")).unwrap().set_len(51 << 20).unwrap();
+    let catalogue = world.trusting();
+    let large = catalogue.get("large").unwrap();
+    assert_eq!((large.trust, large.fingerprint), (Trust::Untrusted, None));
+    assert_eq!(keys(&large.warnings), ["skills.warning.too_big_to_accept"]);
+    assert!(catalogue.call("large", "general", Caller::Person).is_err());
+}
+
+#[test]
+fn what_the_person_set_goes_before_what_the_file_says() {
+    let world = World::new();
+    for name in ["full", "request", "off"] {
+        skill(&world.user(), name, "d");
+    }
+    let mut catalogue = world.trusting();
+    catalogue.set_usage(&|skill| match skill.name.as_str() {
+        "request" => Usage::OnRequest,
+        "off" => Usage::Off,
+        _ => Usage::Full,
+    });
+    let told: Vec<&str> = catalogue.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
+    assert_eq!(told, ["full"]);
+    let menu: Vec<&str> = catalogue.for_menu("general").map(|skill| skill.name.as_str()).collect();
+    assert_eq!(menu, ["full", "request"]);
+    assert!(catalogue.call("request", "general", Caller::Model).is_ok());
+    let refusal = catalogue.call("off", "general", Caller::Person).unwrap_err();
+    assert_eq!(refusal, CallRefusal::Off { name: "off".into() });
+    assert!(!catalogue.near("of").contains(&"off"));
+    let told = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let new: Vec<&str> =
+        catalogue.not_told("general", &told(&["other"])).iter().map(|skill| skill.name.as_str()).collect();
+    assert_eq!(new, ["full"]);
+    assert!(catalogue.not_told("general", &told(&["full"])).is_empty());
 }
 
 #[test]

@@ -207,6 +207,11 @@ fn links_out_of_a_folder_of_skills_are_refused_with_an_entry() {
 }
 
 #[cfg(unix)]
+fn pipe(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[cfg(unix)]
 #[test]
 fn links_and_pipes_in_a_folder_that_is_installed_are_left_out() {
     use std::os::unix::fs::symlink;
@@ -216,10 +221,17 @@ fn links_and_pipes_in_a_folder_that_is_installed_are_left_out() {
     put(world.person.join("private"), "secret");
     symlink(world.person.join("private"), source.join("good/link")).unwrap();
     symlink(&world.person, source.join("good/folder")).unwrap();
+    pipe(&source.join("good/pipe"));
     let inspection = inspect(InstallSource::Folder(&source), &world.user(), &world.trusting()).unwrap();
-    assert_eq!(keys(&inspection.warnings), ["skills.warning.link_left_out"; 2]);
+    assert_eq!(keys(&inspection.warnings), ["skills.warning.link_left_out"; 3]);
     let installed = install(&inspection.skills[0], &world.user(), OnConflict::Refuse).unwrap();
     assert_eq!(files(&installed.folder), ["SKILL.md"]);
+
+    // And one that would wait for ever to be read.
+    fs::create_dir_all(world.user().join("waits")).unwrap();
+    pipe(&world.user().join("waits/SKILL.md"));
+    let waits = world.trusting();
+    assert_eq!(waits.get("waits").unwrap().error.as_ref().unwrap().key, "skills.error.unreadable");
 }
 
 #[test]

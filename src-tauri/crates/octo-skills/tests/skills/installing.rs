@@ -94,13 +94,16 @@ fn what_is_in_it_is_shown_before_anything_is_written() {
     assert!(world.trusting().get("pdf-tools").is_some());
 }
 
+/// A file's name, what is in it, and which skills that is.
+type Layout<'a> = (&'a str, &'a [(&'a str, &'a [u8])], &'a [&'a str]);
+
 #[test]
 fn archives_of_every_layout() {
     let world = World::new();
     let small = |name: &str| format!("---\nname: {name}\ndescription: d\n---\nDo it.").into_bytes();
     let (one, two) = (small("one"), small("two"));
     let unnamed: &[u8] = b"Do it.";
-    let table: &[(&str, &[(&str, &[u8])], &[&str])] = &[
+    let table: &[Layout<'_>] = &[
         ("flat.zip", &[("SKILL.md", &one)], &["one"]),
         ("tidy-up-2.0.zip", &[("SKILL.md", unnamed)], &["tidy-up"]),
         ("folder.zip", &[("x/SKILL.md", &one), ("x/a.md", b"a")], &["one"]),
