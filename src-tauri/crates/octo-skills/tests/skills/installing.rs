@@ -19,7 +19,7 @@ pub fn zipped(path: &Path, entries: &[(&str, &[u8])]) -> PathBuf {
             zip.add_directory(folder, SimpleFileOptions::default()).unwrap();
             continue;
         }
-        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.start_file(*name, SimpleFileOptions::default().compression_level(Some(1))).unwrap();
         zip.write_all(content).unwrap();
     }
     zip.finish().unwrap();
