@@ -54,6 +54,10 @@ const MAY_WRITE: &[(&str, &str)] = &[
         "src-tauri/crates/octo-shell/src/shell/windows/place.rs",
         "what a command is started from, in Octo's own folder",
     ),
+    (
+        "src-tauri/crates/octo-skills/src/install/write.rs",
+        "a skill the person looked at and chose, whole or not at all, in a folder of skills: no tool writes it",
+    ),
 ];
 
 /// What writes to a disk.

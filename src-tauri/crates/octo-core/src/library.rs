@@ -20,8 +20,8 @@ use suggestions::Proposal;
 use crate::{prompt::Agents, slash};
 use octo_protocol::{ApiError, Block, CommandInfo, LibraryState, Profile, Settings, SkillRef, Switch};
 use octo_skills::{
-    CallRefusal, Caller, Catalogue, Foreign, Invocable, Memories, Reading, Roots, Skill, Switches, Trust,
-    Watch, discover,
+    CallRefusal, Caller, Catalogue, Foreign, Invocable, Memories, Reading, Roots, Skill, Trust, Usage, Watch,
+    discover,
 };
 use octo_store::{SkillChoice, Store};
 use octo_tools::SkillWish;
@@ -154,12 +154,14 @@ impl Library {
                     _ => Trust::Untrusted,
                 }
             };
-            let catalogue = discover(&roots, &accepted);
-            let catalogue = catalogue.switched(|skill| {
+            let mut catalogue = discover(&roots, &accepted);
+            catalogue.set_usage(&|skill| {
                 let choice = choices.get(&named(skill, folder.as_deref()));
-                Switches {
-                    on: choice.and_then(|choice| choice.on).unwrap_or_default(),
-                    automatic: choice.and_then(|choice| choice.automatic),
+                match (choice.and_then(|choice| choice.on), choice.and_then(|choice| choice.automatic)) {
+                    (Some(Switch::Off), _) => Usage::Off,
+                    (_, Some(Switch::Off)) => Usage::OnRequest,
+                    (_, Some(Switch::On)) => Usage::Automatic,
+                    (_, None) => Usage::Full,
                 }
             });
             Ok(Shelf { catalogue, choices, folder })
@@ -278,7 +280,7 @@ impl Shelf {
     pub(crate) fn commands(&self) -> impl Iterator<Item = CommandInfo> {
         let skills = self.catalogue.skills().iter().filter(|skill| {
             skill.error.is_none()
-                && skill.switches.on == Switch::On
+                && skill.usage != Usage::Off
                 && skill.fields.person_invocation == Invocable::Yes
         });
         skills.map(|skill| CommandInfo {

@@ -1,7 +1,8 @@
 //! The skills there are.
 
-use crate::{Invocable, Skill, Switches, Trust, Warning};
-use octo_protocol::{SkillOrigin, Switch};
+use crate::{Invocable, Skill, Trust, Usage, Warning};
+use octo_protocol::SkillOrigin;
+use std::collections::BTreeSet;
 
 /// The most names offered in place of one that there is not.
 const MAX_NEAR: usize = 3;
@@ -17,15 +18,6 @@ pub struct Catalogue {
 impl Catalogue {
     pub(crate) fn new(skills: Vec<Skill>, shadowed: Vec<Skill>, problems: Vec<Warning>) -> Self {
         Self { skills, shadowed, problems }
-    }
-
-    /// The same with what the person chose for each.
-    #[must_use]
-    pub fn switched(mut self, choose: impl Fn(&Skill) -> Switches) -> Self {
-        for skill in self.skills.iter_mut().chain(&mut self.shadowed) {
-            skill.switches = choose(skill);
-        }
-        self
     }
 
     /// All that are in use, sorted by name, with those that cannot be read.
@@ -51,12 +43,7 @@ impl Catalogue {
     /// What a person can call by a slash in a profile, by name; also what is not trusted yet, so that it can be
     /// seen and accepted.
     pub fn for_menu(&self, profile: &str) -> impl Iterator<Item = &Skill> {
-        self.skills.iter().filter(move |skill| {
-            skill.error.is_none()
-                && skill.switches.on == Switch::On
-                && skill.fields.person_invocation == Invocable::Yes
-                && skill.fields.profiles.has(profile)
-        })
+        self.skills.iter().filter(move |skill| may_be_called(skill) && skill.fields.profiles.has(profile))
     }
 
     /// What a model is told of in a profile: the session folder's first, then the person's, then those that came
@@ -67,8 +54,8 @@ impl Catalogue {
             .iter()
             .filter(|skill| {
                 skill.error.is_none()
-                    && skill.trust == Trust::Trusted
                     && skill.is_automatic()
+                    && skill.trust == Trust::Trusted
                     && skill.fields.profiles.has(profile)
             })
             .collect();
@@ -76,17 +63,29 @@ impl Catalogue {
         skills
     }
 
+    /// What a model in a profile is to be told of and was not yet: `told` holds the names it knows.
+    pub fn not_told(&self, profile: &str, told: &BTreeSet<String>) -> Vec<&Skill> {
+        self.for_model(profile).into_iter().filter(|skill| !told.contains(&skill.name)).collect()
+    }
+
+    /// Takes over what the person set for each skill.
+    pub fn set_usage(&mut self, usage: &dyn Fn(&Skill) -> Usage) {
+        for skill in self.skills.iter_mut().chain(&mut self.shadowed) {
+            skill.usage = usage(skill);
+        }
+    }
+
     /// Names a person may call that are near `name`, best first.
     pub fn near(&self, name: &str) -> Vec<&str> {
         let name = name.to_ascii_lowercase();
-        near(
-            &name,
-            self.skills
-                .iter()
-                .filter(|skill| skill.error.is_none() && skill.fields.person_invocation == Invocable::Yes)
-                .map(|skill| skill.name.as_str()),
-        )
+        let callable = self.skills.iter().filter(|skill| may_be_called(skill));
+        near(&name, callable.map(|skill| skill.name.as_str()))
     }
+}
+
+/// Whether a person may call it by a slash.
+fn may_be_called(skill: &Skill) -> bool {
+    skill.error.is_none() && skill.usage != Usage::Off && skill.fields.person_invocation == Invocable::Yes
 }
 
 /// Where in the order for a model.
@@ -104,7 +103,7 @@ pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str
     let mut ranked: Vec<(usize, &str)> = names
         .filter_map(|known| {
             let distance = strsim::osa_distance(name, known);
-            let is_part = name.chars().count() >= 2 && (known.starts_with(name) || known.contains(name));
+            let is_part = name.chars().count() >= 2 && known.contains(name);
             (distance <= may_differ || is_part).then_some((distance, known))
         })
         .collect();

@@ -3,7 +3,7 @@
 use crate::{
     Catalogue, Root, Roots, ShadowedBy, Skill, Trust, Warning,
     format::{self, Document, MAX_SKILL_BYTES},
-    tree,
+    tree::{self, Allowance},
 };
 use octo_protocol::SkillOrigin;
 use std::{
@@ -17,6 +17,9 @@ use std::{
 pub const MAX_SKILLS: usize = 500;
 /// The most entries of one folder that are looked at.
 pub const MAX_FOLDER_ENTRIES: usize = 5_000;
+/// The most files and bytes of the session's folder that are read in one search to tell whether skills changed.
+const MAX_HASHED_FILES: usize = 20_000;
+const MAX_HASHED_BYTES: u64 = 256 << 20;
 /// What a skill's file is called.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
@@ -42,15 +45,26 @@ pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
             problems.push(warning);
         }
     }
+    let mut allowance = Allowance { files: MAX_HASHED_FILES, bytes: MAX_HASHED_BYTES };
     for skill in &mut found {
-        if skill.source.is_of_a_folder() {
-            skill.fingerprint = tree::fingerprint(&skill.folder);
-            skill.trust = trust(skill);
-        } else {
-            skill.trust = Trust::Trusted;
-        }
+        skill.trust =
+            if skill.source.is_of_a_folder() { judge(skill, trust, &mut allowance) } else { Trust::Trusted };
     }
     settle(found, problems)
+}
+
+/// What cannot be told from a changed one cannot have been accepted.
+fn judge(skill: &mut Skill, trust: &dyn Fn(&Skill) -> Trust, allowance: &mut Allowance) -> Trust {
+    // What cannot be used has nothing to accept; its folder may lie anywhere.
+    if skill.error.is_some() {
+        return Trust::Untrusted;
+    }
+    skill.fingerprint = tree::fingerprint_within(&skill.folder, allowance);
+    if skill.fingerprint.is_none() {
+        skill.warnings.push(Warning::new("skills.warning.too_big_to_accept"));
+        return Trust::Untrusted;
+    }
+    trust(skill)
 }
 
 /// Where a root really is; none where it does not exist.

@@ -197,8 +197,8 @@ impl Pass<'_> {
 
     fn command(&mut self, rest: &str) -> Option<usize> {
         let inner = rest.strip_prefix("!`")?;
-        let (command, _) = inner.split_once('`')?;
-        if command.trim().is_empty() || command.contains('\n') {
+        let (command, end) = inner.split_at_checked(inner.find(['`', '\n'])?)?;
+        if command.trim().is_empty() || end.starts_with('\n') {
             return None;
         }
         let length = "!``".len() + command.len();

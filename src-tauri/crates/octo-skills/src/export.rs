@@ -38,6 +38,11 @@ pub enum ExportError {
     Io(#[from] io::Error),
 }
 
+/// Hidden files, and folders that programs fill.
+fn is_left_out(name: &str) -> bool {
+    name.starts_with('.') || matches!(name, "node_modules" | "__pycache__")
+}
+
 impl From<&ExportError> for ApiError {
     fn from(error: &ExportError) -> Self {
         match error {
@@ -50,7 +55,8 @@ impl From<&ExportError> for ApiError {
     }
 }
 
-/// Packs a skill's folder, its SKILL.md in the public format. Hidden files and links are left out.
+/// Packs a skill's folder, its SKILL.md in the public format. Hidden files, links, and what
+/// programs put beside it are left out.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -59,7 +65,7 @@ pub fn export(skill: &Skill) -> Result<Export, ExportError> {
         return Err(ExportError::Broken);
     }
     let PublicSkill { name, text, mut notes } = to_public(skill);
-    let tree = Tree::look(&skill.folder, |name| name.starts_with('.'))?;
+    let tree = Tree::look(&skill.folder, is_left_out)?;
     if tree.is_cut || tree.bytes() > MAX_BYTES {
         return Err(ExportError::TooLarge);
     }

@@ -52,7 +52,7 @@ pub use memories::{Memories, Memory, MemoryError, NewMemory};
 pub use name::{MAX_NAME, is_name, is_public_name, public_name};
 pub use public::{PublicSkill, to_public};
 pub use roots::{Foreign, Reading, Root, Roots};
-pub use skill::{Fingerprint, ShadowedBy, Skill, Switches, Trust};
+pub use skill::{Fingerprint, ShadowedBy, Skill, Trust, Usage};
 pub use slash::{CallRefusal, Caller, SkillCall, skill_call};
 pub use tools::{ToolGrant, octo_tool};
 pub use tree::{MAX_BYTES, MAX_FILES, fingerprint};

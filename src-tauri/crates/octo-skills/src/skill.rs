@@ -1,7 +1,7 @@
 //! A skill: a folder with a SKILL.md.
 
 use crate::{Invocable, Warning, fields::Fields, format::Document, front::FrontMatter};
-use octo_protocol::{SkillOrigin, Switch};
+use octo_protocol::SkillOrigin;
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf, time::SystemTime};
 
@@ -13,6 +13,21 @@ pub enum Trust {
     Trusted,
     /// It came with a folder and was not accepted: no model is told of it, and it runs no command.
     Untrusted,
+}
+
+/// What the person set for a skill, whatever its file says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Usage {
+    /// As its file says.
+    #[default]
+    Full,
+    /// A model is told of it, whatever its file says.
+    Automatic,
+    /// No model is told of it; it can be called by its name.
+    OnRequest,
+    /// It is not used at all.
+    Off,
 }
 
 /// What a skill's files are, in one number: BLAKE3 over their paths, kinds, modes and contents. Another one means
@@ -56,23 +71,15 @@ pub struct Skill {
     pub error: Option<Warning>,
     /// Whether the person answers for it.
     pub trust: Trust,
-    /// What its files are now; none where it has more or larger ones than are looked at.
+    /// What its files are now, for a skill of the session's folder that can be used; none where it has more or larger
+    /// ones than are read, and then it cannot be accepted.
     pub fingerprint: Option<Fingerprint>,
+    /// What the person set for it, see [`Catalogue::set_usage`](crate::Catalogue::set_usage).
+    pub usage: Usage,
     /// When its SKILL.md was last changed.
     pub modified: Option<SystemTime>,
     /// The one of the same name that is used in its place.
     pub shadowed_by: Option<ShadowedBy>,
-    /// What the person chose for it.
-    pub switches: Switches,
-}
-
-/// What a person chose for a skill.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Switches {
-    /// Whether it can be used at all.
-    pub on: Switch,
-    /// Whether a model is told of it; none: as its author has it.
-    pub automatic: Option<Switch>,
 }
 
 /// What took the place of a skill.
@@ -98,19 +105,19 @@ impl Skill {
             error: document.error,
             trust: Trust::Untrusted,
             fingerprint: None,
+            usage: Usage::default(),
             modified: None,
             shadowed_by: None,
-            switches: Switches::default(),
         }
     }
 
     /// Whether a model is told of it, as its author and the person have it.
     pub fn is_automatic(&self) -> bool {
-        let automatic = self
-            .switches
-            .automatic
-            .map_or(self.fields.model_invocation == Invocable::Yes, |switch| switch == Switch::On);
-        automatic && self.switches.on == Switch::On
+        match self.usage {
+            Usage::Full => self.fields.model_invocation == Invocable::Yes,
+            Usage::Automatic => true,
+            Usage::OnRequest | Usage::Off => false,
+        }
     }
 
     /// Its SKILL.md as it would be written now, unknown keys kept.

@@ -1,7 +1,7 @@
 //! `/name arguments`: a skill called by a person.
 
-use crate::{Catalogue, Invocable, Skill, Trust, Warning};
-use octo_protocol::{ApiError, Switch};
+use crate::{Catalogue, Invocable, Skill, Trust, Usage, Warning};
+use octo_protocol::ApiError;
 
 /// A skill called by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +40,12 @@ pub enum CallRefusal {
         /// Why.
         error: Warning,
     },
+    /// The person switched it off.
+    #[error("The skill {name} is switched off.")]
+    Off {
+        /// Its name.
+        name: String,
+    },
     /// It is none for people (`user-invocable: false`).
     #[error("The skill {name} is not for calling by a slash.")]
     NotForPeople {
@@ -49,12 +55,6 @@ pub enum CallRefusal {
     /// It is none of this profile.
     #[error("The skill {name} is not for this profile.")]
     NotInProfile {
-        /// Its name.
-        name: String,
-    },
-    /// The person turned it off.
-    #[error("The person turned the skill {name} off. Do not use it.")]
-    Off {
         /// Its name.
         name: String,
     },
@@ -80,9 +80,9 @@ impl From<&CallRefusal> for ApiError {
                 about("skill.unknown_near", name).arg("near", near.join(", "))
             }
             CallRefusal::Broken { name, .. } => about("skill.broken", name),
+            CallRefusal::Off { name } => about("skill.off", name),
             CallRefusal::NotForPeople { name } => about("skill.not_for_people", name),
             CallRefusal::NotInProfile { name } => about("skill.not_in_profile", name),
-            CallRefusal::Off { name } => about("skill.off", name),
             CallRefusal::Untrusted { name } => about("skill.untrusted", name),
         }
     }
@@ -117,7 +117,7 @@ impl Catalogue {
         if let Some(error) = &skill.error {
             return Err(CallRefusal::Broken { name: name(), error: error.clone() });
         }
-        if skill.switches.on == Switch::Off {
+        if skill.usage == Usage::Off {
             return Err(CallRefusal::Off { name: name() });
         }
         if !skill.fields.profiles.has(profile) {

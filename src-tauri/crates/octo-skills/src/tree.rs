@@ -11,13 +11,8 @@ use std::{
 pub const MAX_FILES: usize = 2_000;
 /// The most bytes a skill's files may have together.
 pub const MAX_BYTES: u64 = 50 << 20;
-/// The most bytes that are read to tell whether a skill changed.
-const MAX_HASHED: u64 = 16 << 20;
 /// How deep folders may lie in each other.
 const MAX_DEPTH: usize = 16;
-/// Folders that are never part of a skill.
-const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".jj", "CVS"];
-
 /// What lies in a folder, sorted by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tree {
@@ -53,7 +48,7 @@ impl Tree {
             for entry in fs::read_dir(&place)? {
                 let entry = entry?;
                 let name = entry.file_name().to_string_lossy().into_owned();
-                if VERSION_CONTROL.contains(&name.as_str()) || skip(&name) {
+                if skip(&name) {
                     continue;
                 }
                 seen += 1;
@@ -108,27 +103,38 @@ fn is_executable(_meta: &fs::Metadata) -> bool {
     false
 }
 
-/// What the files of a folder are, in one number; none where there are more or larger ones than are read, or one
+/// What the files of a folder are, in one number; none where there are more than [`MAX_FILES`] or [`MAX_BYTES`], or one
 /// cannot be read. None never equals anything that was accepted.
 pub fn fingerprint(folder: &Path) -> Option<Fingerprint> {
+    fingerprint_within(folder, &mut Allowance { files: MAX_FILES, bytes: MAX_BYTES })
+}
+
+/// How much may still be read to tell whether skills changed.
+pub(crate) struct Allowance {
+    pub files: usize,
+    pub bytes: u64,
+}
+
+pub(crate) fn fingerprint_within(folder: &Path, allowance: &mut Allowance) -> Option<Fingerprint> {
     let tree = Tree::look(folder, |_| false).ok()?;
-    if tree.is_cut || tree.bytes() > MAX_HASHED {
+    if tree.is_cut || tree.bytes() > MAX_BYTES.min(allowance.bytes) {
         return None;
     }
+    allowance.files = allowance.files.checked_sub(tree.entries.len())?;
     let mut hasher = blake3::Hasher::new();
     let mut add = |part: &[u8]| {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part);
     };
-    let mut left = MAX_HASHED;
     for entry in &tree.entries {
         add(entry.place.strip_prefix(folder).ok()?.as_os_str().as_encoded_bytes());
         match &entry.kind {
             Kind::File { executable, .. } => {
                 let mut content = Vec::new();
                 // The file may grow meanwhile: the limit holds all the same.
-                File::open(&entry.place).ok()?.take(left + 1).read_to_end(&mut content).ok()?;
-                left = left.checked_sub(content.len() as u64)?;
+                let most = allowance.bytes.saturating_add(1);
+                File::open(&entry.place).ok()?.take(most).read_to_end(&mut content).ok()?;
+                allowance.bytes = allowance.bytes.checked_sub(content.len() as u64)?;
                 add(if *executable { b"program" } else { b"file" });
                 add(&content);
             }

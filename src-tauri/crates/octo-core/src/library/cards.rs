@@ -4,7 +4,7 @@ use super::Shelf;
 use octo_protocol::{
     ApiError, SkillCaller, SkillCard, SkillFile, SkillFileKind, SkillOrigin, SkillTrust, SkillWay, Switch,
 };
-use octo_skills::{Candidate, CandidateKind, Invocable, Run, Skill, Trust, Warning};
+use octo_skills::{Candidate, CandidateKind, Invocable, Run, Skill, Trust, Usage, Warning};
 
 /// Files of a skill that are listed.
 pub(super) const FILES: usize = 200;
@@ -42,7 +42,7 @@ impl Shelf {
                 (Trust::Untrusted, None) => SkillTrust::Unseen,
                 (Trust::Untrusted, Some(_)) => SkillTrust::Changed,
             },
-            on: skill.switches.on,
+            on: if skill.usage == Usage::Off { Switch::Off } else { Switch::On },
             automatic: if skill.is_automatic() { Switch::On } else { Switch::Off },
             warnings: skill.warnings.iter().map(told).collect(),
             error: skill.error.as_ref().map(told),

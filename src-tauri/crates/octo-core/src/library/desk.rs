@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use octo_protocol::{
     ApiError, BrowserState, LibraryOfferView, PersonaKind, RemovedBy, SkillOffer, ToolView, words,
 };
-use octo_skills::{Level, Rules, Skill, Trust};
+use octo_skills::{Level, Rules, Skill, Trust, Usage};
 use octo_tools::{
     BrowserQuery, Desk, DeskAsker, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand,
     SkillPlace, ToolError,
@@ -334,11 +334,11 @@ impl HomeDesk {
 
 /// A skill on a line.
 fn line(skill: &Skill) -> String {
-    let state = match (&skill.error, skill.trust, skill.switches.on) {
+    let state = match (&skill.error, skill.trust, skill.usage) {
         (Some(_), ..) => ", cannot be read",
         (None, Trust::Untrusted, _) => ", not accepted yet",
-        (None, Trust::Trusted, octo_protocol::Switch::Off) => ", turned off",
-        (None, Trust::Trusted, octo_protocol::Switch::On) => "",
+        (None, Trust::Trusted, Usage::Off) => ", turned off",
+        (None, Trust::Trusted, Usage::Full | Usage::Automatic | Usage::OnRequest) => "",
     };
     format!("- {} ({}{state}): {}\n", skill.name, label(skill.source), skill.fields.description)
 }

@@ -1,7 +1,7 @@
 //! Expansion as a table: what is written, with which arguments, and what comes out.
 
 use super::*;
-use crate::{Fields, SkillSource, format, skill::Skill};
+use crate::{Fields, SkillOrigin, format, skill::Skill};
 use std::path::PathBuf;
 
 const FOLDER: &str = "/skills/demo";
@@ -183,7 +183,7 @@ fn the_files_beside_it_are_named() {
     };
     let skill = || {
         let document = format::read(b"Do it.", "demo");
-        Skill::new(document, SkillSource::User, folder.path().to_owned())
+        Skill::new(document, SkillOrigin::User, folder.path().to_owned())
     };
     put("SKILL.md");
     assert_eq!(expand(&skill(), &invocation("")).finish(&[]), "Do it.", "no files, no block");

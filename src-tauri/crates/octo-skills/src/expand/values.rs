@@ -7,6 +7,9 @@ use std::path::Path;
 /// What the product calls itself.
 const PRODUCT: &str = "Octo";
 
+/// The most bytes of a variable's name or an argument's number.
+const MAX_NAME: usize = 64;
+
 /// The values of one call.
 pub(super) struct Values<'a> {
     arguments: &'a str,
@@ -68,13 +71,14 @@ impl<'a> Values<'a> {
     fn look_up(&self, text: &str) -> Option<Found> {
         let rest = text.strip_prefix('$')?;
         if let Some(inner) = rest.strip_prefix('{') {
-            let (name, _) = inner.split_once('}')?;
+            let (name, _) = head(inner, MAX_NAME).split_once('}')?;
             let (_, value) = self.variables.iter().find(|(known, _)| *known == name)?;
             return Some(Found::plain(value, "${}".len() + name.len()));
         }
         if let Some(after) = rest.strip_prefix("ARGUMENTS") {
             const LENGTH: usize = "$ARGUMENTS".len();
-            if let Some((index, _)) = after.strip_prefix('[').and_then(|inner| inner.split_once(']'))
+            if let Some((index, _)) =
+                after.strip_prefix('[').and_then(|inner| head(inner, MAX_NAME).split_once(']'))
                 && let Ok(number) = index.parse::<usize>()
             {
                 let value = self.words.get(number).map_or("", String::as_str);
@@ -82,7 +86,7 @@ impl<'a> Values<'a> {
             }
             return ends_here(after).then(|| Found::argument(self.arguments, LENGTH));
         }
-        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        let digits: String = rest.chars().take(MAX_NAME).take_while(char::is_ascii_digit).collect();
         if !digits.is_empty() {
             // `$20` is a price where there are not that many arguments.
             let value = self.words.get(digits.parse::<usize>().ok()?)?;
@@ -101,10 +105,7 @@ impl<'a> Values<'a> {
     /// The `<%= key %>` at the head of the text. Whatever stands in it is a key and nothing else; one that is not
     /// known stands for nothing.
     pub(super) fn key(&self, text: &str) -> Option<Found> {
-        let (key, _) = text.strip_prefix("<%=")?.split_once("%>")?;
-        if key.len() > MAX_KEY {
-            return None;
-        }
+        let (key, _) = head(text.strip_prefix("<%=")?, MAX_KEY + "%>".len()).split_once("%>")?;
         let length = "<%=%>".len() + key.len();
         let value = self.keys.iter().find(|(known, _)| *known == key.trim()).map_or("", |(_, value)| value);
         Some(Found::plain(value, length))
@@ -132,6 +133,12 @@ impl<'a> Values<'a> {
         }
         Some(filled)
     }
+}
+
+/// The first bytes of a text. Every mark is looked for in so many bytes and no further: otherwise a text full of opened
+/// ones would be read again from each.
+fn head(text: &str, most: usize) -> &str {
+    text.split_at(text.floor_char_boundary(most)).0
 }
 
 /// Whether a name ends before this text.

@@ -21,13 +21,16 @@ const MAX_LOOKED: usize = 20_000;
 /// Hidden folders in which other programs have their skills.
 const SEARCHED: &[&str] = &[".claude", ".agents", ".octo"];
 
+/// Folders that are no part of a skill: the history of a repository, and what was fetched beside it.
+const NEVER: &[&str] = &[".git", ".hg", ".svn", ".jj", "node_modules"];
+
 /// Reads the skills in a folder: itself, or those it holds.
 pub(super) fn gather(source: &Path) -> Result<Found, InstallError> {
     let source = source.canonicalize()?;
     let mut gathering = Gathering::default();
     let mut warnings = Vec::new();
     for folder in skill_folders(&source)? {
-        let tree = Tree::look(&folder, |_| false)?;
+        let tree = Tree::look(&folder, |name| NEVER.contains(&name))?;
         if tree.is_cut {
             return Err(InstallError::TooManyFiles);
         }

@@ -1,7 +1,8 @@
 //! Where skills are found, and which of one name is used.
 
 use crate::world::{World, keys, names, put, skill};
-use octo_skills::{CallRefusal, Caller, Foreign, Reading, SkillSource, Trust, discover, fingerprint};
+use octo_protocol::SkillOrigin;
+use octo_skills::{CallRefusal, Caller, Foreign, Reading, Trust, Usage, discover, fingerprint};
 use std::{cell::RefCell, fs};
 
 #[test]
@@ -14,7 +15,7 @@ fn higher_places_win_and_the_others_are_remembered() {
     let catalogue = world.trusting();
     assert_eq!(names(catalogue.skills()), ["help", "notes"]);
     let notes = catalogue.get("notes").unwrap();
-    assert_eq!(notes.source, SkillSource::Project);
+    assert_eq!(notes.source, SkillOrigin::Project);
     assert_eq!(keys(&notes.warnings), ["skills.warning.shadows_bundled"]);
     let shadowed: Vec<_> = catalogue
         .shadowed()
@@ -23,7 +24,7 @@ fn higher_places_win_and_the_others_are_remembered() {
         .collect();
     assert_eq!(
         shadowed,
-        [(SkillSource::User, SkillSource::Project), (SkillSource::Bundled, SkillSource::Project)]
+        [(SkillOrigin::User, SkillOrigin::Project), (SkillOrigin::Bundled, SkillOrigin::Project)]
     );
     assert!(catalogue.problems().is_empty());
 }
@@ -35,7 +36,7 @@ fn what_is_not_trusted_takes_no_place_and_is_told_to_no_model() {
     skill(&world.in_project(), "recall", "Recalls, and sends it away");
     skill(&world.in_project(), "deploy", "Deploys");
     let wary = world.wary();
-    assert_eq!(wary.get("recall").unwrap().source, SkillSource::Bundled);
+    assert_eq!(wary.get("recall").unwrap().source, SkillOrigin::Bundled);
     assert_eq!(keys(&wary.get("recall").unwrap().warnings), [""; 0]);
     assert_eq!(keys(&wary.shadowed()[0].warnings), ["skills.warning.would_shadow"]);
     let told: Vec<&str> = wary.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
@@ -74,8 +75,62 @@ fn trust_is_asked_for_the_sessions_folder_only_and_by_what_the_files_are() {
     assert_eq!(fingerprint(&folder).unwrap(), with_script);
     fs::rename(folder.join("scripts/a.sh"), folder.join("scripts/b.sh")).unwrap();
     assert_ne!(fingerprint(&folder).unwrap(), with_script);
-    put(folder.join("data.bin"), vec![0; 17 << 20]);
-    assert_eq!(fingerprint(&folder), None, "more than is read");
+    fs::rename(folder.join("scripts/b.sh"), folder.join("scripts/a.sh")).unwrap();
+    put(folder.join(".git/hook"), "hidden");
+    assert_ne!(fingerprint(&folder).unwrap(), with_script, "what is hidden counts too");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        fs::remove_dir_all(folder.join(".git")).unwrap();
+        fs::set_permissions(folder.join("scripts/a.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        let executable = fingerprint(&folder).unwrap();
+        assert_ne!(executable, with_script, "so does that it can be run");
+        symlink("/etc", folder.join("link")).unwrap();
+        let linked = fingerprint(&folder).unwrap();
+        fs::remove_file(folder.join("link")).unwrap();
+        symlink("/usr", folder.join("link")).unwrap();
+        assert_ne!(fingerprint(&folder).unwrap(), linked, "and where a link leads");
+    }
+}
+
+#[test]
+fn what_is_too_big_to_be_told_apart_is_never_accepted() {
+    let world = World::new();
+    let folder = skill(&world.in_project(), "large", "d");
+    // A hole: large, and no room on the disk.
+    fs::File::create(folder.join("data.bin")).unwrap().set_len(51 << 20).unwrap();
+    let catalogue = world.trusting();
+    let large = catalogue.get("large").unwrap();
+    assert_eq!((large.trust, large.fingerprint), (Trust::Untrusted, None));
+    assert_eq!(keys(&large.warnings), ["skills.warning.too_big_to_accept"]);
+    assert!(catalogue.call("large", "general", Caller::Person).is_err());
+}
+
+#[test]
+fn what_the_person_set_goes_before_what_the_file_says() {
+    let world = World::new();
+    for name in ["full", "request", "off"] {
+        skill(&world.user(), name, "d");
+    }
+    let mut catalogue = world.trusting();
+    catalogue.set_usage(&|skill| match skill.name.as_str() {
+        "request" => Usage::OnRequest,
+        "off" => Usage::Off,
+        _ => Usage::Full,
+    });
+    let told: Vec<&str> = catalogue.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
+    assert_eq!(told, ["full"]);
+    let menu: Vec<&str> = catalogue.for_menu("general").map(|skill| skill.name.as_str()).collect();
+    assert_eq!(menu, ["full", "request"]);
+    assert!(catalogue.call("request", "general", Caller::Model).is_ok());
+    let refusal = catalogue.call("off", "general", Caller::Person).unwrap_err();
+    assert_eq!(refusal, CallRefusal::Off { name: "off".into() });
+    assert!(!catalogue.near("of").contains(&"off"));
+    let told = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let new: Vec<&str> =
+        catalogue.not_told("general", &told(&["other"])).iter().map(|skill| skill.name.as_str()).collect();
+    assert_eq!(new, ["full"]);
+    assert!(catalogue.not_told("general", &told(&["full"])).is_empty());
 }
 
 #[test]
@@ -132,14 +187,14 @@ fn other_programs_folders_are_read_when_asked_below_octos_own() {
     assert_eq!(
         all,
         [
-            ("one".to_owned(), SkillSource::ClaudeUser),
-            ("three".to_owned(), SkillSource::Project),
-            ("two".to_owned(), SkillSource::ClaudeProject)
+            ("one".to_owned(), SkillOrigin::UserClaude),
+            ("three".to_owned(), SkillOrigin::Project),
+            ("two".to_owned(), SkillOrigin::ProjectClaude)
         ]
     );
     let agents = found(Foreign { agents: Reading::On, ..Foreign::default() });
-    assert_eq!(agents[0].1, SkillSource::AgentsUser);
-    assert!(SkillSource::User.is_writable() && !SkillSource::ClaudeProject.is_writable());
+    assert_eq!(agents[0].1, SkillOrigin::UserAgents);
+    assert!(SkillOrigin::User.is_writable() && !SkillOrigin::ProjectClaude.is_writable());
 }
 
 #[test]
@@ -149,7 +204,7 @@ fn a_session_in_the_persons_home_reads_the_same_folder_once_as_the_persons() {
     let roots = octo_skills::Roots::new(None, &world.home).with_project(&world.person);
     let catalogue = discover(&roots, &|_| Trust::Untrusted);
     assert_eq!(catalogue.skills().len(), 1);
-    assert_eq!(catalogue.skills()[0].source, SkillSource::User);
+    assert_eq!(catalogue.skills()[0].source, SkillOrigin::User);
     assert_eq!((catalogue.skills()[0].trust, catalogue.shadowed().len()), (Trust::Trusted, 0));
 }
 

@@ -4,10 +4,11 @@ use crate::{
     installing::{files, zipped},
     world::{World, keys, only, put, skill},
 };
+use octo_protocol::SkillOrigin;
 use octo_protocol::{ApiError, Language, words::explain};
 use octo_skills::{
-    Inspection, InstallError, InstallSource, Invocation, InvokedFrom, OnConflict, SkillSource, expand,
-    inspect, install, listing,
+    Inspection, InstallError, InstallSource, Invocation, InvokedFrom, OnConflict, expand, inspect, install,
+    listing,
 };
 use std::{
     fs,
@@ -97,9 +98,9 @@ fn links_in_an_archive_are_left_out_and_said() {
 #[test]
 fn a_bomb_is_refused_before_and_while_it_is_unpacked() {
     let world = World::new();
-    // 60 MB of nothing, which is 60 kB packed, and says so.
+    // 51 MB of nothing, which is little packed, and says so.
     let honest = world.person.join("honest.zip");
-    let zeros = vec![0_u8; 60 << 20];
+    let zeros = vec![0_u8; 51 << 20];
     zipped(&honest, &[("good/SKILL.md", GOOD), ("good/big", &zeros)]);
     assert!(fs::metadata(&honest).unwrap().len() < 1 << 20);
     assert_eq!(refused(look(&world, &honest)), "skill.install.too_large");
@@ -203,7 +204,12 @@ fn links_out_of_a_folder_of_skills_are_refused_with_an_entry() {
     symlink(&world.person, world.in_project()).unwrap();
     let catalogue = world.trusting();
     assert_eq!(keys(catalogue.problems()), ["skills.error.root_link"]);
-    assert!(catalogue.skills().iter().all(|skill| skill.source == SkillSource::User));
+    assert!(catalogue.skills().iter().all(|skill| skill.source == SkillOrigin::User));
+}
+
+#[cfg(unix)]
+fn pipe(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
 #[cfg(unix)]
@@ -216,10 +222,17 @@ fn links_and_pipes_in_a_folder_that_is_installed_are_left_out() {
     put(world.person.join("private"), "secret");
     symlink(world.person.join("private"), source.join("good/link")).unwrap();
     symlink(&world.person, source.join("good/folder")).unwrap();
+    pipe(&source.join("good/pipe"));
     let inspection = inspect(InstallSource::Folder(&source), &world.user(), &world.trusting()).unwrap();
-    assert_eq!(keys(&inspection.warnings), ["skills.warning.link_left_out"; 2]);
+    assert_eq!(keys(&inspection.warnings), ["skills.warning.link_left_out"; 3]);
     let installed = install(&inspection.skills[0], &world.user(), OnConflict::Refuse).unwrap();
     assert_eq!(files(&installed.folder), ["SKILL.md"]);
+
+    // And one that would wait for ever to be read.
+    fs::create_dir_all(world.user().join("waits")).unwrap();
+    pipe(&world.user().join("waits/SKILL.md"));
+    let waits = world.trusting();
+    assert_eq!(waits.get("waits").unwrap().error.as_ref().unwrap().key, "skills.error.unreadable");
 }
 
 #[test]
@@ -268,10 +281,10 @@ fn one_that_takes_the_place_of_a_bundled_one_says_so_and_only_when_accepted() {
     let world = World::new();
     skill(&world.bundled, "recall-memory", "Recalls");
     skill(&world.in_project(), "recall-memory", "Recalls and sends away");
-    assert_eq!(world.wary().get("recall-memory").unwrap().source, SkillSource::Bundled);
+    assert_eq!(world.wary().get("recall-memory").unwrap().source, SkillOrigin::Bundled);
     let accepted = world.trusting();
     let skill = accepted.get("recall-memory").unwrap();
-    assert_eq!(skill.source, SkillSource::Project);
+    assert_eq!(skill.source, SkillOrigin::Project);
     assert_eq!(keys(&skill.warnings), ["skills.warning.shadows_bundled"]);
 }
 
@@ -281,6 +294,6 @@ fn a_broken_one_does_not_take_the_place_of_one_that_works() {
     skill(&world.bundled, "help", "Helps");
     put(world.user().join("help/SKILL.md"), vec![b'x'; 300 * 1024]);
     let catalogue = world.trusting();
-    assert_eq!(catalogue.get("help").unwrap().source, SkillSource::Bundled);
+    assert_eq!(catalogue.get("help").unwrap().source, SkillOrigin::Bundled);
     assert_eq!(catalogue.shadowed()[0].error.as_ref().unwrap().key, "skills.error.too_large");
 }

@@ -1,9 +1,8 @@
 //! Taking skills in: what is shown before, what is written, and that nothing is replaced unasked.
 
 use crate::world::{World, keys, put, skill};
-use octo_skills::{
-    CandidateKind, InstallError, InstallSource, OnConflict, Run, SkillSource, inspect, install,
-};
+use octo_protocol::SkillOrigin;
+use octo_skills::{CandidateKind, InstallError, InstallSource, OnConflict, Run, inspect, install};
 use std::{
     fs,
     io::Write,
@@ -19,7 +18,7 @@ pub fn zipped(path: &Path, entries: &[(&str, &[u8])]) -> PathBuf {
             zip.add_directory(folder, SimpleFileOptions::default()).unwrap();
             continue;
         }
-        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.start_file(*name, SimpleFileOptions::default().compression_level(Some(1))).unwrap();
         zip.write_all(content).unwrap();
     }
     zip.finish().unwrap();
@@ -94,13 +93,16 @@ fn what_is_in_it_is_shown_before_anything_is_written() {
     assert!(world.trusting().get("pdf-tools").is_some());
 }
 
+/// A file's name, what is in it, and which skills that is.
+type Layout<'a> = (&'a str, &'a [(&'a str, &'a [u8])], &'a [&'a str]);
+
 #[test]
 fn archives_of_every_layout() {
     let world = World::new();
     let small = |name: &str| format!("---\nname: {name}\ndescription: d\n---\nDo it.").into_bytes();
     let (one, two) = (small("one"), small("two"));
     let unnamed: &[u8] = b"Do it.";
-    let table: &[(&str, &[(&str, &[u8])], &[&str])] = &[
+    let table: &[Layout<'_>] = &[
         ("flat.zip", &[("SKILL.md", &one)], &["one"]),
         ("tidy-up-2.0.zip", &[("SKILL.md", unnamed)], &["tidy-up"]),
         ("folder.zip", &[("x/SKILL.md", &one), ("x/a.md", b"a")], &["one"]),
@@ -167,7 +169,7 @@ fn nothing_is_replaced_unasked_and_nothing_is_lost() {
     };
     let candidate = look();
     let sources: Vec<_> = candidate.conflicts.iter().map(|conflict| conflict.source).collect();
-    assert_eq!(sources, [Some(SkillSource::User), Some(SkillSource::Bundled)]);
+    assert_eq!(sources, [Some(SkillOrigin::User), Some(SkillOrigin::Bundled)]);
     let refused = install(&candidate, &world.user(), OnConflict::Refuse);
     assert!(matches!(refused, Err(InstallError::Exists(name)) if name == "notes"));
     assert_eq!(world.trusting().get("notes").unwrap().fields.description, "Mine");

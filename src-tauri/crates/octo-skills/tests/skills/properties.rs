@@ -1,11 +1,11 @@
 //! What holds for every skill anybody could write.
 
-use crate::world::{World, cases, put};
+use crate::world::{World, cases, only, put};
 use octo_skills::{
-    Fields, Invocable, Invocation, InvokedFrom, Profiles, Rules, Run, ToolGrant, Trust, discover, expand,
+    Fields, Invocable, Invocation, InvokedFrom, Level, Profiles, Rules, Run, Skill, ToolGrant, Trust, expand,
     is_name, octo_tool, read, take_apart, to_public, validate,
 };
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::RngSeed};
 use std::path::Path;
 
 /// Texts with everything in them that means something.
@@ -31,7 +31,8 @@ fn marked() -> impl Strategy<Value = String> {
         Just("\n".to_owned()),
         Just("name: x\n".to_owned()),
         Just("description: \"a\n".to_owned()),
-        any::<String>(),
+        "\\PC{0,12}",
+        any::<char>().prop_map(String::from),
     ];
     prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
 }
@@ -109,8 +110,18 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
+/// The same cases each time.
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: cases(10_000),
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(20_261_122),
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(2_560), ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn any_bytes_yield_an_entry(content in prop::collection::vec(any::<u8>(), 0..2_000), folder in any::<String>()) {
@@ -130,20 +141,16 @@ proptest! {
         prop_assert_eq!(&again.front, &parts.front);
         prop_assert_eq!(&again.body, &parts.body);
     }
+}
 
-    #[test]
-    fn expansion_never_fails_and_never_shows_the_environment(
-        body in marked(),
-        arguments in marked(),
-        trusted in any::<bool>(),
-        output in marked(),
-    ) {
-        let world = World::new();
-        put(world.in_project().join("x/SKILL.md"), format!("Begin.\n{body}"));
-        let trust = if trusted { Trust::Trusted } else { Trust::Untrusted };
-        let catalogue = discover(&world.roots(), &|_| trust);
-        let skill = &catalogue.skills()[0];
-        let secret = std::env::var("PATH").unwrap();
+#[test]
+fn expansion_never_fails_and_never_shows_the_environment() {
+    let world = World::new();
+    let skill = only(&world, "Do it.");
+    let secret = std::env::var("PATH").unwrap();
+    let trust = prop_oneof![Just(Trust::Trusted), Just(Trust::Untrusted)];
+    proptest!(config(), |(body in marked(), arguments in marked(), trust in trust, output in marked())| {
+        let skill = Skill { body, trust, ..skill.clone() };
         let invocation = Invocation {
             arguments: &arguments,
             session: "s",
@@ -151,29 +158,30 @@ proptest! {
             home: Some(Path::new("/home/ada")),
             values: &[("memories_meta", "none".to_owned())],
         };
-        let expanded = expand(skill, &invocation);
-        prop_assert!(trusted || expanded.placeholders().is_empty());
+        let expanded = expand(&skill, &invocation);
+        prop_assert!(trust == Trust::Trusted || expanded.placeholders().is_empty());
         let outputs = vec![output; expanded.placeholders().len()];
         let text = expanded.finish(&outputs);
         prop_assert!(!text.contains(&secret));
-    }
+    });
+}
 
-    #[test]
-    fn what_is_exported_keeps_the_rules_and_is_read_as_it_was(fields in fields()) {
-        let world = World::new();
-        put(world.user().join("made/SKILL.md"), "---\nname: made\n---\nDo it.");
-        let mut skill = world.trusting().skills()[0].clone();
-        skill.fields = fields;
+#[test]
+fn what_is_exported_keeps_the_rules_and_is_read_as_it_was() {
+    let world = World::new();
+    let skill = only(&world, "---\nname: made\n---\nDo it.");
+    let folder = world.person.join("made");
+    proptest!(config(), |(fields in fields())| {
+        let skill = Skill { fields, ..skill.clone() };
         let public = to_public(&skill);
         prop_assert_eq!(&public.notes, &[]);
-        let folder = world.person.join("made");
         put(folder.join("SKILL.md"), &public.text);
         let faults: Vec<_> = validate(&folder, Rules::Public)
             .into_iter()
-            .filter(|finding| finding.level == octo_skills::Level::Fault)
+            .filter(|finding| finding.level == Level::Fault)
             .collect();
         prop_assert_eq!(faults, vec![], "{}", public.text);
         let again = read(public.text.as_bytes(), "made");
         prop_assert_eq!(&again.fields, &skill.fields, "{}", public.text);
-    }
+    });
 }
