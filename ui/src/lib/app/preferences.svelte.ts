@@ -1,7 +1,6 @@
 /** Settings, models and what this Octo is, kept current. */
 import { call, asApiError } from "$lib/ipc";
 import type {
-  CommandInfo,
   ModelEntry,
   PolicyState,
   SearchProviderDraft,
@@ -22,20 +21,14 @@ class Preferences {
   version = $state("");
   home = $state("");
   systemLanguage = $state<"en" | "zh">("en");
-  commands = $state.raw<readonly CommandInfo[]>([]);
 
   /** Reads everything once and follows the changes; rejects when the core could not start. */
   async begin(): Promise<void> {
-    const [snapshot, about, commands] = await Promise.all([
-      call("app", "get_settings", {}),
-      call("app", "get_about", {}),
-      call("app", "list_commands", {}),
-    ]);
+    const [snapshot, about] = await Promise.all([call("app", "get_settings", {}), call("app", "get_about", {})]);
     this.userHome = about.user_home;
     this.version = about.version;
     this.home = about.home;
     this.systemLanguage = about.system_language.startsWith("zh") ? "zh" : "en";
-    this.commands = commands.commands;
     await this.#set({ seq: 0, snapshot });
     follow<SettingsState>({ type: "settings" }, apply, {
       state: (state) => {

@@ -1,6 +1,7 @@
 /** What the transcript shows, one row each, from a session's state. Pure; texts that stream are read by the rows. */
 import type { ApiError, BackgroundCommand, Block, CallView, Message, Note, Question, TurnView } from "$lib/ipc/types";
 import type { SessionState } from "./session";
+import { skillOfNotice } from "./skills";
 import { hitRate, totalInput } from "./spending";
 import type { Stream } from "./stream";
 
@@ -47,6 +48,8 @@ export type Row = Common &
     | { kind: "steps"; steps: readonly Step[] }
     | { kind: "ended"; commands: readonly BackgroundCommand[] }
     | { kind: "summary"; text: string; covers: number; archive: string | null }
+    /** What a skill says, or that skills came: words for the model. `name` is the skill's, where that can be told. */
+    | { kind: "instructions"; about: "skill" | "new_skills"; name: string | null; text: string }
     | { kind: "cut"; why: "truncated" | "cut" }
     | { kind: "undone" }
     | { kind: "end"; turn: TurnView; figures: TurnFigures; how: "finished" | "stopped" }
@@ -84,6 +87,7 @@ export function rowsOf(state: RowSource): readonly Row[] {
   let steps = 0;
   /** Whether the turn has no row yet: it began by itself, without words of the person. */
   let fresh = true;
+  const said: Said = { words: "", called: null };
   const add = (row: Draft, begins = false): void => {
     const undone = turn !== null && turns.get(turn)?.undone === true;
     if (undone && rows.at(-1)?.undone !== true)
@@ -110,10 +114,12 @@ export function rowsOf(state: RowSource): readonly Row[] {
       steps = 0;
       fresh = true;
       turn = message.turn;
+      said.words = "";
+      said.called = null;
     }
     addNotes(message.meta.at);
-    if (message.role === "user" && message.meta.origin === "person") addUser(message, add);
-    else steps += addBlocks(message, open.get(message.id) ?? [], state, results, rows, add);
+    if (message.role === "user" && message.meta.origin === "person") addUser(message, said, add);
+    else steps += addBlocks(message, open.get(message.id) ?? [], state, results, rows, said, add);
   }
   close();
   // A turn that failed before its first message has no message to hang on.
@@ -128,10 +134,35 @@ export function rowsOf(state: RowSource): readonly Row[] {
   return rows;
 }
 
-function addUser(message: Message, add: (row: Draft, begins: boolean) => void): void {
+/** What was said in a turn so far that may name a skill. */
+interface Said {
+  /** The person's last words. */
+  words: string;
+  /** The skill the model invoked last. */
+  called: string | null;
+}
+
+function addUser(message: Message, said: Said, add: (row: Draft, begins?: boolean) => void): void {
   const blocks = message.blocks.filter((block) => block.type !== "notice");
-  if (blocks.length === 0) return;
-  add({ kind: "user", key: message.id, message: message.id, id: message.id, blocks, at: message.meta.at }, true);
+  said.words = blocks.find((block) => block.type === "text")?.text ?? said.words;
+  if (blocks.length > 0)
+    add({ kind: "user", key: message.id, message: message.id, id: message.id, blocks, at: message.meta.at }, true);
+  message.blocks.forEach((block, index) => {
+    if (block.type === "notice") addNotice(block, `${message.id}:${index}`, message.id, said, add);
+  });
+}
+
+/** Of what Octo tells the model only skills are shown: they are instructions the person should be able to read. */
+function addNotice(
+  block: Extract<Block, { type: "notice" }>,
+  key: string,
+  message: string,
+  said: Said,
+  add: (row: Draft) => void,
+): void {
+  if (block.kind !== "skill" && block.kind !== "new_skills") return;
+  const name = block.kind === "skill" ? skillOfNotice(block.text, said.called, said.words) : null;
+  add({ kind: "instructions", key, message, about: block.kind, name, text: block.text });
 }
 
 /** Adds the blocks of a model's message (or of one Octo added); returns how many calls it makes. */
@@ -141,6 +172,7 @@ function addBlocks(
   state: RowSource,
   results: ReadonlyMap<string, string>,
   rows: Row[],
+  said: Said,
   add: (row: Draft) => void,
 ): number {
   let calls = 0;
@@ -158,6 +190,7 @@ function addBlocks(
       if (stream || text.trim() !== "") add({ kind: "reasoning", ...at, streaming: Boolean(stream), text });
     } else if (block?.type === "tool_call") {
       calls += 1;
+      if (block.name === "invoke_skill") said.called = invoked(block.arguments) ?? said.called;
       const call = state.calls.get(block.id) ?? null;
       // Its card shows what it would do.
       if (call?.state.type === "asking" && state.questions.some((question) => question.call === call.id)) continue;
@@ -180,6 +213,8 @@ function addBlocks(
       });
     } else if (block?.type === "commands_ended") {
       add({ kind: "ended", ...at, commands: block.commands });
+    } else if (block?.type === "notice") {
+      addNotice(block, at.key, message.id, said, add);
     } else if (block?.type === "summary") {
       add({ kind: "summary", ...at, text: block.text, covers: block.covers, archive: block.archive ?? null });
     }
@@ -189,6 +224,16 @@ function addBlocks(
     add({ kind: "cut", key: `${message.id}:end`, message: message.id, why: end });
   }
   return calls;
+}
+
+/** The skill a call of `invoke_skill` names; null where its arguments cannot be read. */
+function invoked(args: string): string | null {
+  try {
+    const parsed = JSON.parse(args) as { skill_name?: unknown } | null;
+    return typeof parsed?.skill_name === "string" ? parsed.skill_name : null;
+  } catch {
+    return null;
+  }
 }
 
 function worthTelling(call: CallView | null): boolean {
