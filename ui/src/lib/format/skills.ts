@@ -2,7 +2,6 @@
 import type { ApiError, SkillCard, SkillFile, SkillSuggestion } from "$lib/ipc/types";
 import { explain, language, lookUp, t, tn } from "$lib/words/words.svelte";
 import { clock, day, midnight } from "./figures";
-import { dollars } from "./models";
 
 /** What was repaired in a skill, or is wrong with it. Its words are with the page's, not with the errors'. */
 export function warningWords(warning: ApiError): string {
@@ -23,10 +22,17 @@ export function usedWords(card: SkillCard, now: number): string {
   return card.used_at === null ? t("skills.never_used") : lately(card.used_at, now);
 }
 
-/** What making a suggestion cost. */
+/** What making a suggestion cost, in whole cents. */
 export function costWords(suggestion: SkillSuggestion): string {
   if (suggestion.cost_nanos === null) return t("skills.cost_unknown");
-  return suggestion.cost_nanos < 10_000_000 ? t("skills.cost_small") : dollars(suggestion.cost_nanos);
+  const dollars = suggestion.cost_nanos / 1e9;
+  return dollars < 0.01 ? t("skills.cost_small") : `$${dollars.toFixed(2)}`;
+}
+
+/** How many of the characters that are meant to be there a text has. */
+export function lengthWords(n: number, most: number): string {
+  const written = (number: number): string => new Intl.NumberFormat(language()).format(number);
+  return t("editor.count", { n: written(n), most: written(most) });
 }
 
 /** How many files there are, and how many of them can be run. */
