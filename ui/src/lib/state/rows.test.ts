@@ -37,6 +37,42 @@ const source = (part: Partial<RowSource>): RowSource => ({
 });
 
 describe("rowsOf", () => {
+  it("folds what a skill says, with the skill's name, and nothing else Octo tells the model", () => {
+    const notice = (kind: "skill" | "new_skills" | "context", text: string): Block => ({ type: "notice", kind, text });
+    const invoke: Block = {
+      type: "tool_call",
+      id: "c1",
+      provider_id: "c1",
+      name: "invoke_skill",
+      arguments: '{"skill_name":"forms","task":"fill it"}',
+    };
+    const rows = rowsOf(
+      source({
+        messages: [
+          message("u", "t1", [{ type: "text", text: "/notes 0.9" }, notice("skill", "Do it")], "person"),
+          message("u2", "t1", [notice("skill", "Then this"), notice("context", "Today is Friday")], "person"),
+          message("m1", "t1", [invoke]),
+          message("o", "t1", [notice("skill", "Fill them"), notice("new_skills", "- review: reviews")], "octo"),
+          message("o2", "t2", [notice("skill", "Nobody named it")], "octo"),
+        ],
+        turns: [turn("t1", null), turn("t2", null)],
+      }),
+    );
+    const folds = rows.flatMap((row) => (row.kind === "instructions" ? [[row.about, row.name, row.text]] : []));
+    expect(folds).toEqual([
+      ["skill", "notes", "Do it"],
+      ["skill", "notes", "Then this"],
+      ["skill", "forms", "Fill them"],
+      ["new_skills", null, "- review: reviews"],
+      ["skill", null, "Nobody named it"],
+    ]);
+    expect(rows.map((row) => row.kind).slice(0, 2)).toEqual(["user", "instructions"]);
+    expect(new Set(rows.map((row) => row.key)).size).toBe(rows.length);
+    // The words of the person are theirs alone.
+    const user = rows.find((row) => row.kind === "user");
+    expect(user?.kind === "user" && user.blocks).toEqual([{ type: "text", text: "/notes 0.9" }]);
+  });
+
   it("shows ends of background commands, and begins a turn with them where nobody said anything", () => {
     const ended: BackgroundCommand = {
       handle: "h1",
