@@ -12,6 +12,20 @@ const [out = "pictures", ...wanted] = process.argv.slice(2);
 /** The moment the recordings were made at, so that "today" is in the pictures. */
 const NOW = new Date("2026-11-21T14:02:48Z");
 
+/** Opens a page of the sidebar, which is closed in a narrow window. */
+async function open(page, name) {
+  const button = page.getByTestId(`open-${name}`);
+  if (!(await button.isVisible())) await page.locator(".side-open").first().click();
+  await button.click();
+  await page.waitForSelector(".library-split");
+}
+
+/** Opens what only a narrow window hides. */
+async function one(page, id) {
+  const button = page.getByTestId(id);
+  if (await button.isVisible()) await button.click();
+}
+
 const scenes = {
   main: { fake: "main" },
   permission: { fake: "permission" },
@@ -80,6 +94,132 @@ const scenes = {
       await page.getByTestId("trash-row").first().click();
       await page.getByTestId("trash-row").nth(1).getByRole("checkbox").click();
       await page.waitForSelector(".trash-text");
+    },
+  },
+  skills: {
+    fake: "main",
+    async act(page) {
+      await open(page, "skills");
+      await one(page, "suggestions-open");
+      await page.waitForSelector('[data-testid="suggestion-detail"] .diff');
+    },
+  },
+  "suggestion-edit": {
+    fake: "main",
+    async act(page) {
+      await open(page, "skills");
+      await one(page, "suggestions-open");
+      await page.getByTestId("suggestion-row").nth(1).click();
+      await page.getByTestId("suggestion-edit").click();
+    },
+  },
+  skill: {
+    fake: "main",
+    async act(page) {
+      await open(page, "skills");
+      await page.locator('[data-skill="release-notes"] [data-row-open]').click();
+      await page.waitForSelector(".skill-preview");
+    },
+  },
+  "skill-history": {
+    fake: "main",
+    async act(page) {
+      await open(page, "skills");
+      await page.locator('[data-skill="release-notes"] [data-row-open]').click();
+      await page.getByTestId("skill-version").click();
+      await page.getByTestId("skill-put-back").scrollIntoViewIfNeeded();
+    },
+  },
+  "skill-unseen": {
+    fake: "main",
+    async act(page) {
+      await open(page, "skills");
+      await page.locator('[data-skill="deploy-preview"] [data-row-open]').click();
+      await page.waitForSelector('[data-testid="skill-waits"]');
+    },
+  },
+  "skill-edit": {
+    fake: "main",
+    async act(page) {
+      await open(page, "skills");
+      await page.locator('[data-skill="release-notes"] [data-row-open]').click();
+      await page.getByTestId("skill-edit").click();
+      await page.getByTestId("skill-text-form-preview").click();
+    },
+  },
+  "skill-import": {
+    fake: "main",
+    async act(page) {
+      await open(page, "skills");
+      await page.getByTestId("import-open").click();
+      await page.getByTestId("import-from").fill("https://github.com/example/skills");
+      await page.getByTestId("import-look").click();
+      await page.waitForSelector('[data-testid="import-skill"] .diff');
+    },
+  },
+  "skills-none": {
+    fake: "main",
+    query: "&no-skills",
+    async act(page) {
+      await open(page, "skills");
+      await page.getByTestId("skill-sources-yours").click();
+    },
+  },
+  memory: {
+    fake: "main",
+    async act(page) {
+      await open(page, "memory");
+      await page.getByTestId("memory-row").first().click();
+      await page.waitForSelector(".memory-text");
+    },
+  },
+  "memory-edit": {
+    fake: "main",
+    async act(page) {
+      await open(page, "memory");
+      await page.getByTestId("memory-row").first().click();
+      await page.getByTestId("memory-edit").click();
+      await page.getByTestId("memory-text").fill("- no unwrap\n".repeat(500));
+    },
+  },
+  persona: {
+    fake: "main",
+    async act(page) {
+      await open(page, "memory");
+      await page.locator('[data-kind="soul"]').click();
+      await page.waitForSelector(".memory-text");
+    },
+  },
+  "memory-none": {
+    fake: "main",
+    async act(page) {
+      await open(page, "memory");
+      await page.getByTestId("memory-search").fill("nothing like this");
+      await page.waitForSelector(".library-none");
+    },
+  },
+  knowledge: {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("open-settings").click();
+      await page.locator('[data-page="knowledge"]').click();
+      await page.getByTestId("library-sub-agents").fill("9");
+      await page.getByTestId("library-sub-agents").press("Enter");
+    },
+  },
+  "slash-skills": {
+    fake: "main",
+    async act(page) {
+      await page.getByTestId("composer").fill("/re");
+      await page.waitForSelector(".slash-menu .menu-item");
+    },
+  },
+  "slash-wanted": {
+    fake: "main",
+    async act(page) {
+      await page.getByTestId("composer").fill("/release-notes ");
+      await page.waitForSelector('[data-testid="argument-hint"]');
     },
   },
   "usage-table": {

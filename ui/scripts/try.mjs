@@ -185,6 +185,50 @@ await page.keyboard.press("Enter");
 await page.waitForTimeout(250);
 ok("no with reason", (await page.getByTestId("question").count()) === 0);
 await page.close();
+// skills and memories
+page = await open("main", "&fast");
+await page.getByTestId("open-skills").click();
+await page.waitForSelector('[data-testid="suggestion-detail"] .diff');
+ok("suggestions are counted", (await page.getByTestId("open-skills").innerText()).includes("2"));
+await page.getByTestId("suggestion-accept").click();
+await page.waitForFunction(() => document.querySelectorAll("[data-testid=suggestion-row]").length === 1);
+ok("an accepted suggestion is gone", true);
+await page.getByTestId("skill-search").fill("preview");
+await page.locator('[data-skill="deploy-preview"] [data-row-open]').focus();
+await page.keyboard.press("Enter");
+await page.waitForSelector('[data-testid="skill-waits"]');
+await page.getByTestId("skill-accept").click();
+await page.getByTestId("skill-use").click();
+await page.waitForSelector('[data-testid="argument-hint"], [data-testid="new-folder"]');
+ok(
+  "a skill is used in a new session",
+  (await page.getByTestId("composer").inputValue()) === "/deploy-preview ",
+  await page.getByTestId("composer").inputValue(),
+);
+await page.getByTestId("composer").fill("/rln");
+await page.waitForSelector(".slash-menu .menu-item");
+ok(
+  "letters find a skill",
+  (await page.locator(".slash-menu .menu-item").first().innerText()).includes("/release-notes"),
+);
+await page.keyboard.press("Tab");
+await page.waitForSelector('[data-testid="argument-hint"]');
+ok("its argument is hinted at", (await page.getByTestId("argument-hint").innerText()).endsWith("tag"));
+await page.getByTestId("composer").fill("");
+await page.getByTestId("open-memory").click();
+await page.getByTestId("memory-row").first().click();
+await page.getByTestId("memory-edit").click();
+await page.getByTestId("memory-text").fill("- written by hand");
+await page.getByTestId("memory-text-form-preview").click();
+ok("a memory is previewed", (await page.locator(".md-preview li").innerText()) === "written by hand");
+await page.getByTestId("memory-save").click();
+await page.waitForSelector('[data-testid="memory-delete"]');
+await page.getByTestId("memory-delete").click();
+await page.waitForFunction(() => document.querySelectorAll("[data-testid=memory-row]").length === 2);
+await page.locator("[data-testid=toast] .acc").last().click();
+await page.waitForFunction(() => document.querySelectorAll("[data-testid=memory-row]").length === 3);
+ok("a deleted memory comes back", true);
+await page.close();
 // money: a suggestion, what a turn used, a switch with its price, a used-up budget, the usage page
 page = await open("compacted", "&fast");
 const field = page.getByTestId("composer");

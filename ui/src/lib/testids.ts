@@ -12,11 +12,14 @@ export const testids = {
   suggestion: "suggestion",
   suggestionTake: "suggestion-take",
   subAgent: "sub-agent",
+  argumentHint: "argument-hint",
   // sidebar
   sessionRow: "session-row",
   newSession: "new-session",
   search: "search",
   openSettings: "open-settings",
+  openSkills: "open-skills",
+  openMemory: "open-memory",
   // transcript
   transcript: "transcript",
   userMessage: "user-message",
@@ -34,6 +37,8 @@ export const testids = {
   commandEnded: "command-ended",
   summary: "summary",
   summaryBody: "summary-body",
+  skillFold: "skill-fold", // skills that came meanwhile, folded
+  skillFoldBody: "skill-fold-body",
   notCompacted: "not-compacted",
   // questions
   question: "question",
@@ -228,6 +233,75 @@ export const testids = {
   trashKeepBoth: "trash-keep-both",
   trashDays: "trash-days",
   trashSize: "trash-size",
+  // skills
+  skills: "skills",
+  skillSearch: "skill-search",
+  skillSources: "skill-sources", // its parts: skill-sources-all, skill-sources-yours, skill-sources-folder, skill-sources-bundled
+  skillFolder: "skill-folder",
+  skillPropose: "skill-propose",
+  skillNew: "skill-new",
+  skillRow: "skill-row", // which one: data-skill, data-origin
+  skillOn: "skill-on",
+  skillAutomatic: "skill-automatic",
+  skillDetail: "skill-detail",
+  skillWaits: "skill-waits", // it came with a folder and was not accepted
+  skillAccept: "skill-accept",
+  skillUse: "skill-use",
+  skillExport: "skill-export",
+  skillDelete: "skill-delete",
+  skillForm: "skill-form", // its parts: skill-form-preview, skill-form-text
+  skillSource: "skill-source", // the SKILL.md as it is written
+  skillEdit: "skill-edit",
+  skillEditDrop: "skill-edit-drop",
+  skillText: "skill-text",
+  skillSave: "skill-save",
+  skillMeanwhile: "skill-meanwhile",
+  skillVersion: "skill-version",
+  skillVersionForm: "skill-version-form", // its parts: skill-version-form-difference, skill-version-form-text
+  skillPutBack: "skill-put-back",
+  suggestionsOpen: "suggestions-open", // in narrow windows
+  suggestionRow: "suggestion-row",
+  suggestionDetail: "suggestion-detail",
+  suggestionText: "suggestion-text",
+  suggestionAccept: "suggestion-accept",
+  suggestionEdit: "suggestion-edit",
+  suggestionDiscard: "suggestion-discard",
+  suggestionNever: "suggestion-never",
+  importOpen: "import-open",
+  skillImport: "skill-import",
+  importFrom: "import-from",
+  importLook: "import-look",
+  importFolder: "import-folder",
+  importArchive: "import-archive",
+  importSkill: "import-skill", // which one: data-skill
+  importInstall: "import-install",
+  // memories
+  memory: "memory",
+  memorySearch: "memory-search",
+  memoryRemember: "memory-remember",
+  memoryNew: "memory-new",
+  memoryRow: "memory-row", // which one: data-file
+  memoryDetail: "memory-detail",
+  memoryEdit: "memory-edit",
+  memoryTopic: "memory-topic",
+  memoryDescription: "memory-description",
+  memoryText: "memory-text",
+  memorySave: "memory-save",
+  memoryDrop: "memory-drop",
+  memoryDelete: "memory-delete",
+  memoryConflict: "memory-conflict",
+  memoryKeep: "memory-keep",
+  memoryTake: "memory-take",
+  personaRow: "persona-row", // which one: data-kind
+  personaDetail: "persona-detail",
+  personaEdit: "persona-edit",
+  personaText: "persona-text",
+  personaSave: "persona-save",
+  personaReset: "persona-reset",
+  libraryPropose: "library-propose",
+  libraryOthers: "library-others",
+  libraryRemember: "library-remember",
+  librarySubAgents: "library-sub-agents",
   // clear screens
   startFailure: "start-failure",
   toast: "toast",

@@ -106,7 +106,6 @@ pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
         NoticeKind::Interrupted => "interrupted",
         NoticeKind::Loop => "loop",
         NoticeKind::Compaction => "compaction",
-        NoticeKind::Skill => "skill",
         NoticeKind::NewSkills => "new-skills",
         NoticeKind::Fork => "fork",
     };

@@ -181,8 +181,6 @@ pub enum NoticeKind {
     Loop,
     /// What was said so far is to be summed up.
     Compaction,
-    /// The instructions of a skill the person asked for.
-    Skill,
     /// Skills that came while the session ran.
     NewSkills,
     /// From here on a sub-agent works on a part of the task, and by what instructions.

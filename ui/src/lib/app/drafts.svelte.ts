@@ -1,6 +1,7 @@
 /** What was typed and attached and not sent, per session. The core keeps it, so that it is there after a restart. */
 import { asApiError, call } from "$lib/ipc";
 import type { Draft as KeptDraft } from "$lib/ipc/types";
+import { commanded } from "$lib/state/skills";
 import { type Attachment, isAttachment } from "./attachments";
 import { toasts } from "./toasts.svelte";
 
@@ -12,6 +13,8 @@ export class Draft {
   attachments = $state.raw<readonly Attachment[]>([]);
   /** What the core has, as JSON; null until that is known. */
   #kept: string | null = null;
+  /** The command that heads it once what the core kept is there. */
+  #command: string | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -25,6 +28,15 @@ export class Draft {
     this.#kept = JSON.stringify({ text: kept.text, attachments });
     this.text = kept.text + this.text;
     this.attachments = [...attachments, ...this.attachments];
+    if (this.#command !== null) this.head(this.#command);
+  }
+
+  /** Puts a command before what was typed; another one that stands there goes. */
+  head(command: string): void {
+    this.#command = this.#kept === null ? command : null;
+    if (this.#kept === null) return;
+    this.text = commanded(command, this.text);
+    this.changed();
   }
 
   /** Notes that it changed. */

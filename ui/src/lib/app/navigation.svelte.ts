@@ -1,15 +1,19 @@
 /** What is on screen. */
 import { Conversation } from "./conversation.svelte";
+import { newDraft } from "./drafts.svelte";
 import { library } from "./library.svelte";
+import { preferences } from "./preferences.svelte";
 
 /** The pages of settings. */
-export type SettingsPage = "models" | "general" | "behaviour" | "rules" | "browser" | "about";
+export type SettingsPage = "models" | "general" | "behaviour" | "rules" | "browser" | "knowledge" | "about";
 
 /** A place in the window. */
 export type Place =
   | { page: "welcome" }
-  | { page: "new" }
+  | { page: "new"; folder: string | null }
   | { page: "session"; conversation: Conversation }
+  | { page: "skills" }
+  | { page: "memory" }
   | { page: "usage" }
   | { page: "trash" }
   | { page: "settings"; section: SettingsPage };
@@ -18,7 +22,7 @@ export type Place =
 const LAST = "octo.last-session";
 
 class Navigation {
-  place = $state.raw<Place>({ page: "new" });
+  place = $state.raw<Place>({ page: "new", folder: null });
   sideOpen = $state(true);
   /** Raised to put the focus into the search field. */
   searchAsked = $state(0);
@@ -43,14 +47,31 @@ class Navigation {
     if (message) conversation.jumpWhenOpen(message);
   }
 
-  fresh(): void {
+  /** A session that is not started yet, in a folder where one is meant. */
+  fresh(folder: string | null = null): void {
     this.#leave();
-    this.place = { page: "new" };
+    this.place = { page: "new", folder };
+  }
+
+  /** A session that is not started yet, with a command at the start of its message. */
+  command(name: string, folder: string | null): void {
+    newDraft().head(name);
+    this.fresh(folder);
   }
 
   welcome(): void {
     this.#leave();
     this.place = { page: "welcome" };
+  }
+
+  skills(): void {
+    this.#leave();
+    this.place = { page: "skills" };
+  }
+
+  memory(): void {
+    this.#leave();
+    this.place = { page: "memory" };
   }
 
   usage(): void {
@@ -89,6 +110,13 @@ class Navigation {
   /** Opens or closes the sidebar; in narrow windows it starts closed. */
   toggleSide(): void {
     this.sideOpen = !this.sideOpen;
+  }
+
+  /** The folder of the session on screen, else of the one that was open last, else the one used last. */
+  get folder(): string | null {
+    const last = localStorage.getItem(LAST);
+    const known = library.sessions.find((info) => info.id === (this.current?.id ?? last));
+    return known?.folder ?? preferences.settings?.recent_folders[0] ?? null;
   }
 
   /** The session on screen. */

@@ -1,9 +1,9 @@
 /** Settings, models and what this Octo is, kept current. */
 import { call, asApiError } from "$lib/ipc";
 import type {
-  CommandInfo,
   ModelEntry,
   PolicyState,
+  ProfileInfo,
   SearchProviderDraft,
   SearchProviderKind,
   SettingsPatch,
@@ -22,20 +22,17 @@ class Preferences {
   version = $state("");
   home = $state("");
   systemLanguage = $state<"en" | "zh">("en");
-  commands = $state.raw<readonly CommandInfo[]>([]);
+  /** The profiles a session can start with. */
+  profiles = $state.raw<readonly ProfileInfo[]>([]);
 
   /** Reads everything once and follows the changes; rejects when the core could not start. */
   async begin(): Promise<void> {
-    const [snapshot, about, commands] = await Promise.all([
-      call("app", "get_settings", {}),
-      call("app", "get_about", {}),
-      call("app", "list_commands", {}),
-    ]);
+    const [snapshot, about] = await Promise.all([call("app", "get_settings", {}), call("app", "get_about", {})]);
+    void this.readProfiles();
     this.userHome = about.user_home;
     this.version = about.version;
     this.home = about.home;
     this.systemLanguage = about.system_language.startsWith("zh") ? "zh" : "en";
-    this.commands = commands.commands;
     await this.#set({ seq: 0, snapshot });
     follow<SettingsState>({ type: "settings" }, apply, {
       state: (state) => {
@@ -45,6 +42,15 @@ class Preferences {
       ended: () => undefined,
       fault: (error) => toasts.fail(error),
     });
+  }
+
+  /** Looks which profiles there are: the person may have written one. */
+  async readProfiles(): Promise<void> {
+    try {
+      this.profiles = (await call("app", "list_profiles", {})).profiles;
+    } catch (error) {
+      toasts.fail(asApiError(error));
+    }
   }
 
   /** Resolves when the words of its language are there. */

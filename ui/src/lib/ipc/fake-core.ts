@@ -4,6 +4,7 @@ import { type SessionState, apply as applySession } from "$lib/state/session";
 import { nothing } from "$lib/state/spending";
 import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
+import { FakeLibrary } from "./fake-library";
 import { FakeRules } from "./fake-rules";
 import { FakeTrash } from "./fake-trash";
 import { factsOf, fakePresets, fakeServers } from "./fake-models";
@@ -34,6 +35,7 @@ const failure = (key: string, args: Record<string, string> = {}): ApiError => ({
 let ids = 0;
 const newId = (): string => (++ids).toString(16).padStart(32, "f");
 
+const LIBRARY = { other_agents: "on", propose: "on", remember: "on", sub_agents: 3 } as const;
 const TRASH = { days: 30, bytes: 5 * 1024 ** 3 };
 
 export class FakeCore {
@@ -48,6 +50,10 @@ export class FakeCore {
   readonly #seqs = new Map<string, number>();
   readonly #time = new FakeTime(new URLSearchParams(location.search).has("full") ? "beyond" : "within");
   readonly #trash = new FakeTrash((totals) => this.#emit({ type: "trash" }, { type: "trash_changed", totals }));
+  readonly library = new FakeLibrary(
+    (state) => this.publish("library", { type: "library", state }),
+    (what, back) => this.#trash.put(what, back),
+  );
   readonly #rules = new FakeRules((policy) => this.publish("settings", { type: "policy", policy }));
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   #settings: SettingsSnapshot;
@@ -98,6 +104,7 @@ export class FakeCore {
               })),
               browser: { type: "automatic" },
               sub_agents: 3,
+              library: LIBRARY,
               welcomed: false,
             },
             models: [],
@@ -111,6 +118,7 @@ export class FakeCore {
       settings: {
         // Recorded before there was one.
         ...{ trash: TRASH, browser: { type: "automatic" as const }, sub_agents: 3 },
+        ...{ trash: TRASH, library: LIBRARY, browser: { type: "automatic" as const } },
         ...this.#settings.settings,
         ...(language === "en" || language === "zh" ? { language } : {}),
         ...(theme === "light" || theme === "dark" ? { theme } : {}),
@@ -138,6 +146,7 @@ export class FakeCore {
       const seq = this.#seqs.get(name) ?? 0;
       return [{ type: "snapshot", snapshot: { topic: "trash", seq, totals: this.#trash.totals } }];
     }
+    if (name === "library") return [{ type: "snapshot", snapshot: { topic: "library", state: this.library.state } }];
     if (name === "browser") return [{ type: "snapshot", snapshot: { topic: "browser", state: this.browser.state } }];
     const state = this.#states.get(name);
     if (state) {
@@ -246,6 +255,8 @@ export class FakeCore {
       if (request.domain === "ledger") return Promise.resolve(this.#ledger(request.call));
       if (request.domain === "policy") return Promise.resolve(this.#rules.answer(request.call));
       if (request.domain === "time") return Promise.resolve(this.#timeMachine(request.call));
+      if (request.domain === "skills") return Promise.resolve(this.library.skills(request.call));
+      if (request.domain === "memory") return Promise.resolve(this.library.memory(request.call));
       if (request.domain === "browser") {
         const answer = this.browser.answer(request.call);
         if (request.call.type === "choose_browser")
@@ -545,10 +556,21 @@ export class FakeCore {
         return { version: "0.1.0", home: "/home/mei/.octo", user_home: "/home/mei", system_language: "en" };
       case "list_commands":
         return {
-          commands: ["new", "model", "mode", "undo", "redo", "help", "stop"].map((name) => ({
-            name,
-            argument: name === "model" ? "name" : name === "mode" ? "ask | ask-risky | autonomous" : "",
-          })),
+          commands: [
+            ...["new", "model", "mode", "undo", "redo", "help", "stop"].map((name) => ({
+              name,
+              description: null,
+              argument: name === "model" ? "name" : name === "mode" ? "ask | ask-risky | autonomous" : "",
+            })),
+            ...this.library.commands(call.folder),
+          ],
+        };
+      case "list_profiles":
+        return {
+          profiles: [
+            { profile: "general", description: null },
+            { profile: "coding", description: null },
+          ],
         };
       case "put_blob": {
         const blob = newId().repeat(2);
@@ -615,6 +637,7 @@ function emptyState(info: SessionInfo): SessionState {
     stopping: false,
     trouble: null,
     page: null,
+    fork: null,
   };
 }
 

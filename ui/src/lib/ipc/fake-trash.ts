@@ -69,6 +69,22 @@ export class FakeTrash {
     return sum(this.#entries);
   }
 
+  /** How what was put here from its own page comes back there. */
+  readonly #ways = new Map<string, () => void>();
+  #put = 100_000;
+
+  /** Takes what was deleted from its own page. */
+  put(what: Pick<TrashEntry, "kind" | "name" | "folder" | "size">, back: () => void): void {
+    const form = what.kind === "skill" ? ("folder" as const) : ("file" as const);
+    const made = {
+      ...entry(this.#put++, { ...what, form, who: "person", command: null, project: null }),
+      at: Date.now(),
+    };
+    this.#ways.set(made.id, back);
+    this.#entries = [made, ...this.#entries];
+    this.#changed(this.totals);
+  }
+
   #remove(ids: readonly string[]): void {
     this.#entries = this.#entries.filter((known) => !ids.includes(known.id));
     this.#changed(this.totals);
@@ -107,6 +123,7 @@ export class FakeTrash {
           const found = this.#entries.find((known) => known.id === wanted);
           const there = found && call.to === null ? present(found) : null;
           if (there && call.on_conflict === "ask") return { type: "taken", id: wanted, present: there };
+          this.#ways.get(wanted)?.();
           return { type: "done", id: wanted, at: found?.folder ?? "" };
         });
         this.#remove(outcomes.flatMap((outcome) => (outcome.type === "done" ? outcome.id : [])));

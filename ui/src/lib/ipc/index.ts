@@ -12,6 +12,8 @@ import type {
   HostRequest,
   LedgerReplies,
   LedgerRequest,
+  MemoryReplies,
+  MemoryRequest,
   ModelReplies,
   ModelRequest,
   PolicyReplies,
@@ -19,6 +21,8 @@ import type {
   Request,
   SessionReplies,
   SessionRequest,
+  SkillReplies,
+  SkillRequest,
   TimeReplies,
   TimeRequest,
   Topic,
@@ -51,6 +55,8 @@ interface Requests {
   time: TimeRequest;
   policy: PolicyRequest;
   browser: BrowserRequest;
+  skills: SkillRequest;
+  memory: MemoryRequest;
 }
 interface Replies {
   sessions: SessionReplies;
@@ -61,6 +67,8 @@ interface Replies {
   time: TimeReplies;
   policy: PolicyReplies;
   browser: BrowserReplies;
+  skills: SkillReplies;
+  memory: MemoryReplies;
 }
 type Domain = keyof Requests;
 type Named<D extends Domain, T> = Extract<Requests[D], { type: T }>;

@@ -16,6 +16,7 @@ export function apply(state: BrowserState | null, update: Update): Outcome<Brows
     case "billed":
     case "policy":
     case "page":
+    case "library":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { commandsFor, composing, normalised, recall } from "./composing";
+import { argumentHint, commandsFor, composing, normalised, recall } from "./composing";
 
-const commands = ["new", "model", "mode", "help", "stop"].map((name) => ({ name, argument: "" }));
+const commands = ["new", "model", "mode", "help", "stop"].map((name) => ({ name, description: null, argument: "" }));
+const skills = ["release-notes", "mode-check", "pdf-forms"].map((name) => ({
+  name,
+  description: "What it does",
+  argument: name === "release-notes" ? "tag" : "",
+}));
 
 describe("composing", () => {
   it("makes a slash of what Chinese keyboards write, at the start only", () => {
@@ -18,6 +23,24 @@ describe("composing", () => {
     expect(names("/el")).toEqual(["model", "help"]);
     expect(names("/model ")).toBeNull();
     expect(names("a /mo")).toBeNull();
+  });
+
+  it("finds skills by letters, and Octo's own commands first of equally near ones", () => {
+    const names = (text: string) => commandsFor(text, [...skills, ...commands])?.map((command) => command.name) ?? null;
+    expect(names("/mo")).toEqual(["model", "mode", "mode-check"]);
+    expect(names("/rn")).toEqual(["release-notes"]);
+    expect(names("/notes")).toEqual(["release-notes"]);
+    expect(names("/PDF")).toEqual(["pdf-forms"]);
+    expect(names("/mode-check")).toEqual(["mode-check"]);
+    expect(names("/zzz")).toEqual([]);
+  });
+
+  it("hints at the argument of a command until one is typed", () => {
+    expect(argumentHint("/release-notes ", skills)).toBe("tag");
+    expect(argumentHint("/release-notes", skills)).toBeNull();
+    expect(argumentHint("/release-notes 0.9", skills)).toBeNull();
+    expect(argumentHint("/pdf-forms ", skills)).toBeNull();
+    expect(argumentHint("/unknown ", skills)).toBeNull();
   });
 
   it("leaves keys to the input method, also where only code 229 tells", () => {

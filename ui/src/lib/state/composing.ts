@@ -1,19 +1,34 @@
 /** Rules of the message field. Pure. */
 import type { CommandInfo } from "$lib/ipc/types";
+import { nearness } from "./fuzzy";
 
 /** A full-width slash or enumeration comma at the start is what a Chinese keyboard makes of `/`. */
 export function normalised(text: string): string {
   return /^[／、]/.test(text) ? `/${text.slice(1)}` : text;
 }
 
-/** The commands that fit what is typed; null when the text is not (or no longer) the name of one. */
+/**
+ * The commands that fit what is typed, the nearest first; null when the text is not (or no longer) the name of one.
+ * Of equally near ones Octo's own, which have no words of their own, come before skills.
+ */
 export function commandsFor(text: string, commands: readonly CommandInfo[]): readonly CommandInfo[] | null {
-  const typed = /^\/([\w-]*)$/.exec(text)?.[1]?.toLowerCase();
+  const typed = /^\/([\p{L}\p{N}_:.-]*)$/u.exec(text)?.[1]?.toLowerCase();
   if (typed === undefined) return null;
-  // The one that is written out comes first, though another may begin with it.
-  const fit = (name: string): number =>
-    name === typed ? 0 : name.startsWith(typed) ? 1 : name.includes(typed) ? 2 : 3;
-  return commands.filter(({ name }) => fit(name) < 3).toSorted((a, b) => fit(a.name) - fit(b.name));
+  const own = (command: CommandInfo): number => (command.description === null ? 0 : 1);
+  return commands
+    .flatMap((command) => {
+      const near = nearness(typed, command.name.toLowerCase());
+      return near === null ? [] : [{ command, near }];
+    })
+    .toSorted((a, b) => b.near - a.near || own(a.command) - own(b.command))
+    .map(({ command }) => command);
+}
+
+/** The hint for the argument of the command that is written out and still has none; null when there is nothing to say. */
+export function argumentHint(text: string, commands: readonly CommandInfo[]): string | null {
+  const name = /^\/(\S+) $/.exec(text)?.[1];
+  const hint = commands.find((command) => command.name === name)?.argument ?? "";
+  return hint === "" ? null : hint;
 }
 
 /** Whether a key event belongs to an input method that is composing. Code 229 is what some send without the flag. */

@@ -49,6 +49,7 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
     case "policy":
     case "browser":
     case "page":
+    case "library":
       return { type: "applied", state };
     case "trouble": {
       if (!state) return { type: "applied", state };

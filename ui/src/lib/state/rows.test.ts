@@ -37,6 +37,20 @@ const source = (part: Partial<RowSource>): RowSource => ({
 });
 
 describe("rowsOf", () => {
+  it("shows skills that came meanwhile, and nothing else Octo tells the model", () => {
+    const notice = (kind: "new_skills" | "context", text: string): Block => ({ type: "notice", kind, text });
+    const blocks: Block[] = [
+      notice("context", "Today is Friday"),
+      notice("new_skills", "- review: reviews"),
+      { type: "text", text: "go on" },
+    ];
+    const rows = rowsOf(source({ messages: [message("u", "t1", blocks, "person")], turns: [turn("t1", null)] }));
+    expect(rows.map((row) => row.kind)).toEqual(["user", "new_skills"]);
+    expect(rows[0]?.kind === "user" && rows[0].blocks).toEqual([{ type: "text", text: "go on" }]);
+    expect(rows[1]?.kind === "new_skills" && rows[1].text).toBe("- review: reviews");
+    expect(new Set(rows.map((row) => row.key)).size).toBe(rows.length);
+  });
+
   it("shows ends of background commands, and begins a turn with them where nobody said anything", () => {
     const ended: BackgroundCommand = {
       handle: "h1",

@@ -46,6 +46,8 @@ export type Row = Common &
     | { kind: "reasoning"; id: string; index: number; streaming: boolean; text: string }
     | { kind: "steps"; steps: readonly Step[] }
     | { kind: "ended"; commands: readonly BackgroundCommand[] }
+    /** What the model was told of skills that came meanwhile. */
+    | { kind: "new_skills"; text: string }
     | { kind: "summary"; text: string; covers: number; archive: string | null }
     | { kind: "cut"; why: "truncated" | "cut" }
     | { kind: "undone" }
@@ -133,10 +135,15 @@ function isTask(message: Message): boolean {
   return message.blocks.some((block) => block.type === "notice" && block.kind === "fork");
 }
 
-function addUser(message: Message, add: (row: Draft, begins: boolean) => void): void {
+function addUser(message: Message, add: (row: Draft, begins?: boolean) => void): void {
   const blocks = message.blocks.filter((block) => block.type !== "notice");
-  if (blocks.length === 0) return;
-  add({ kind: "user", key: message.id, message: message.id, id: message.id, blocks, at: message.meta.at }, true);
+  if (blocks.length > 0)
+    add({ kind: "user", key: message.id, message: message.id, id: message.id, blocks, at: message.meta.at }, true);
+  // Of what Octo tells the model only this is shown: skills are instructions the person should be able to read.
+  message.blocks.forEach((block, index) => {
+    if (block.type === "notice" && block.kind === "new_skills")
+      add({ kind: "new_skills", key: `${message.id}:${index}`, message: message.id, text: block.text });
+  });
 }
 
 /** Adds the blocks of a model's message (or of one Octo added); returns how many calls it makes. */

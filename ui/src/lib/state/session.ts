@@ -129,6 +129,7 @@ export function apply(state: SessionState | null, update: Update): Outcome<Sessi
     case "billed":
     case "policy":
     case "browser":
+    case "library":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

@@ -32,6 +32,7 @@ export function apply(state: SettingsState | null, update: Update): Outcome<Sett
     case "billed":
     case "browser":
     case "page":
+    case "library":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

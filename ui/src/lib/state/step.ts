@@ -19,6 +19,7 @@ export type Doing =
   | "invoked"
   | "delegated"
   | `browser_${BrowserDeed}`
+  | "installed"
   | "called";
 
 /** When it does it: not yet, now, or it is over. */
@@ -51,6 +52,8 @@ export function doing(view: ToolView | null): Doing {
       return "asked";
     case "skill":
       return "invoked";
+    case "library_offer":
+      return "installed";
     case "sub_agent":
       return "delegated";
     case "browser":
@@ -94,6 +97,7 @@ export const stepIcons: Record<Doing, IconName> = {
   browser_dialog: "chat",
   browser_wait: "history",
   browser_script: "terminal",
+  installed: "skills",
   called: "box",
 };
 
@@ -167,6 +171,8 @@ export function hasBody(view: ToolView | null, result: string | null, output: st
       return view.output !== "" || view.picture !== null;
     case "skill":
       return view.task !== "";
+    case "library_offer":
+      return view.skills.length > 0;
     case "text":
     case "picture":
     case "diff":

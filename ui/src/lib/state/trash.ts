@@ -26,6 +26,7 @@ export function apply(state: TrashState | null, update: Update): Outcome<TrashSt
     case "browser":
     case "page":
     case "trouble":
+    case "library":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

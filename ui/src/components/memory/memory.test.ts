@@ -1,0 +1,281 @@
+// @vitest-environment jsdom
+import { edits } from "$lib/app/edits.svelte";
+import { newDraft } from "$lib/app/drafts.svelte";
+import { knowledge } from "$lib/app/knowledge.svelte";
+import { library } from "$lib/app/library.svelte";
+import { navigation } from "$lib/app/navigation.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import { toasts } from "$lib/app/toasts.svelte";
+import { useTransport } from "$lib/ipc";
+import { replay } from "$lib/ipc/fake";
+import type { Request } from "$lib/ipc/types";
+import { testids } from "$lib/testids";
+import { speak } from "$lib/words/words.svelte";
+import { flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import KnowledgePage from "../settings/KnowledgePage.svelte";
+import MemoryView from "./MemoryView.svelte";
+
+let core: Awaited<ReturnType<typeof replay>>["core"];
+let asked: Request["call"][] = [];
+let shown: Record<string, unknown> | null = null;
+let refuse: string | null = null;
+const target = document.createElement("div");
+
+const all = (id: string): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
+function get(id: string): HTMLElement {
+  const found = all(id)[0];
+  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
+  return found;
+}
+const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
+const until = (check: () => void) =>
+  vi.waitFor(
+    () => {
+      flushSync();
+      check();
+    },
+    { timeout: 10_000, interval: 5 },
+  );
+const last = <T extends string>(type: T) => asked.findLast((call) => call.type === type);
+const files = (): string[] => all(testids.memoryRow).map((row) => row.dataset["file"] ?? "");
+const value = (id: string): string => (get(id) as HTMLTextAreaElement).value;
+const persona = (kind: string): HTMLElement => {
+  const found = all(testids.personaRow).find((row) => row.dataset["kind"] === kind);
+  if (!found) throw new Error(`no ${kind}`);
+  return found;
+};
+
+function type(id: string, text: string): void {
+  const field = get(id) as HTMLInputElement;
+  field.value = text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  flushSync();
+}
+
+beforeAll(() => {
+  vi.setConfig({ testTimeout: 20_000 });
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  history.replaceState(null, "", "/?fast");
+});
+
+beforeEach(async () => {
+  document.body.append(target);
+  await speak("en");
+  const transport = await replay("main");
+  core = transport.core;
+  asked = [];
+  refuse = null;
+  useTransport({
+    ...transport,
+    request: (request) => {
+      asked.push(request.call);
+      if (request.call.type === refuse) return Promise.reject({ key: "store.full", args: {}, retryable: true });
+      return transport.request(request);
+    },
+  });
+  await preferences.begin();
+  await library.begin();
+  knowledge.begin();
+  navigation.memory();
+  shown = mount(MemoryView, { target });
+  await until(() => expect(files()).toHaveLength(3));
+});
+
+afterEach(async () => {
+  if (shown) await unmount(shown);
+  shown = null;
+  edits.clear();
+  toasts.list = [];
+  target.remove();
+});
+
+async function look(file: string): Promise<void> {
+  all(testids.memoryRow)
+    .find((row) => row.dataset["file"] === file)
+    ?.click();
+  await until(() => get(testids.memoryEdit));
+}
+
+async function edit(file: string, body: string): Promise<void> {
+  await look(file);
+  get(testids.memoryEdit).click();
+  flushSync();
+  type(testids.memoryText, body);
+}
+
+describe("memories", () => {
+  it("are searched, and opened with where they come from", async () => {
+    type(testids.memorySearch, "thursdays");
+    await until(() => expect(files()).toEqual(["harbor-release.md"]));
+    await look("harbor-release.md");
+    expect(words(get(testids.memoryDetail))).toContain("Written in Harbor: release 0.9 plan");
+    expect(words(get(testids.memoryDetail))).toContain("~/.octo/memories/harbor-release.md");
+    type(testids.memorySearch, "nothing like it");
+    await until(() => expect(words(target)).toContain("No memory holds that."));
+  });
+
+  it("are written with the version that was read", async () => {
+    await look("rust-style.md");
+    get(testids.memoryEdit).click();
+    flushSync();
+    expect(get(testids.memorySave)).toHaveProperty("disabled", true);
+    type(testids.memoryText, "- No unwrap.\n");
+    get(testids.memorySave).click();
+    await until(() => get(testids.memoryEdit));
+    expect(last("save_memory")).toEqual({
+      type: "save_memory",
+      file: "rust-style.md",
+      topic: "How Mei writes Rust",
+      description: "Errors, tests and names she wants in every crate",
+      body: "- No unwrap.\n",
+      version: "1",
+    });
+    expect(words(get(testids.memoryDetail))).toContain("No unwrap.");
+  });
+
+  it("that somebody else wrote meanwhile keep what was typed, and are written only when told to", async () => {
+    await edit("rust-style.md", "mine");
+    core.library.touch("rust-style.md", "theirs");
+    await until(() => get(testids.memoryConflict));
+    expect(value(testids.memoryText)).toBe("mine");
+    expect(get(testids.memorySave)).toHaveProperty("disabled", true);
+    expect(words(target.querySelector(".diff") ?? target)).toContain("theirs");
+    get(testids.memoryKeep).click();
+    flushSync();
+    get(testids.memorySave).click();
+    await until(() => expect(last("save_memory")).toMatchObject({ body: "mine", version: "1+" }));
+    await until(() => expect(all(testids.memoryConflict)).toHaveLength(0));
+  });
+
+  it("can be taken as they were written meanwhile", async () => {
+    await edit("rust-style.md", "mine");
+    core.library.touch("rust-style.md", "theirs");
+    await until(() => get(testids.memoryConflict));
+    get(testids.memoryTake).click();
+    flushSync();
+    expect(value(testids.memoryText)).toBe("theirs");
+    expect(all(testids.memoryConflict)).toHaveLength(0);
+    get(testids.memoryDrop).click();
+    await until(() => get(testids.memoryEdit));
+    expect(last("save_memory")).toBeUndefined();
+  });
+
+  it("keep what was typed when they cannot be written, over the page too", async () => {
+    await edit("rust-style.md", "mine");
+    refuse = "save_memory";
+    get(testids.memorySave).click();
+    await until(() => expect(words(target)).toContain("The disk is full."));
+    expect(words(target)).toContain("What you typed is kept here.");
+    if (shown) await unmount(shown);
+    shown = mount(MemoryView, { target });
+    await until(() => expect(files()).toHaveLength(3));
+    all(testids.memoryRow)[0]?.click();
+    await until(() => expect(value(testids.memoryText)).toBe("mine"));
+    get(testids.memoryDrop).click();
+    await until(() => expect(all(testids.memoryText)).toHaveLength(0));
+  });
+
+  it("count their characters and say when there are too many", async () => {
+    await edit("rust-style.md", "👍".repeat(4000));
+    expect(words(get(testids.memoryDetail))).toContain("4,000 of 4,000 characters");
+    expect(words(get(testids.memoryDetail))).not.toContain("too long");
+    type(testids.memoryText, "a".repeat(4001));
+    expect(words(get(testids.memoryDetail))).toContain("That is too long.");
+    get(testids.memoryDrop).click();
+    flushSync();
+  });
+
+  it("are begun by hand", async () => {
+    get(testids.memoryNew).click();
+    flushSync();
+    type(testids.memoryTopic, " Coffee ");
+    expect(get(testids.memorySave)).toHaveProperty("disabled", true);
+    type(testids.memoryText, "Black.\n");
+    get(testids.memorySave).click();
+    await until(() => expect(files()[0]).toBe("coffee.md"));
+    expect(last("save_memory")).toMatchObject({ file: null, topic: "Coffee", description: "", version: null });
+  });
+
+  it("go to the trash and come back", async () => {
+    await look("报销.md");
+    get(testids.memoryDelete).click();
+    await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Undo"));
+    expect(files()).not.toContain("报销.md");
+    toasts.list.at(-1)?.action?.run();
+    await until(() => expect(files()).toContain("报销.md"));
+  });
+
+  it("lead to the trash where it cannot be told which thing there it is", async () => {
+    refuse = "list_trash";
+    await look("报销.md");
+    get(testids.memoryDelete).click();
+    await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Open the trash"));
+    toasts.list.at(-1)?.action?.run();
+    expect(navigation.place.page).toBe("trash");
+  });
+});
+
+describe("SOUL.md and USER.md", () => {
+  it("say whose words hold, and hold Octo's own when they are emptied", async () => {
+    expect(words(persona("soul"))).toContain("Octo's own words");
+    expect(words(persona("user"))).toContain("Your words");
+    persona("user").click();
+    await until(() => expect(words(get(testids.personaDetail))).toContain("Mei, in Taipei"));
+    expect(words(get(testids.personaDetail))).toContain("Sessions begun before keep what they began with.");
+    get(testids.personaReset).click();
+    await until(() => expect(words(persona("user"))).toContain("Octo's own words"));
+    expect(last("save_persona")).toEqual({ type: "save_persona", kind: "user", text: "" });
+    expect(words(get(testids.personaDetail))).toContain("without knowing you");
+  });
+
+  it("are written; more than reaches the model is said", async () => {
+    persona("soul").click();
+    await until(() => expect(words(get(testids.personaDetail))).toContain("You are Octo."));
+    get(testids.personaEdit).click();
+    flushSync();
+    // What holds now is no text of the person's.
+    expect(value(testids.personaText)).toBe("");
+    type(testids.personaText, "Be brief. ".repeat(101));
+    expect(words(get(testids.personaDetail))).toContain("Only the first 1,000 characters reach the model.");
+    type(testids.personaText, "Be brief.");
+    get(testids.personaSave).click();
+    await until(() => expect(words(persona("soul"))).toContain("Your words"));
+    expect(last("save_persona")).toEqual({ type: "save_persona", kind: "soul", text: "Be brief." });
+  });
+
+  it("are gone through with Octo in a session that is not started yet", async () => {
+    persona("user").click();
+    await until(() => get(testids.personaDetail));
+    [...target.querySelectorAll("button")].find((button) => words(button) === "Go through it with Octo")?.click();
+    expect(navigation.place).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
+    await until(() => expect(newDraft().text).toBe("/onboard "));
+    newDraft().text = "";
+  });
+});
+
+describe("the settings of skills and memory", () => {
+  it("are changed one by one, and the number of sub-agents stays within what can be", async () => {
+    if (shown) await unmount(shown);
+    shown = mount(KnowledgePage, { target });
+    flushSync();
+    get(testids.libraryRemember).click();
+    await until(() => expect(preferences.settings?.library.remember).toBe("off"));
+    get(testids.libraryOthers).click();
+    await until(() => expect(preferences.settings?.library.other_agents).toBe("off"));
+    type(testids.librarySubAgents, "9");
+    get(testids.librarySubAgents).dispatchEvent(new Event("blur"));
+    flushSync();
+    expect(words(target)).toContain("A whole number from 1 to 8.");
+    type(testids.librarySubAgents, "8");
+    get(testids.librarySubAgents).dispatchEvent(new Event("blur"));
+    await until(() =>
+      expect(preferences.settings?.library).toEqual({
+        other_agents: "off",
+        propose: "on",
+        remember: "off",
+        sub_agents: 8,
+      }),
+    );
+  });
+});

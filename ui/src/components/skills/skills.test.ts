@@ -1,0 +1,362 @@
+// @vitest-environment jsdom
+import { edits } from "$lib/app/edits.svelte";
+import { newDraft } from "$lib/app/drafts.svelte";
+import { knowledge } from "$lib/app/knowledge.svelte";
+import { library } from "$lib/app/library.svelte";
+import { navigation } from "$lib/app/navigation.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import { toasts } from "$lib/app/toasts.svelte";
+import { useTransport } from "$lib/ipc";
+import { replay } from "$lib/ipc/fake";
+import type { Request } from "$lib/ipc/types";
+import { testids } from "$lib/testids";
+import { speak } from "$lib/words/words.svelte";
+import { flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import SkillsView from "./SkillsView.svelte";
+
+let core: Awaited<ReturnType<typeof replay>>["core"];
+let asked: Request["call"][] = [];
+let shown: Record<string, unknown> | null = null;
+let refuse: string | null = null;
+const target = document.createElement("div");
+
+const all = (id: string, within: ParentNode = target): HTMLElement[] => [
+  ...within.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`),
+];
+function get(id: string, within: ParentNode = target): HTMLElement {
+  const found = all(id, within)[0];
+  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
+  return found;
+}
+const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
+const until = (check: () => void) =>
+  vi.waitFor(
+    () => {
+      flushSync();
+      check();
+    },
+    { timeout: 10_000, interval: 5 },
+  );
+const last = <T extends string>(type: T) => asked.findLast((call) => call.type === type);
+const row = (name: string): HTMLElement => {
+  const found = all(testids.skillRow).find((known) => known.dataset["skill"] === name);
+  if (!found) throw new Error(`no ${name}`);
+  return found;
+};
+const names = (): string[] => all(testids.skillRow).map((known) => known.dataset["skill"] ?? "");
+const toast = (): string => toasts.list.at(-1)?.text ?? "";
+
+function type(field: HTMLElement, text: string): void {
+  (field as HTMLInputElement | HTMLTextAreaElement).value = text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  flushSync();
+}
+
+beforeAll(() => {
+  vi.setConfig({ testTimeout: 20_000 });
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  history.replaceState(null, "", "/?fast");
+});
+
+beforeEach(async () => {
+  document.body.append(target);
+  await speak("en");
+  const transport = await replay("main");
+  core = transport.core;
+  asked = [];
+  refuse = null;
+  useTransport({
+    ...transport,
+    request: (request) => {
+      asked.push(request.call);
+      if (request.call.type === refuse) return Promise.reject({ key: "store.full", args: {}, retryable: true });
+      return transport.request(request);
+    },
+  });
+  await preferences.begin();
+  await library.begin();
+  knowledge.begin();
+  navigation.skills();
+  shown = mount(SkillsView, { target });
+  await until(() => expect(names().length).toBeGreaterThan(3));
+});
+
+afterEach(async () => {
+  if (shown) await unmount(shown);
+  shown = null;
+  edits.clear();
+  toasts.list = [];
+  target.remove();
+});
+
+async function look(name: string): Promise<HTMLElement> {
+  row(name).querySelector<HTMLElement>("[data-row-open]")?.click();
+  await until(() => expect(words(get(testids.skillDetail))).toContain("Comes from"));
+  return get(testids.skillDetail);
+}
+
+describe("the list of skills", () => {
+  it("asks for the folder of the session that was open, and says what is the matter with each", () => {
+    expect(asked.find((call) => call.type === "list_skills")).toEqual({
+      type: "list_skills",
+      folder: "/home/mei/code/harbor",
+    });
+    expect(words(row("deploy-preview"))).toContain("Not trusted yet");
+    expect(words(row("translate-ui"))).toContain("Cannot be read");
+    expect(words(row("release-notes"))).toContain("Suggestion");
+    expect(words(row("pdf-forms"))).toContain("Claude");
+    expect(words(row("expense-report"))).toContain("Replaces another");
+    expect(words(row("code-explorer"))).toContain("Built in");
+  });
+
+  it("is narrowed by words and by where they come from", async () => {
+    get(`${testids.skillSources}-folder`).click();
+    flushSync();
+    expect(names()).toEqual(["review-rust", "deploy-preview", "lint-notes"]);
+    get(`${testids.skillSources}-all`).click();
+    type(get(testids.skillSearch), "pull requests");
+    expect(names()).toEqual(["release-notes"]);
+    type(get(testids.skillSearch), "no such skill");
+    expect(words(target)).toContain("No skill matches.");
+  });
+
+  it("turns skills on and off, but none that cannot be used", async () => {
+    get(testids.skillOn, row("release-notes")).click();
+    await until(() => expect(get(testids.skillOn, row("release-notes")).ariaChecked).toBe("false"));
+    expect(last("switch_skill")).toMatchObject({ skill: { name: "release-notes" }, on: "off", automatic: null });
+    // What is off is not started by itself either.
+    expect(get(testids.skillAutomatic, row("release-notes"))).toHaveProperty("disabled", true);
+    for (const name of ["deploy-preview", "translate-ui", "lint-notes"])
+      expect(get(testids.skillOn, row(name))).toHaveProperty("disabled", true);
+    // Its author lets only the person start it.
+    expect(get(testids.skillAutomatic, row("skill-creator"))).toHaveProperty("disabled", true);
+    // The switch does not open the skill.
+    expect(all(testids.skillDetail)).toHaveLength(0);
+  });
+
+  it("stays as it was when a switch is refused", async () => {
+    refuse = "switch_skill";
+    get(testids.skillOn, row("release-notes")).click();
+    await until(() => expect(toast()).toContain("The disk is full."));
+    expect(get(testids.skillOn, row("release-notes")).ariaChecked).toBe("true");
+  });
+
+  it("switches suggesting off for good, and leaves the other settings of the library", async () => {
+    get(testids.skillPropose).click();
+    await until(() => expect(preferences.settings?.library.propose).toBe("off"));
+    expect(last("change_settings")).toMatchObject({ patch: { library: { propose: "off", remember: "on" } } });
+  });
+});
+
+describe("a skill", () => {
+  it("that came with a folder shows its text and its scripts before it can be accepted", async () => {
+    const detail = await look("deploy-preview");
+    expect(words(get(testids.skillWaits))).toContain("Octo does not use it before you accept it");
+    expect(words(detail)).toContain("3 files, 2 scripts");
+    // As it is written: what Markdown hides is seen too.
+    expect(get(testids.skillSource).textContent).toContain("name: deploy-preview");
+    get(testids.skillAccept).click();
+    await until(() => expect(all(testids.skillWaits)).toHaveLength(0));
+    expect(last("accept_skill")).toMatchObject({ skill: { name: "deploy-preview", origin: "project" } });
+    expect(get(testids.skillOn, row("deploy-preview"))).toHaveProperty("disabled", false);
+  });
+
+  it("is used in a new session of its folder, before what was typed there", async () => {
+    const draft = newDraft();
+    await until(() => expect(draft.text).toBe(""));
+    draft.text = "the last week";
+    await look("review-rust");
+    get(testids.skillUse).click();
+    expect(navigation.place).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
+    expect(draft.text).toBe("/review-rust the last week");
+    draft.text = "";
+  });
+
+  it("is edited in place; what was typed outlives the page, and saving keeps the version before", async () => {
+    await look("release-notes");
+    get(testids.skillEdit).click();
+    flushSync();
+    expect(get(testids.skillSave)).toHaveProperty("disabled", true);
+    const text = (get(testids.skillText) as HTMLTextAreaElement).value;
+    type(get(testids.skillText), `${text}6. Say thanks.\n`);
+    if (shown) await unmount(shown);
+    shown = mount(SkillsView, { target });
+    await until(() => expect(words(row("release-notes"))).toContain("Not saved"));
+    row("release-notes").click();
+    await until(() => expect((get(testids.skillText) as HTMLTextAreaElement).value).toContain("Say thanks"));
+    get(testids.skillSave).click();
+    await until(() => expect(all(testids.skillVersion)).toHaveLength(2));
+    expect(last("save_skill")).toMatchObject({ text: `${text}6. Say thanks.\n` });
+    expect(toast()).toContain("the version before is kept");
+    expect(edits.size).toBe(0);
+  });
+
+  it("keeps what was typed when saving fails", async () => {
+    await look("release-notes");
+    get(testids.skillEdit).click();
+    flushSync();
+    type(get(testids.skillText), "---\nname: release-notes\n---\nmine");
+    refuse = "save_skill";
+    get(testids.skillSave).click();
+    await until(() => expect(toast()).toContain("The disk is full."));
+    expect((get(testids.skillText) as HTMLTextAreaElement).value).toContain("mine");
+  });
+
+  it("that somebody else changes meanwhile is not written over unasked", async () => {
+    await look("release-notes");
+    get(testids.skillEdit).click();
+    flushSync();
+    type(get(testids.skillText), "mine");
+    // Accepting the suggestion writes the file.
+    core.library.skills({
+      type: "answer_suggestion",
+      id: "suggestion-1",
+      answer: { type: "accept", text: null },
+    });
+    await until(() => get(testids.skillMeanwhile));
+    expect(get(testids.skillSave)).toHaveProperty("disabled", true);
+    expect((get(testids.skillText) as HTMLTextAreaElement).value).toBe("mine");
+    get(testids.skillMeanwhile).querySelector("button")?.click();
+    flushSync();
+    expect(all(testids.skillMeanwhile)).toHaveLength(0);
+    expect(get(testids.skillSave)).toHaveProperty("disabled", false);
+  });
+
+  it("shows what an earlier version said against now, and puts it back as a new one", async () => {
+    await look("release-notes");
+    get(testids.skillVersion).click();
+    await until(() => get(testids.skillPutBack));
+    const diff = target.querySelector(".version-body .diff");
+    expect(words(diff ?? target)).toContain("3. Sort them by date.");
+    get(testids.skillPutBack).click();
+    await until(() => expect(all(testids.skillVersion)).toHaveLength(2));
+    expect(last("save_skill")).toMatchObject({ text: expect.stringContaining("Sort them by date") as string });
+  });
+
+  it("goes to the trash and comes back", async () => {
+    await look("expense-report");
+    get(testids.skillDelete).click();
+    await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Undo"));
+    expect(names()).not.toContain("expense-report");
+    toasts.list.at(-1)?.action?.run();
+    await until(() => expect(names()).toContain("expense-report"));
+    expect(last("restore_trash")).toMatchObject({ on_conflict: "ask", to: null });
+  });
+
+  it("is exported into a folder the person picks, and what was left out is said", async () => {
+    await look("release-notes");
+    get(testids.skillExport).click();
+    await until(() => expect(toast()).toContain("release-notes.zip"));
+    expect(last("export_skill")).toMatchObject({ to: "/home/mei/code/picked/release-notes.zip" });
+    expect(toast()).toContain("argument-hint");
+  });
+
+  it("of Octo's own is neither edited nor deleted", async () => {
+    await look("code-explorer");
+    expect(all(testids.skillEdit)).toHaveLength(0);
+    expect(all(testids.skillDelete)).toHaveLength(0);
+    expect(all(testids.skillUse)).toHaveLength(1);
+  });
+});
+
+describe("a suggestion", () => {
+  it("is accepted as it is proposed", async () => {
+    expect(all(testids.suggestionRow)).toHaveLength(2);
+    expect(words(get(testids.suggestionDetail))).toContain("$0.02");
+    get(testids.suggestionAccept).click();
+    await until(() => expect(all(testids.suggestionRow)).toHaveLength(1));
+    expect(last("answer_suggestion")).toEqual({
+      type: "answer_suggestion",
+      id: "suggestion-1",
+      answer: { type: "accept", text: null },
+    });
+    expect(knowledge.suggestions).toBe(1);
+    expect(words(row("release-notes"))).not.toContain("Suggestion");
+  });
+
+  it("is edited before it is accepted", async () => {
+    all(testids.suggestionRow)[1]?.click();
+    flushSync();
+    get(testids.suggestionEdit).click();
+    flushSync();
+    type(get(testids.suggestionText), "---\nname: rename-by-date\n---\nask first");
+    expect(words(get(testids.suggestionAccept))).toBe("Accept as edited");
+    get(testids.suggestionAccept).click();
+    await until(() => expect(names()).toContain("rename-by-date"));
+    expect(last("answer_suggestion")).toMatchObject({
+      id: "suggestion-2",
+      answer: { type: "accept", text: "---\nname: rename-by-date\n---\nask first" },
+    });
+  });
+
+  it("is discarded, or nothing more is proposed", async () => {
+    get(testids.suggestionNever).click();
+    await until(() => expect(all(testids.suggestionRow)).toHaveLength(1));
+    expect(last("answer_suggestion")).toMatchObject({ answer: { type: "never" } });
+    get(testids.suggestionDiscard).click();
+    await until(() => expect(words(target)).toContain("No suggestions wait"));
+    expect(last("answer_suggestion")).toMatchObject({ answer: { type: "discard" } });
+  });
+});
+
+describe("an import", () => {
+  async function inspect(): Promise<void> {
+    get(testids.importOpen).click();
+    flushSync();
+    type(get(testids.importFrom), "https://example.com/skills.git");
+    get(testids.importFrom).closest("form")?.requestSubmit();
+    await until(() => expect(all(testids.importSkill)).toHaveLength(3));
+  }
+  const box = (name: string): HTMLElement => {
+    const card = all(testids.importSkill).find((known) => known.dataset["skill"] === name);
+    const found = card?.querySelector<HTMLElement>('[role="checkbox"]');
+    if (!found) throw new Error(`no ${name}`);
+    return found;
+  };
+
+  it("takes only what is a place", () => {
+    get(testids.importOpen).click();
+    flushSync();
+    type(get(testids.importFrom), "http://example.com/skills.git");
+    expect(get(testids.importLook)).toHaveProperty("disabled", true);
+  });
+
+  it("shows what is in it, and replaces nothing that was not chosen", async () => {
+    await inspect();
+    expect(asked.some((call) => call.type === "install_skills")).toBe(false);
+    expect([box("changelog"), box("release-notes"), box("escape")].map((known) => known.ariaChecked)).toEqual([
+      "true",
+      "false",
+      "false",
+    ]);
+    expect(box("escape")).toHaveProperty("disabled", true);
+    expect(words(target)).toContain("git log --oneline -20");
+    get(testids.importInstall).click();
+    await until(() => expect(names()).toContain("changelog"));
+    expect(last("install_skills")).toEqual({
+      type: "install_skills",
+      offer: "offer-1",
+      names: ["changelog"],
+      replace: [],
+    });
+  });
+
+  it("replaces what was chosen", async () => {
+    await inspect();
+    box("release-notes").click();
+    flushSync();
+    expect(words(target)).toContain("1 of yours goes to the trash");
+    get(testids.importInstall).click();
+    await until(() => expect(last("install_skills")).toMatchObject({ replace: ["release-notes"] }));
+  });
+
+  it("says why nothing can be looked at", async () => {
+    get(testids.importOpen).click();
+    flushSync();
+    type(get(testids.importFrom), "https://example.com/nothing");
+    get(testids.importFrom).closest("form")?.requestSubmit();
+    await until(() => expect(target.querySelector('[role="alert"]')).not.toBeNull());
+    expect((get(testids.importFrom) as HTMLInputElement).value).toBe("https://example.com/nothing");
+  });
+});

@@ -1,0 +1,39 @@
+// @vitest-environment jsdom
+import type { SkillSuggestion } from "$lib/ipc/types";
+import { speak } from "$lib/words/words.svelte";
+import { beforeAll, describe, expect, it } from "vitest";
+import { costWords, filesWords, lately, lengthWords, warningWords } from "./skills";
+
+beforeAll(() => speak("en"));
+
+describe("skills in words", () => {
+  it("say when something was last used", () => {
+    const now = new Date(2026, 10, 22, 14, 2).getTime();
+    const at = (day: number, hour: number): string => lately(new Date(2026, 10, day, hour, 5).getTime(), now);
+    expect([at(22, 0), at(21, 23), at(21, 0), at(20, 23)]).toEqual(["00:05", "Yesterday", "Yesterday", "20 Nov"]);
+  });
+
+  it("never say that a draft was free when it was not", () => {
+    const cost = (cost_nanos: number | null): string => costWords({ cost_nanos } as SkillSuggestion);
+    expect([cost(null), cost(9_999_999), cost(10_000_000), cost(1_234_000_000)]).toEqual([
+      "Unknown",
+      "Less than $0.01",
+      "$0.01",
+      "$1.23",
+    ]);
+  });
+
+  it("count files and what of them can be run", () => {
+    const file = (kind: "data" | "script") => ({ path: "x", size: 1, kind });
+    expect(filesWords([file("data")])).toBe("1 file");
+    expect(filesWords([file("data"), file("script"), file("script")])).toBe("3 files, 2 scripts");
+    expect(lengthWords(1001, 4000)).toBe("1,001 of 4,000 characters");
+  });
+
+  it("find the words of a remark with the page's words and with the errors'", () => {
+    const remark = (key: string) => warningWords({ key, args: { name: "a", path: "/x" }, retryable: false });
+    expect(remark("skills.discard")).toBe("Discard");
+    expect(remark("attach.missing")).toContain("/x was not attached");
+    expect(remark("no.such.key")).toContain("no.such.key");
+  });
+});

@@ -1,0 +1,488 @@
+/** The skills and memories of a replay: enough of them to use their pages by hand. `?no-skills` leaves only Octo's own. */
+import { difference } from "$lib/state/lines";
+import { keyOf } from "$lib/state/skills";
+import type {
+  ApiError,
+  CommandInfo,
+  LibraryState,
+  MemoryCard,
+  MemoryRequest,
+  MemorySheet,
+  PersonaFile,
+  SkillCard,
+  SkillFile,
+  SkillOffer,
+  SkillOrigin,
+  SkillRequest,
+  SkillSheet,
+  SkillSuggestion,
+  TrashKind,
+} from "./types";
+
+const HOUR = 3_600_000;
+const HOME = "/home/mei/.octo";
+export const PROJECT = "/home/mei/code/harbor";
+const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
+
+/** How something that was deleted comes back. */
+export type PutAway = (what: { kind: TrashKind; name: string; folder: string; size: number }, back: () => void) => void;
+
+interface Kept {
+  card: SkillCard;
+  text: string;
+  files: readonly SkillFile[];
+  tools: readonly string[];
+  license: string | null;
+  compatibility: string | null;
+  /** Earlier texts, oldest first, with when the next one came. */
+  versions: { text: string; at: number }[];
+}
+
+function folderOf(name: string, origin: SkillOrigin): string {
+  switch (origin) {
+    case "bundled":
+      return `/usr/lib/octo/skills/${name}`;
+    case "user":
+      return `${HOME}/skills/${name}`;
+    case "user_claude":
+      return `/home/mei/.claude/skills/${name}`;
+    case "user_agents":
+      return `/home/mei/.agents/skills/${name}`;
+    case "project":
+      return `${PROJECT}/.octo/skills/${name}`;
+    case "project_claude":
+      return `${PROJECT}/.claude/skills/${name}`;
+    case "project_agents":
+      return `${PROJECT}/.agents/skills/${name}`;
+  }
+}
+
+function kept(
+  name: string,
+  origin: SkillOrigin,
+  description: string,
+  change: Partial<SkillCard> = {},
+  rest: Partial<Omit<Kept, "card">> = {},
+): Kept {
+  const project = origin.startsWith("project") ? PROJECT : null;
+  const card: SkillCard = {
+    skill: { name, origin, project },
+    description,
+    description_zh: null,
+    argument: "",
+    folder: folderOf(name, origin),
+    way: "inline",
+    caller: "anyone",
+    trust: "trusted",
+    on: "on",
+    automatic: "on",
+    warnings: [],
+    error: null,
+    shadows: null,
+    used_at: null,
+    versions: rest.versions?.length ?? 0,
+    ...change,
+  };
+  const text = `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\n1. Look at what there is.\n2. Do it.\n3. Say what was done.\n`;
+  return { card, text, files: [], tools: [], license: null, compatibility: null, versions: [], ...rest };
+}
+
+const NOTES = (steps: string): string =>
+  `---\nname: release-notes\ndescription: Notes for a release from merged pull requests\nargument-hint: tag\n---\n\n# Release notes\n\n1. Ask for the last tag if none is given.\n2. List merged pull requests since the tag.\n${steps}`;
+const GROUPED = "3. Group them by label.\n4. One line each, in the reader's words.\n";
+const DROPPED =
+  "3. Drop pairs where one reverts the other:\n   the title starts with “Revert”, or the\n   body names the commit.\n4. Group the rest by label. If a label is\n   missing, ask once for all of them.\n5. One line each, in the reader's words.\n";
+
+function skills(): Kept[] {
+  const now = Date.now();
+  return [
+    kept(
+      "review-rust",
+      "project",
+      "House rules for reviews in this repository",
+      { used_at: now - 50 * HOUR, automatic: "off" },
+      { files: [{ path: "references/errors.md", size: 4200, kind: "data" }] },
+    ),
+    kept(
+      "deploy-preview",
+      "project",
+      "Builds a preview and puts it on the staging server",
+      { trust: "unseen", automatic: "off", on: "off" },
+      {
+        files: [
+          { path: "scripts/build.sh", size: 812, kind: "script" },
+          { path: "scripts/push.sh", size: 2300, kind: "script" },
+          { path: "README.md", size: 640, kind: "data" },
+        ],
+        tools: ["terminal", "browser"],
+      },
+    ),
+    kept("lint-notes", "project_claude", "What the linters of this repository mean", { trust: "changed" }),
+    kept(
+      "release-notes",
+      "user",
+      "Notes for a release from merged pull requests",
+      {
+        description_zh: "从已合并的拉取请求写发布说明",
+        argument: "tag",
+        used_at: now - 26 * HOUR,
+      },
+      {
+        text: NOTES(GROUPED),
+        versions: [{ text: NOTES("3. Sort them by date.\n"), at: now - 300 * HOUR }],
+        tools: ["terminal", "file_reader", "write"],
+        license: "MIT",
+        compatibility: "Needs git and the GitHub command line.",
+        files: [
+          { path: "scripts/merged.py", size: 3100, kind: "script" },
+          { path: "assets/template.md", size: 900, kind: "data" },
+        ],
+      },
+    ),
+    kept("expense-report", "user", "Receipts and card statements into one sheet", {
+      used_at: now - 70 * HOUR,
+      shadows: "bundled",
+    }),
+    kept("translate-ui", "user", "", {
+      error: failure("certificates.unreadable", { path: `${HOME}/skills/translate-ui/SKILL.md` }),
+      automatic: "off",
+      on: "off",
+    }),
+    kept("pdf-forms", "user_claude", "Fill and flatten PDF forms", { used_at: now - 290 * HOUR }),
+    kept("code-explorer", "bundled", "Reads a code base in a sub-agent and reports", {
+      description_zh: "在子代理中阅读代码库并汇报",
+      way: "fork",
+      used_at: now - HOUR,
+      argument: "question",
+    }),
+    kept("personal-website", "bundled", "A small site from your notes, kept on this machine", {
+      on: "off",
+      automatic: "off",
+    }),
+    kept("recall-memory", "bundled", "Looks up what earlier sessions wrote down", {
+      way: "fork",
+      caller: "agent",
+      used_at: now - 2 * HOUR,
+    }),
+    kept("skill-creator", "bundled", "Writes a skill with you and tests it", {
+      caller: "person",
+      used_at: now - 600 * HOUR,
+      argument: "what it should do",
+    }),
+  ];
+}
+
+function suggestions(): SkillSuggestion[] {
+  const now = Date.now();
+  const shared = { session: null, turn: null };
+  const fresh =
+    "---\nname: rename-by-date\ndescription: Renames photos by the date they were taken\n---\n\n1. Read the date of each photo.\n2. Show the new names and ask.\n3. Rename.\n";
+  return [
+    {
+      ...shared,
+      id: "suggestion-1",
+      name: "release-notes",
+      kind: "better",
+      reason:
+        "While writing the 0.9 notes you removed three entries by hand. They were pull requests that a later one reverts. This change leaves such pairs out.",
+      title: "Harbor: release 0.9 plan",
+      cost_nanos: 21_000_000,
+      at: now - 2 * HOUR,
+      text: NOTES(DROPPED),
+      diff: difference(`${HOME}/skills/release-notes/SKILL.md`, NOTES(GROUPED), NOTES(DROPPED)),
+    },
+    {
+      ...shared,
+      id: "suggestion-2",
+      name: "rename-by-date",
+      kind: "new",
+      reason: "The photo task could be repeated as it is.",
+      title: "Rename photos by the date taken",
+      cost_nanos: null,
+      at: now - 50 * HOUR,
+      text: fresh,
+      diff: difference(`${HOME}/skills/rename-by-date/SKILL.md`, "", fresh),
+    },
+  ];
+}
+
+function offer(from: string): SkillOffer {
+  const base = { tools: [], commands: [], warnings: [], error: null, present: null };
+  return {
+    id: "offer-1",
+    from,
+    skills: [
+      {
+        ...base,
+        name: "changelog",
+        description: "Keeps a changelog the way keepachangelog.com asks for",
+        files: [{ path: "SKILL.md", size: 2100, kind: "data" }],
+      },
+      {
+        ...base,
+        name: "release-notes",
+        description: "Release notes from commits",
+        files: [
+          { path: "SKILL.md", size: 1400, kind: "data" },
+          { path: "scripts/collect.sh", size: 900, kind: "script" },
+        ],
+        tools: ["terminal", "write"],
+        commands: ["git log --oneline -20"],
+        present: difference(`${HOME}/skills/release-notes/SKILL.md`, NOTES(GROUPED), NOTES("3. List every commit.\n")),
+      },
+      {
+        ...base,
+        name: "escape",
+        description: "",
+        files: [],
+        error: failure("attach.missing", { path: "../escape" }),
+      },
+    ],
+  };
+}
+
+const memory = (
+  file: string,
+  topic: string,
+  description: string,
+  body: string,
+  age: number,
+  title: string | null,
+): MemorySheet => {
+  const card: MemoryCard = {
+    file,
+    topic,
+    description,
+    at: Date.now() - age * HOUR,
+    size: body.length + 60,
+    session: null,
+    title,
+    preview: body.slice(0, 200),
+  };
+  return { card, body, version: "1", path: `${HOME}/memories/${file}` };
+};
+
+export class FakeLibrary {
+  #revision = 1;
+  #skills = new URLSearchParams(location.search).has("no-skills")
+    ? skills().filter(({ card }) => card.skill.origin === "bundled")
+    : skills();
+  #suggestions = new URLSearchParams(location.search).has("no-skills") ? [] : suggestions();
+  #memories: MemorySheet[] = [
+    memory(
+      "rust-style.md",
+      "How Mei writes Rust",
+      "Errors, tests and names she wants in every crate",
+      "- Errors are enums, never strings.\n- Tests are tables where they can be.\n- No `unwrap` outside tests.\n",
+      3,
+      "Explain the retry loop in sync.rs",
+    ),
+    memory(
+      "harbor-release.md",
+      "Releases of Harbor",
+      "Who releases, when, and what has to be checked before",
+      "Releases are on Thursdays.\n\n1. Staging first.\n2. Then the notes.\n",
+      70,
+      "Harbor: release 0.9 plan",
+    ),
+    memory("报销.md", "报销", "发票怎么交，交给谁", "发票每月 25 日前交给小林。\n", 400, null),
+  ];
+  #persona: PersonaFile[] = [
+    {
+      kind: "soul",
+      path: `${HOME}/agents/SOUL.md`,
+      text: "",
+      standard:
+        "You are Octo. You work on this machine for one person.\n\n- Say what you did and what you did not.\n- Short sentences.\n",
+    },
+    {
+      kind: "user",
+      path: `${HOME}/agents/USER.md`,
+      text: "Mei, in Taipei. Works on Harbor, a file sync server in Rust. Writes English at work and 中文 at home.\n",
+      standard: "",
+    },
+  ];
+  readonly #changed: (state: LibraryState) => void;
+  readonly #putAway: PutAway;
+
+  constructor(changed: (state: LibraryState) => void, putAway: PutAway) {
+    this.#changed = changed;
+    this.#putAway = putAway;
+  }
+
+  get state(): LibraryState {
+    return { revision: this.#revision, suggestions: this.#suggestions.length };
+  }
+
+  /** Something changed on the disk: a memory was written by somebody else. */
+  touch(file: string, body: string): void {
+    this.#memories = this.#memories.map((sheet) =>
+      sheet.card.file === file ? { ...sheet, body, version: `${sheet.version}+` } : sheet,
+    );
+    this.#note();
+  }
+
+  #note(): void {
+    this.#revision += 1;
+    this.#changed(this.state);
+  }
+
+  #seen(folder: string | null): Kept[] {
+    return this.#skills.filter(({ card }) => card.skill.project === null || card.skill.project === folder);
+  }
+
+  /** The slash commands that are skills. */
+  commands(folder: string | null): CommandInfo[] {
+    return this.#seen(folder).flatMap(({ card }) =>
+      card.on === "off" || card.error !== null || card.trust !== "trusted" || card.caller === "agent"
+        ? []
+        : [{ name: card.skill.name, description: card.description, argument: card.argument }],
+    );
+  }
+
+  #skill(skill: { name: string; origin: SkillOrigin; project: string | null }): Kept {
+    const found = this.#skills.find(({ card }) => keyOf(card.skill) === keyOf(skill));
+    if (!found) throw failure("attach.missing", { path: skill.name });
+    return found;
+  }
+
+  #write(known: Kept, text: string): void {
+    known.versions = [...known.versions, { text: known.text, at: Date.now() }];
+    known.text = text;
+    const description = /^description: *(.+)$/m.exec(text)?.[1] ?? "";
+    known.card = { ...known.card, description, versions: known.versions.length };
+  }
+
+  skills(call: SkillRequest): unknown {
+    switch (call.type) {
+      case "list_skills":
+        return { skills: this.#seen(call.folder).map(({ card }) => card) };
+      case "get_skill":
+        return sheetOf(this.#skill(call.skill));
+      case "switch_skill": {
+        const known = this.#skill(call.skill);
+        known.card = { ...known.card, on: call.on ?? known.card.on, automatic: call.automatic ?? known.card.automatic };
+        return (this.#note(), {});
+      }
+      case "accept_skill": {
+        const known = this.#skill(call.skill);
+        known.card = { ...known.card, trust: "trusted", on: "on", automatic: "on" };
+        return (this.#note(), {});
+      }
+      case "save_skill": {
+        const known = this.#skill(call.skill);
+        this.#write(known, call.text);
+        this.#note();
+        return sheetOf(known);
+      }
+      case "get_skill_version":
+        return { text: this.#skill(call.skill).versions[call.number - 1]?.text ?? "" };
+      case "delete_skill": {
+        const known = this.#skill(call.skill);
+        const at = this.#skills.indexOf(known);
+        this.#skills = this.#skills.filter((other) => other !== known);
+        const { name } = known.card.skill;
+        this.#putAway({ kind: "skill", name, folder: `${HOME}/skills`, size: 5400 }, () => {
+          this.#skills = this.#skills.toSpliced(at, 0, known);
+          this.#note();
+        });
+        return (this.#note(), {});
+      }
+      case "export_skill":
+        return { path: call.to, left_out: this.#skill(call.skill).card.argument === "" ? [] : ["argument-hint"] };
+      case "inspect_skills":
+        if (call.from.includes("nothing")) throw failure("attach.missing", { path: call.from });
+        return offer(call.from);
+      case "install_skills": {
+        for (const name of call.names) {
+          this.#skills = this.#skills.filter(({ card }) => card.skill.name !== name || card.skill.origin !== "user");
+          const { description = "", files = [] } = offer("").skills.find((skill) => skill.name === name) ?? {};
+          const rest = files.filter((file) => file.path !== "SKILL.md");
+          this.#skills = [...this.#skills, kept(name, "user", description, {}, { files: rest })];
+        }
+        this.#note();
+        return { names: call.names };
+      }
+      case "list_suggestions":
+        return { suggestions: this.#suggestions };
+      case "answer_suggestion": {
+        const known = this.#suggestions.find((suggestion) => suggestion.id === call.id);
+        if (!known) throw failure("attach.missing", { path: call.id });
+        this.#suggestions = this.#suggestions.filter((suggestion) => suggestion !== known);
+        if (call.answer.type === "accept") {
+          const text = call.answer.text ?? known.text;
+          const better = this.#skills.find(
+            ({ card }) => card.skill.name === known.name && card.skill.origin === "user",
+          );
+          if (better) this.#write(better, text);
+          else this.#skills = [...this.#skills, kept(known.name, "user", "Proposed by Octo", {}, { text })];
+        }
+        return (this.#note(), {});
+      }
+      default:
+        return call satisfies never;
+    }
+  }
+
+  memory(call: MemoryRequest): unknown {
+    switch (call.type) {
+      case "list_memories": {
+        const wanted = call.query.trim().toLowerCase();
+        const found = this.#memories.filter(({ card, body }) =>
+          `${card.topic}\n${card.description}\n${body}`.toLowerCase().includes(wanted),
+        );
+        return { memories: found.map(({ card }) => card) };
+      }
+      case "get_memory":
+        return this.#memory(call.file);
+      case "save_memory": {
+        const before = call.file === null ? null : this.#memory(call.file);
+        if (before && before.version !== call.version) throw failure("policy.changed", { path: before.path });
+        const { topic, description, body } = call;
+        const file = call.file ?? `${topic.toLowerCase().replace(/\s+/g, "-")}.md`;
+        const made = memory(file, topic, description, body, 0, null);
+        const sheet = { ...made, version: `${before?.version ?? ""}1` };
+        this.#memories = [sheet, ...this.#memories.filter((known) => known.card.file !== file)];
+        this.#note();
+        return sheet;
+      }
+      case "delete_memory": {
+        const known = this.#memory(call.file);
+        const at = this.#memories.indexOf(known);
+        this.#memories = this.#memories.filter((other) => other !== known);
+        const { size } = known.card;
+        this.#putAway({ kind: "memory", name: call.file, folder: `${HOME}/memories`, size }, () => {
+          this.#memories = this.#memories.toSpliced(at, 0, known);
+          this.#note();
+        });
+        return (this.#note(), {});
+      }
+      case "get_persona":
+        return { files: this.#persona };
+      case "save_persona":
+        this.#persona = this.#persona.map((file) => (file.kind === call.kind ? { ...file, text: call.text } : file));
+        this.#note();
+        return { files: this.#persona };
+      default:
+        return call satisfies never;
+    }
+  }
+
+  #memory(file: string): MemorySheet {
+    const found = this.#memories.find((sheet) => sheet.card.file === file);
+    if (!found) throw failure("attach.missing", { path: file });
+    return found;
+  }
+}
+
+function sheetOf({ card, text, files, tools, license, compatibility, versions }: Kept): SkillSheet {
+  return {
+    card,
+    text,
+    files: [...files],
+    tools: [...tools],
+    license,
+    compatibility,
+    versions: versions.map(({ at }, place) => ({ number: place + 1, at })).reverse(),
+  };
+}

@@ -1,0 +1,101 @@
+/** The difference of two texts, line by line, as a diff view shows it. Pure. */
+import type { DiffView } from "$lib/ipc/types";
+import type { DiffLine } from "./sides";
+
+/** Unchanged lines shown around a change. */
+const AROUND = 3;
+/** The most pairs of lines that are compared; beyond it what lies between equal ends counts as replaced. */
+const PAIRS = 4_000_000;
+
+interface Drawn {
+  readonly line: DiffLine;
+  readonly changed: boolean;
+}
+
+const linesOf = (text: string): string[] =>
+  text === "" ? [] : text.replace(/\r\n/g, "\n").replace(/\n$/, "").split("\n");
+
+/** The change that makes `now` of `old`; without hunks when their lines are the same. */
+export function difference(path: string, old: string, now: string): DiffView {
+  const before = linesOf(old);
+  const after = linesOf(now);
+  let head = 0;
+  while (head < before.length && head < after.length && before[head] === after[head]) head += 1;
+  let tail = 0;
+  const most = Math.min(before.length, after.length) - head;
+  while (tail < most && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
+
+  const drawn: Drawn[] = [];
+  let left = 0;
+  let right = 0;
+  const same = (): void => void drawn.push(draw(before[left] ?? "", ++left, ++right, false));
+  const gone = (): void => void drawn.push(draw(before[left] ?? "", ++left, null, true));
+  const come = (): void => void drawn.push(draw(after[right] ?? "", null, ++right, true));
+  while (left < head) same();
+  for (const step of script(before.slice(head, before.length - tail), after.slice(head, after.length - tail))) {
+    if (step === "same") same();
+    else if (step === "gone") gone();
+    else come();
+  }
+  while (left < before.length) same();
+
+  const added = drawn.filter(({ line }) => line.old === null).length;
+  const removed = drawn.filter(({ line }) => line.new === null).length;
+  const change = old === "" ? "created" : "edited";
+  return { path, change, added, removed, hunks: hunksOf(drawn), truncated: false };
+}
+
+function draw(text: string, old: number | null, now: number | null, changed: boolean): Drawn {
+  return { line: { old, new: now, parts: [{ text, emphasis: false }] }, changed };
+}
+
+/** The shortest way from one list to the other, removals before what comes in their place. */
+function script(before: readonly string[], after: readonly string[]): readonly ("same" | "gone" | "come")[] {
+  const width = after.length + 1;
+  if (before.length * after.length > PAIRS)
+    return [...before.map(() => "gone" as const), ...after.map(() => "come" as const)];
+  // How many lines the rests have in common, by where both begin.
+  const common = new Uint32Array((before.length + 1) * width);
+  const at = (i: number, j: number): number => common[i * width + j] ?? 0;
+  for (let i = before.length - 1; i >= 0; i -= 1) {
+    for (let j = after.length - 1; j >= 0; j -= 1) {
+      common[i * width + j] = before[i] === after[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+    }
+  }
+  const steps: ("same" | "gone" | "come")[] = [];
+  let i = 0;
+  let j = 0;
+  while (i < before.length || j < after.length) {
+    if (i < before.length && j < after.length && before[i] === after[j]) {
+      steps.push("same");
+      i += 1;
+      j += 1;
+    } else if (i < before.length && (j === after.length || at(i + 1, j) >= at(i, j + 1))) {
+      steps.push("gone");
+      i += 1;
+    } else {
+      steps.push("come");
+      j += 1;
+    }
+  }
+  return steps;
+}
+
+function hunksOf(drawn: readonly Drawn[]): DiffView["hunks"] {
+  const hunks: DiffLine[][] = [];
+  let end = 0;
+  drawn.forEach(({ changed }, at) => {
+    if (!changed) return;
+    const from = Math.max(at - AROUND, 0);
+    if (hunks.length === 0 || from > end) {
+      hunks.push([]);
+      end = from;
+    }
+    const to = Math.min(at + AROUND + 1, drawn.length);
+    for (; end < to; end += 1) {
+      const next = drawn[end];
+      if (next) hunks.at(-1)?.push(next.line);
+    }
+  });
+  return hunks.map((lines) => ({ lines }));
+}
