@@ -15,6 +15,7 @@ mod hooked;
 mod idle;
 mod inbox;
 mod journey;
+mod lasting;
 mod meter;
 mod model_call;
 mod outgoing;

@@ -28,9 +28,10 @@ pub use error::ShellError;
 pub use language::{Language, language};
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
-    Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, LoggedVerdict, Open,
+    Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, Lasts, LoggedVerdict, Open,
     PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyFault, PolicyFile, PolicyReading,
-    PolicyRules, RuleFault, Standing, Verdict, assess, read_path, write_path,
+    PolicyRules, RuleFault, Standing, Verdict, assess, read_path, typed,
+    write_path,
 };
 pub use report::{Carried, Input, Listener, Live, News, Pace, Report, Run};
 pub use shell::{CEILING, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs};

@@ -20,6 +20,7 @@ mod find;
 mod folder;
 mod follow;
 mod git;
+mod lasting;
 mod log;
 mod look;
 mod options;
@@ -42,6 +43,7 @@ pub use file::{
     CommandRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyFault, PolicyFile, PolicyReading,
     PolicyRules, RuleFault,
 };
+pub use lasting::{Lasts, typed};
 pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};
 pub use look::Known;
 pub use paths::{Open, PathVerdict, read_path, write_path};

@@ -6,6 +6,7 @@ pub(crate) mod context;
 pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod journeys;
+pub(crate) mod lasting;
 pub(crate) mod ledger;
 pub(crate) mod mentions;
 pub(crate) mod notes;

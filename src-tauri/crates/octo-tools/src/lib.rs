@@ -35,7 +35,7 @@ pub use effects::*;
 pub use file_reader::SHIPPED_SCRIPTS;
 pub use http::{Granted, Http, Names, Reach, Site, SystemNames};
 pub use registry::{ReadCall, ToolDefinition, Toolset};
-pub use tasks::Tasks;
+pub use tasks::{TaskWish, Tasks};
 pub use tool::*;
 pub use trashcan::*;
 pub use web_search::{Engine, Engines, Search};
