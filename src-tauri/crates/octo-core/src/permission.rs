@@ -11,7 +11,8 @@ pub(crate) use browser::browser_leave;
 
 use octo_protocol::{AskReason, Millis, Mode, Refusal, Risk, Rule, SessionId, TrashTotals};
 use octo_shell::{
-    Around, DecisionEntry, Doubtful, Known, Lasts, LoggedVerdict, Open, PathVerdict, Policy, Standing, Verdict,
+    Around, DecisionEntry, Doubtful, Known, Lasts, LoggedVerdict, Open, PathVerdict, Policy, Standing,
+    Verdict,
 };
 use octo_tools::{AsksPerson, CommandEffect, Effects, Granted, Reach, Site};
 use octo_workspace::is_inside;

@@ -28,9 +28,9 @@ pub use error::ShellError;
 pub use language::{Language, language};
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
-    Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, Lasts, LoggedVerdict, Open,
-    PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyFault, PolicyFile, PolicyReading,
-    PolicyRules, RuleFault, Standing, Verdict, assess, read_path, typed,
+    Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, Lasts, LoggedVerdict,
+    Open, PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault,
+    PolicyFile, PolicyReading, PolicyRules, RuleFault, Standing, Verdict, assess, read_path, typed,
     write_path,
 };
 pub use report::{Carried, Input, Listener, Live, News, Pace, Report, Run};

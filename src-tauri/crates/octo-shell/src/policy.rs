@@ -40,8 +40,8 @@ mod verdict;
 mod tests;
 
 pub use file::{
-    CommandRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyFault, PolicyFile, PolicyReading,
-    PolicyRules, RuleFault,
+    CommandRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault, PolicyFile,
+    PolicyReading, PolicyRules, RuleFault,
 };
 pub use lasting::{Lasts, typed};
 pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};

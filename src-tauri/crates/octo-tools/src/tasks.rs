@@ -5,8 +5,8 @@
 
 use crate::{Effects, Order, Outcome, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::{
-    Lasting, LastingKind, LastingMark, SessionId, TaskKind, TaskNumber, TaskStatus, TaskTree, TaskView, ToolView,
-    TurnId,
+    Lasting, LastingKind, LastingMark, SessionId, TaskKind, TaskNumber, TaskStatus, TaskTree, TaskView,
+    ToolView, TurnId,
 };
 use octo_workspace::{TimeError, TimeMachine};
 use schemars::JsonSchema;

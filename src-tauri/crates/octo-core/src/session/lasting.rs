@@ -174,8 +174,7 @@ mod tests {
     #[test]
     fn what_changes_a_page_is_listed_with_its_site_and_reading_is_not() {
         let done = |deed| {
-            let place =
-                Place { site: "https://shop.example".to_owned(), entry: octo_tools::Entry::Open };
+            let place = Place { site: "https://shop.example".to_owned(), entry: octo_tools::Entry::Open };
             let weight = Weight { place: Some(place), ..Weight::default() };
             of_browser(&BrowserEffect { wish: BrowserWish { tab: None, deed }, weight: Some(weight) })
         };

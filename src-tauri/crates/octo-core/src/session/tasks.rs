@@ -276,9 +276,8 @@ fn turns_asking(context: &[Message], turn: TurnId) -> Vec<TurnId> {
     let mut turns = vec![turn];
     let mut at = turn;
     while let Some(first) = context.iter().position(|message| message.turn == at) {
-        let has_words = context
-            .iter()
-            .any(|message| message.turn == at && message.meta.origin == Origin::Person);
+        let has_words =
+            context.iter().any(|message| message.turn == at && message.meta.origin == Origin::Person);
         let Some(before) = first.checked_sub(1).and_then(|before| context.get(before)) else { break };
         // One that began by itself comes after an answer; what is begun again after an answer is told so first.
         let tells_ends = |message: &Message| {

@@ -38,8 +38,7 @@ pub(super) fn of(line: &str, scan: &Scan) -> Vec<Lasts> {
 /// In which ways what is typed into a running program lasts, were it a shell. Never what was typed: it may be a
 /// password.
 pub fn typed(text: &str, around: &Around) -> Vec<LastingKind> {
-    let mut kinds: Vec<LastingKind> =
-        Words::read(text, around).scan.calls.iter().filter_map(kind).collect();
+    let mut kinds: Vec<LastingKind> = Words::read(text, around).scan.calls.iter().filter_map(kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds
@@ -101,9 +100,9 @@ fn sends(name: &str, call: &Call) -> bool {
         words.iter().enumerate().find_map(|(at, word)| {
             if let Some(given) = word.strip_prefix("--") {
                 let given = given.strip_prefix(long)?;
-                return given.strip_prefix('=').or_else(|| {
-                    given.is_empty().then(|| words.get(at + 1).copied().unwrap_or_default())
-                });
+                return given
+                    .strip_prefix('=')
+                    .or_else(|| given.is_empty().then(|| words.get(at + 1).copied().unwrap_or_default()));
             }
             let cluster = word.strip_prefix('-')?;
             let (_, rest) = cluster.split_once(short?)?;
@@ -114,7 +113,8 @@ fn sends(name: &str, call: &Call) -> bool {
         let method = method.trim_start_matches('=').to_ascii_uppercase();
         !method.is_empty() && !matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE")
     };
-    let begins = |starts: &[&str]| words.iter().any(|word| starts.iter().any(|start| word.starts_with(start)));
+    let begins =
+        |starts: &[&str]| words.iter().any(|word| starts.iter().any(|start| word.starts_with(start)));
     match name {
         "curl" => {
             if let Some(method) = value(Some('X'), "request") {
@@ -125,13 +125,17 @@ fn sends(name: &str, call: &Call) -> bool {
                 || words.iter().any(|word| ['d', 'F', 'T'].iter().any(|letter| is_cluster(word, *letter)));
             body && !as_query
         }
-        "wget" => begins(&["--post-data", "--post-file", "--body-"]) || value(None, "method").is_some_and(changes),
+        "wget" => {
+            begins(&["--post-data", "--post-file", "--body-"]) || value(None, "method").is_some_and(changes)
+        }
         "http" | "https" | "xh" | "xhs" => {
             let first = call.operands().first().copied().unwrap_or_default().to_owned();
             let method = !first.is_empty() && first.chars().all(|c| c.is_ascii_uppercase());
             // Without a method, a body makes it one that sends.
             let body = call.operands().iter().skip(1).any(|word| {
-                let named = word.split_once('=').is_some_and(|(name, rest)| !name.is_empty() && !rest.starts_with('='));
+                let named = word
+                    .split_once('=')
+                    .is_some_and(|(name, rest)| !name.is_empty() && !rest.starts_with('='));
                 named || word.contains(":=")
             });
             if method { changes(&first) } else { body }

@@ -1,10 +1,6 @@
 //! Going to another task: which turns are undone, what the model sees then, and what a crash left half-way.
 
-use crate::{
-    Reader, StoreError, Tx,
-    column::id,
-    key::SessionKey,
-};
+use crate::{Reader, StoreError, Tx, column::id, key::SessionKey};
 use octo_protocol::{Block, Message, MessageId, SessionId, TaskNumber, TurnId};
 use rusqlite::params;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -42,7 +38,8 @@ impl Reader<'_> {
             [self.key(session)?.0],
             |row| {
                 let kept: Option<String> = row.get(2)?;
-                let kept = kept.iter().flat_map(|kept| kept.split(' ')).map(turn).collect::<Result<_, _>>()?;
+                let kept =
+                    kept.iter().flat_map(|kept| kept.split(' ')).map(turn).collect::<Result<_, _>>()?;
                 Ok(Journey { task: row.get(0)?, conversation: row.get(1)?, kept })
             },
         )

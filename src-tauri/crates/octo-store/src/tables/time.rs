@@ -290,10 +290,7 @@ impl Tx<'_> {
         number: TaskNumber,
     ) -> Result<(), StoreError> {
         let key = self.key(session)?;
-        self.change(
-            "UPDATE time_sessions SET conversation = ?2 WHERE session = ?1",
-            params![key.0, number],
-        )?;
+        self.change("UPDATE time_sessions SET conversation = ?2 WHERE session = ?1", params![key.0, number])?;
         Ok(())
     }
 

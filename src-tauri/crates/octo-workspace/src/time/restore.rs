@@ -12,7 +12,9 @@ use super::{
     tree::{Records, Tree},
 };
 use crate::{Flush, is_inside};
-use octo_protocol::{BlobHash, FileImage, ImpossibleReason, Lasting, RestoreReport, SessionId, TaskKind, TaskNumber};
+use octo_protocol::{
+    BlobHash, FileImage, ImpossibleReason, Lasting, RestoreReport, SessionId, TaskKind, TaskNumber,
+};
 use octo_store::{Activate, NewTimeTask, TimeSide, TimeSource, TimeState};
 use std::{
     collections::{BTreeMap, BTreeSet},

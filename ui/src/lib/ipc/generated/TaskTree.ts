@@ -12,7 +12,7 @@ tasks: Array<TaskView>,
 /**
  * The active one.
  */
-active: number, 
+active: number, conversation: number, 
 /**
  * Where an undo would go; none at the start.
  */

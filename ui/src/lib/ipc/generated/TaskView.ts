@@ -46,4 +46,4 @@ ended_at: number | null,
 /**
  * How many paths it changed, as far as is known.
  */
-changed: number, };
+changed: number, lasting: number, said_after: number | null, };

@@ -1,9 +1,7 @@
 //! The part of a journey that takes its time: files.
 
 use super::super::tasks::{Loose, beside};
-use octo_protocol::{
-    ApiError, RestoreReport, SessionId, TaskKind, TaskNumber, TaskTree, TaskView, TurnId,
-};
+use octo_protocol::{ApiError, RestoreReport, SessionId, TaskKind, TaskNumber, TaskTree, TaskView, TurnId};
 use octo_store::{Journey, Store};
 use octo_workspace::{Selection, TimeMachine};
 use std::{
@@ -109,11 +107,7 @@ impl Way {
         }
     }
 
-    async fn with_conversation(
-        &self,
-        journey: Journey,
-        overwrite: Vec<String>,
-    ) -> Result<Arrived, ApiError> {
+    async fn with_conversation(&self, journey: Journey, overwrite: Vec<String>) -> Result<Arrived, ApiError> {
         let (session, begins) = (self.session, journey.clone());
         let begun = self.store.write(move |tx| tx.begin_journey(session, &begins)).await;
         begun.map_err(ApiError::from)?;
@@ -160,11 +154,7 @@ impl Way {
 
 /// Where files and conversation go. Both to a task that is named; otherwise each takes back, or does again, only what it
 /// has: where the person had put the conversation elsewhere than the files, it stays there.
-fn goal(
-    tree: &TaskTree,
-    target: Target,
-    kept: &[TurnId],
-) -> Result<(TaskNumber, TaskNumber), ApiError> {
+fn goal(tree: &TaskTree, target: Target, kept: &[TurnId]) -> Result<(TaskNumber, TaskNumber), ApiError> {
     Ok(match target {
         Target::Task(task) => (task, task),
         Target::Undo => {
