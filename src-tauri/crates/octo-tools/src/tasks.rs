@@ -79,13 +79,17 @@ impl Tasks {
         beside(move || machine.tree(session)).await
     }
 
-    fn is_own(&self, task: &TaskView) -> bool {
-        task.turn.is_some_and(|turn| self.turns.contains(&turn))
-    }
-
     /// The first number of what runs, if it has one by now.
     fn own(&self, tree: &TaskTree) -> Option<TaskNumber> {
-        tree.tasks.iter().find(|task| self.is_own(task)).map(|task| task.number)
+        let is_own = |task: &&TaskView| task.turn.is_some_and(|turn| self.turns.contains(&turn));
+        tree.tasks.iter().find(is_own).map(|task| task.number)
+    }
+
+    /// All numbers of what runs, those included under which an attempt failed before it came to say anything.
+    fn all_own(&self, tree: &TaskTree) -> Vec<TaskNumber> {
+        let Some(first) = self.own(tree) else { return Vec::new() };
+        let before = |task: &TaskNumber| parent(tree, *task).filter(|parent| *parent >= first);
+        std::iter::successors(Some(tree.active).filter(|active| *active >= first), before).collect()
     }
 
     /// The state in which this turn began: what the person calls the present one.
@@ -157,11 +161,11 @@ impl Tool for ListTasksTool {
     async fn run(&self, input: ListInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let tree = context.tasks.tree().await?;
         let limit = input.limit.map_or(USUAL, |limit| usize::try_from(limit).unwrap_or(MOST)).clamp(1, MOST);
-        let present = context.tasks.present(&tree);
+        let (own, present) = (context.tasks.all_own(&tree), context.tasks.present(&tree));
         let lines: Vec<String> = tree
             .tasks
             .iter()
-            .filter(|task| !context.tasks.is_own(task))
+            .filter(|task| !own.contains(&task.number))
             .map(|task| line(task, present))
             .collect();
         if lines.is_empty() {
@@ -301,7 +305,7 @@ impl Tool for RedoTaskTool {
 
 async fn known(task: TaskNumber, context: &ToolContext) -> Result<(), ToolError> {
     let tree = context.tasks.tree().await?;
-    if tree.tasks.iter().any(|known| known.number == task && context.tasks.is_own(known)) {
+    if context.tasks.all_own(&tree).contains(&task) {
         return Err(ToolError::new(format!("Task {task} is this turn itself.")));
     }
     let numbers: Vec<String> = tree.tasks.iter().map(|task| task.number.to_string()).collect();

@@ -271,11 +271,12 @@ impl Session {
     }
 }
 
-/// See [`Session::turns_asking`].
+/// See [`Session::turns_asking`]. A turn that has said nothing comes after everything.
 fn turns_asking(context: &[Message], turn: TurnId) -> Vec<TurnId> {
     let mut turns = vec![turn];
     let mut at = turn;
-    while let Some(first) = context.iter().position(|message| message.turn == at) {
+    loop {
+        let first = context.iter().position(|message| message.turn == at).unwrap_or(context.len());
         let has_words =
             context.iter().any(|message| message.turn == at && message.meta.origin == Origin::Person);
         let Some(before) = first.checked_sub(1).and_then(|before| context.get(before)) else { break };

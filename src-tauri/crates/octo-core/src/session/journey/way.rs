@@ -70,13 +70,10 @@ impl Way {
     ) -> Result<Arrived, ApiError> {
         self.loose.over().await;
         let tree = self.tree().await?;
-        let kept = match &extent {
-            Extent::Everything { kept } => kept.as_slice(),
-            Extent::Files | Extent::Chosen(_) | Extent::Conversation => &[],
-        };
-        let (task, said) = goal(&tree, target, kept)?;
         match extent {
             Extent::Everything { kept } => {
+                let kept = with_attempts(&tree, kept);
+                let (task, said) = goal(&tree, target, &kept)?;
                 self.with_conversation(Journey { task, conversation: said, kept }, overwrite).await
             }
             Extent::Files => {
@@ -84,14 +81,17 @@ impl Way {
                 let (session, said) = (self.session, tree.conversation);
                 let noted = self.store.write(move |tx| tx.set_conversation_task(session, said)).await;
                 noted.map_err(ApiError::from)?;
+                let (task, _) = goal(&tree, target, &[])?;
                 let report = self.files(task, None, overwrite).await?;
                 Ok(Arrived { report, conversation: None })
             }
             Extent::Chosen(paths) => {
+                let (task, _) = goal(&tree, target, &[])?;
                 let report = self.files(task, Some(paths), overwrite).await?;
                 Ok(Arrived { report, conversation: None })
             }
             Extent::Conversation => {
+                let (task, _) = goal(&tree, target, &[])?;
                 if !tree.tasks.iter().any(|known| known.number == task) {
                     return Err(ApiError::new("time.unknown_task").arg("task", task));
                 }
@@ -168,6 +168,17 @@ fn goal(tree: &TaskTree, target: Target, kept: &[TurnId]) -> Result<(TaskNumber,
             (to, if follows { to } else { tree.conversation })
         }
     })
+}
+
+/// The turns that ask, with those in between that never came to say anything: attempts that failed at once.
+fn with_attempts(tree: &TaskTree, asking: Vec<TurnId>) -> Vec<TurnId> {
+    let asks = |task: &&TaskView| task.turn.is_some_and(|turn| asking.contains(&turn));
+    let way = conversation(tree, tree.conversation);
+    let on_way = || tree.tasks.iter().filter(|task| way.contains(&task.number));
+    let Some(first) = on_way().find(asks).map(|task| task.number) else { return asking };
+    let between: Vec<TurnId> =
+        on_way().filter(|task| task.number >= first).filter_map(|task| task.turn).collect();
+    asking.into_iter().filter(|turn| !between.contains(turn)).chain(between.iter().copied()).collect()
 }
 
 /// Where the conversation is without a task, and without the turns that ask for that.
