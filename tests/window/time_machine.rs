@@ -51,7 +51,10 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
             json!({ "command": "sed -i 's/4/6/' test.py; rm -f notes.txt; printf 'x\\n' > built.txt" }),
         )
         .text("The test expects that.")
-        .call("terminal", json!({ "command": "sh -c 'rm test.py; echo broken > price.py'" }))
+        .call(
+            "terminal",
+            json!({ "command": "sh -c 'rm test.py; echo broken > price.py'; git push origin main" }),
+        )
         .text("I have cleaned up.")
         .call("write", json!({ "path": "price.py", "content": "def price(n):\n    return n * 5\n" }))
         .text("Now it is five times.");
@@ -79,7 +82,14 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     app.until("the tree", async || Ok((app.all("task-row").await?.len() >= 4).then_some(()))).await?;
     app.click("task-row[data-task=\"3\"]").await?;
     app.find("comparison").await?;
+    // What no undo takes back is said with the task, and again before it is undone.
+    app.text_where("lasting", "what stays of the task", |text| text.contains("cannot be undone")).await?;
     app.picture(&format!("time-machine-{look}")).await?;
+    app.click("task-row[data-task=\"2\"]").await?;
+    app.click("restore-go").await?;
+    app.text_where("lasting", "what does not come back", |text| text.contains("not come back")).await?;
+    app.picture(&format!("proposal-{look}")).await?;
+    app.click("restore-leave").await?;
     for task in [2, 1, 0] {
         go_to(&app, task).await?;
         app.until("the files", async || Ok((project(&work)? == states[task]).then_some(()))).await?;

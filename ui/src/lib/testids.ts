@@ -199,6 +199,7 @@ export const testids = {
   taskFile: "task-file", // which one: data-path
   taskFileCheck: "task-file-check",
   taskFileAll: "task-file-all",
+  lasting: "lasting", // what a task did that no undo takes back
   compareWith: "compare-with", // its parts: compare-with-before, compare-with-present
   comparison: "comparison",
   restoreScope: "restore-scope", // its parts: restore-scope-both, restore-scope-files, restore-scope-conversation

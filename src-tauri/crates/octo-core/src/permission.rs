@@ -12,7 +12,8 @@ pub(crate) use browser::browser_leave;
 
 use octo_protocol::{AskReason, Millis, Mode, Refusal, Risk, Rule, SessionId, TrashTotals};
 use octo_shell::{
-    Around, DecisionEntry, Doubtful, Known, LoggedVerdict, Open, PathVerdict, Policy, Standing, Verdict,
+    Around, DecisionEntry, Doubtful, Known, Lasts, LoggedVerdict, Open, PathVerdict, Policy, Standing,
+    Verdict,
 };
 use octo_tools::{AsksPerson, CommandEffect, DeskLeave, Effects, Granted, Reach, Site};
 use octo_workspace::is_inside;
@@ -49,7 +50,7 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    fn around(&self, folder: &Path) -> Around {
+    pub(crate) fn around(&self, folder: &Path) -> Around {
         Around {
             folder: folder.to_owned(),
             home: std::env::home_dir().filter(|home| home.is_absolute()),
@@ -88,10 +89,24 @@ pub(crate) struct Nature {
     pub reads: Vec<PathBuf>,
     /// What it is known to change, resolved.
     pub writes: Vec<PathBuf>,
+    /// How much of what it does is known.
+    pub known: Extent,
+    /// What it does beyond files that nothing takes back.
+    pub lasting: Vec<Lasts>,
+}
+
+/// How much is known of what a command does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Everything, by its words.
+    All,
+    /// What its words name, which may not be all.
+    #[default]
+    Part,
 }
 
 impl Nature {
-    fn of(verdict: &Verdict, cwd: &Path) -> Self {
+    fn of(verdict: &Verdict, lasting: Vec<Lasts>, cwd: &Path) -> Self {
         let resolved = |words: &[String]| -> Vec<PathBuf> {
             words.iter().filter_map(|word| octo_workspace::resolve(word, cwd).ok()).collect()
         };
@@ -108,11 +123,13 @@ impl Nature {
                     .chain(known.repositories.iter().cloned())
                     .collect(),
                 ruled: matches!(verdict, Verdict::Ruled(_)),
+                known: if matches!(verdict, Verdict::Known(_)) { Extent::All } else { Extent::Part },
+                lasting,
             },
             Verdict::Ask { why: Doubtful::Risky { risk, .. }, .. } => {
-                Self { risk: Some(*risk), ..Self::default() }
+                Self { risk: Some(*risk), lasting, ..Self::default() }
             }
-            Verdict::Ask { .. } | Verdict::Deny { .. } => Self::default(),
+            Verdict::Ask { .. } | Verdict::Deny { .. } => Self { lasting, ..Self::default() },
         }
     }
 }
@@ -389,7 +406,7 @@ fn command(ground: &Ground, effect: &CommandEffect) -> Decided {
     let around = ground.around(cwd);
     let standing = Standing { around: &around, policy: &ground.policy, rules: &words };
     let assessment = octo_shell::assess(line, env, standing);
-    let nature = Nature::of(&assessment.verdict, cwd);
+    let nature = Nature::of(&assessment.verdict, assessment.lasting, cwd);
     let decision = match assessment.verdict {
         Verdict::Deny { why, part } => Decision::Deny { refusal: why, subject: line.clone(), part },
         verdict => allowed(ground, line, cwd, ruled, verdict),

@@ -3,18 +3,26 @@
 //! Whether it holds is never a matter of the watching: each decision reads the file. Watching is for the person, who
 //! is to see at once that what they wrote does not hold. What became of the file cannot be an event, for events are
 //! stored with the tables they are about, and this is a file of the person's; it is told beside them.
+//!
+//! Many programs empty a file before they write it anew, and some take it away first. What held until then holds for a
+//! little longer: a decision in that moment must not find that nothing is forbidden.
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use octo_protocol::{ApiError, PolicyState};
-use octo_shell::{Policy, PolicyChange, PolicyChangeError, PolicyFile, PolicyReading};
+use octo_shell::{Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFile, PolicyReading};
 use std::{
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::{Duration, Instant},
 };
 use tokio::sync::broadcast;
 
 /// News a slow watcher may fall behind; each is the whole state, so that the last one is enough.
 const NEWS: usize = 16;
+
+/// How long a file must have been empty, or gone, until it counts as such. Programs write what they emptied within
+/// milliseconds; a person who takes all rules away waits for this.
+const SETTLES: Duration = Duration::from_secs(2);
 
 /// The name of the file in Octo's home.
 const NAME: &str = "policy.toml";
@@ -28,11 +36,21 @@ pub(crate) struct Rules {
 
 struct Known {
     file: PolicyFile,
-    /// As it was told last; nothing before the first look.
-    told: Mutex<Option<PolicyState>>,
+    held: Mutex<Held>,
     news: broadcast::Sender<PolicyState>,
     /// Held while the file is changed from here, so that two changes do not take each other for somebody else's.
     changing: Mutex<()>,
+}
+
+/// What is remembered of the file between two looks.
+#[derive(Default)]
+struct Held {
+    /// As it was told last; nothing before the first look.
+    told: Option<PolicyState>,
+    /// What it said last when there was something in it, while that still holds.
+    said: Option<PolicyReading>,
+    /// Since when there is nothing in it.
+    emptied: Option<Instant>,
 }
 
 impl Rules {
@@ -41,7 +59,7 @@ impl Rules {
         let user = std::env::home_dir().filter(|home| home.is_absolute());
         let known = Arc::new(Known {
             file: PolicyFile::new(home.join(NAME), user),
-            told: Mutex::default(),
+            held: Mutex::default(),
             news: broadcast::channel(NEWS).0,
             changing: Mutex::default(),
         });
@@ -87,25 +105,61 @@ impl Rules {
 
 impl Known {
     /// Reads the file and tells who watches if it is not what it was.
-    fn look(&self) -> (Policy, PolicyState) {
+    fn look(self: &Arc<Self>) -> (Policy, PolicyState) {
         // Read under the lock, so that what is told last is what was read last.
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let PolicyReading { policy, fault, stamp } = self.file.read();
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = self.file.read();
+        let PolicyReading { policy, fault, stamp, .. } = match read.content {
+            PolicyContent::Something => {
+                held.emptied = None;
+                held.said = Some(read.clone());
+                read
+            }
+            PolicyContent::Nothing => match held.said.clone() {
+                None => read,
+                Some(said) => {
+                    let since = *held.emptied.get_or_insert_with(|| {
+                        let now = Instant::now();
+                        look_later(Arc::downgrade(self));
+                        now
+                    });
+                    if since.elapsed() < SETTLES {
+                        said
+                    } else {
+                        (held.said, held.emptied) = (None, None);
+                        read
+                    }
+                }
+            },
+        };
         let state = PolicyState {
             path: self.file.path().display().to_string(),
             stamp,
             rules: policy.rules().all(),
             fault: fault.as_ref().map(octo_shell::PolicyFault::told),
         };
-        if told.as_ref() != Some(&state) {
+        if held.told.as_ref() != Some(&state) {
             if let Some(fault) = fault {
                 tracing::warn!(%fault, "the policy file does not hold; whatever does not only read asks");
             }
-            *told = Some(state.clone());
+            held.told = Some(state.clone());
             // Nobody watching is no fault.
             let _nobody = self.news.send(state.clone());
         }
         (policy, state)
+    }
+}
+
+/// Looks again when what was emptied counts as empty, for nothing else may happen to it then.
+fn look_later(known: Weak<Known>) {
+    let waits = move || {
+        std::thread::sleep(SETTLES);
+        if let Some(known) = known.upgrade() {
+            known.look();
+        }
+    };
+    if let Err(error) = std::thread::Builder::new().name("policy-settles".to_owned()).spawn(waits) {
+        tracing::warn!(%error, "that policy.toml is empty is seen only with the next decision");
     }
 }
 

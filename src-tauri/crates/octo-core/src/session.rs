@@ -18,6 +18,7 @@ mod idle;
 mod inbox;
 mod invoked;
 mod journey;
+mod lasting;
 mod meter;
 mod model_call;
 mod outgoing;

@@ -20,6 +20,8 @@ mod agent {
     mod headers;
     mod huge;
     mod idle;
+    #[cfg(unix)]
+    mod lasting;
     mod ledger;
     mod models;
     mod permission;

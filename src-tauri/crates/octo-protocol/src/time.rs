@@ -1,6 +1,6 @@
 //! The time machine: tasks of a session, what they did to files, and going back.
 
-use crate::{BlobHash, DiffView, Millis, TurnId};
+use crate::{BlobHash, DiffView, Lasting, Millis, TurnId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -128,6 +128,10 @@ pub struct TaskView {
     pub ended_at: Option<Millis>,
     /// How many paths it changed, as far as is known.
     pub changed: u32,
+    /// How many things it did that no undo takes back.
+    pub lasting: u32,
+    /// The task whose conversation it went on from, where that is not `parent`.
+    pub said_after: Option<TaskNumber>,
 }
 
 /// The tasks of a session.
@@ -136,8 +140,10 @@ pub struct TaskView {
 pub struct TaskTree {
     /// By number, the start first. Empty before the first task.
     pub tasks: Vec<TaskView>,
-    /// The active one.
+    /// The active one: the files are as at its end, or as it makes them.
     pub active: TaskNumber,
+    /// The task the conversation is at: another one after only files, or only the conversation, went elsewhere.
+    pub conversation: TaskNumber,
     /// Where an undo would go; none at the start.
     pub undo: Option<TaskNumber>,
     /// Where a redo would go: the newest task that went on from the active one.
@@ -189,6 +195,8 @@ pub struct TaskChanges {
     pub left_out: Vec<LeftOut>,
     /// How much was left out in all.
     pub left_out_total: u32,
+    /// What it did that no undo takes back.
+    pub lasting: Lasting,
 }
 
 /// A file or folder whose content is not kept.
@@ -266,6 +274,8 @@ pub struct RestorePreview {
     pub conflicts: Vec<RestoreConflict>,
     /// What cannot be brought back, and stays as it is.
     pub impossible: Vec<Impossible>,
+    /// What the tasks in between did that neither way takes back or repeats. Nothing where only chosen files come back.
+    pub lasting: Lasting,
 }
 
 /// A path that is not as the task that is left had left it.

@@ -20,6 +20,7 @@ mod find;
 mod folder;
 mod follow;
 mod git;
+mod lasting;
 mod log;
 mod look;
 mod options;
@@ -40,9 +41,10 @@ mod verdict;
 mod tests;
 
 pub use file::{
-    CommandRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyFault, PolicyFile, PolicyReading,
-    PolicyRules, RuleFault,
+    CommandRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault, PolicyFile,
+    PolicyReading, PolicyRules, RuleFault,
 };
+pub use lasting::{Lasts, typed};
 pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};
 pub use look::Known;
 pub use paths::{Open, PathVerdict, read_path, write_path};

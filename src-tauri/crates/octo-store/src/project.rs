@@ -58,7 +58,7 @@ pub(crate) fn project(
         Event::CompactionFailed { error } => tx.project_note(number, at, NoteKind::NotCompacted, error),
         Event::ContextCompacted { tokens } => tx.project_context_tokens(number, *tokens),
         Event::TasksChanged => Ok(()),
-        Event::WentTo { task: _, undone } => tx.project_went_to(number, undone),
+        Event::WentTo { task, undone } => tx.project_went_to(number, *task, undone),
         Event::CommandAnswered { note } => tx.project_note(number, at, NoteKind::Answer, note),
         Event::SessionListed { info } => {
             let session = tx.key(info.id)?;

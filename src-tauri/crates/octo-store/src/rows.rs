@@ -149,6 +149,8 @@ pub struct StoredCall {
 pub struct TimeTasks {
     /// The active one.
     pub active: TaskNumber,
+    /// The task the conversation is at; none for the active one.
+    pub conversation: Option<TaskNumber>,
     /// The highest number ever given.
     pub last: TaskNumber,
     /// By number, the start (0) first.
@@ -174,6 +176,10 @@ pub struct TimeTask {
     pub started_at: Millis,
     /// When it ended; none while it runs.
     pub ended_at: Option<Millis>,
+    /// The task whose conversation it went on from, where that is not the parent.
+    pub said_after: Option<TaskNumber>,
+    /// How much more it did that lasts than is listed.
+    pub lasting_more: u32,
 }
 
 /// A task to be added.

@@ -7,6 +7,7 @@ pub(crate) mod drafts;
 pub(crate) mod events;
 pub(crate) mod forks;
 pub(crate) mod journeys;
+pub(crate) mod lasting;
 pub(crate) mod ledger;
 pub(crate) mod library;
 pub(crate) mod mentions;

@@ -4,7 +4,10 @@
 //! of it runs on files that have just changed under it.
 
 use crate::{Effects, Order, Outcome, Tool, ToolContext, ToolError, ToolOutput};
-use octo_protocol::{SessionId, TaskKind, TaskNumber, TaskStatus, TaskTree, TaskView, ToolView, TurnId};
+use octo_protocol::{
+    Lasting, LastingKind, LastingMark, SessionId, TaskKind, TaskNumber, TaskStatus, TaskTree, TaskView,
+    ToolView, TurnId,
+};
 use octo_workspace::{TimeError, TimeMachine};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,30 +22,56 @@ const USUAL: usize = 10;
 const MOST: usize = 100;
 /// Paths a tool names of what is undone.
 const NAMED: usize = 20;
+/// Things a tool names that an undo does not take back.
+const STAYING: usize = 8;
 
 /// The session's tasks, for its tools.
 #[derive(Clone, Debug)]
 pub struct Tasks {
     machine: TimeMachine,
     session: SessionId,
-    /// The turn that runs.
-    turn: TurnId,
-    wish: Arc<Mutex<Option<TaskNumber>>>,
+    /// The turn that runs, and those before it that it goes on with: one that was begun again has the person's words
+    /// in an earlier one.
+    turns: Vec<TurnId>,
+    wish: Arc<Mutex<Option<TaskWish>>>,
+}
+
+/// Where a tool asked to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskWish {
+    /// To take a task back.
+    Undo {
+        /// The task.
+        task: TaskNumber,
+        /// What it went on from, where the files go.
+        to: TaskNumber,
+    },
+    /// To the end of a task.
+    Go {
+        /// The task.
+        to: TaskNumber,
+    },
 }
 
 impl Tasks {
     /// The tasks of a session while a turn of it runs.
     pub fn new(machine: TimeMachine, session: SessionId, turn: TurnId) -> Self {
-        Self { machine, session, turn, wish: Arc::default() }
+        Self { machine, session, turns: vec![turn], wish: Arc::default() }
     }
 
-    /// The task to go to once the turn has ended, if a tool asked for one; asked for once.
-    pub fn take_wish(&self) -> Option<TaskNumber> {
+    /// The same while the turn goes on with others: their work is its own, and what is asked is asked by all of them.
+    #[must_use]
+    pub fn going_on_with(self, turns: Vec<TurnId>) -> Self {
+        Self { turns, ..self }
+    }
+
+    /// Where to go once the turn has ended, if a tool asked for it; asked for once.
+    pub fn take_wish(&self) -> Option<TaskWish> {
         self.wish.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn wish(&self, task: TaskNumber) {
-        *self.wish.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    fn wish(&self, wish: TaskWish) {
+        *self.wish.lock().unwrap_or_else(PoisonError::into_inner) = Some(wish);
     }
 
     async fn tree(&self) -> Result<TaskTree, ToolError> {
@@ -50,9 +79,17 @@ impl Tasks {
         beside(move || machine.tree(session)).await
     }
 
-    /// The number of the turn that runs, if it has one by now.
+    /// The first number of what runs, if it has one by now.
     fn own(&self, tree: &TaskTree) -> Option<TaskNumber> {
-        tree.tasks.iter().find(|task| task.turn == Some(self.turn)).map(|task| task.number)
+        let is_own = |task: &&TaskView| task.turn.is_some_and(|turn| self.turns.contains(&turn));
+        tree.tasks.iter().find(is_own).map(|task| task.number)
+    }
+
+    /// All numbers of what runs, those included under which an attempt failed before it came to say anything.
+    fn all_own(&self, tree: &TaskTree) -> Vec<TaskNumber> {
+        let Some(first) = self.own(tree) else { return Vec::new() };
+        let before = |task: &TaskNumber| parent(tree, *task).filter(|parent| *parent >= first);
+        std::iter::successors(Some(tree.active).filter(|active| *active >= first), before).collect()
     }
 
     /// The state in which this turn began: what the person calls the present one.
@@ -63,8 +100,8 @@ impl Tasks {
 
     /// Keeps the wish, and says what will happen. What exactly changes is found when it happens: until then this
     /// turn may still change files itself.
-    fn ask_for(&self, target: TaskNumber, words: &str) -> ToolOutput {
-        self.wish(target);
+    fn ask_for(&self, wish: TaskWish, words: &str) -> ToolOutput {
+        self.wish(wish);
         plain(format!(
             "When this turn ends, {words}. Files somebody else changed since are left as they are; the present \
              state is saved first and can be brought back. End your turn now."
@@ -124,11 +161,11 @@ impl Tool for ListTasksTool {
     async fn run(&self, input: ListInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let tree = context.tasks.tree().await?;
         let limit = input.limit.map_or(USUAL, |limit| usize::try_from(limit).unwrap_or(MOST)).clamp(1, MOST);
-        let (own, present) = (context.tasks.own(&tree), context.tasks.present(&tree));
+        let (own, present) = (context.tasks.all_own(&tree), context.tasks.present(&tree));
         let lines: Vec<String> = tree
             .tasks
             .iter()
-            .filter(|task| Some(task.number) != own)
+            .filter(|task| !own.contains(&task.number))
             .map(|task| line(task, present))
             .collect();
         if lines.is_empty() {
@@ -156,7 +193,12 @@ fn line(task: &TaskView, present: TaskNumber) -> String {
         TaskKind::Files => "(files brought back)".to_owned(),
         TaskKind::Checkpoint => format!("(checkpoint) {}", task.summary),
     };
-    let files = if task.changed == 0 { String::new() } else { format!(" [{} files]", task.changed) };
+    let files = match (task.changed, task.lasting) {
+        (0, 0) => String::new(),
+        (files, 0) => format!(" [{files} files]"),
+        (0, lasting) => format!(" [no files; {lasting} not undoable]"),
+        (files, lasting) => format!(" [{files} files; {lasting} not undoable]"),
+    };
     format!("{mark} {} {branch}{what}{files}", task.number)
 }
 
@@ -187,7 +229,41 @@ impl Tool for UndoTaskTool {
         } else {
             format!("task {task} is undone, which changed {}{rest}", paths.join(", "))
         };
-        Ok(context.tasks.ask_for(target, &words))
+        let words = format!("{words}{}", stays(&changes.lasting));
+        Ok(context.tasks.ask_for(TaskWish::Undo { task, to: target }, &words))
+    }
+}
+
+/// What of a task stays as it is, in words after what is undone.
+fn stays(lasting: &Lasting) -> String {
+    if lasting.is_empty() {
+        return String::new();
+    }
+    let said = |mark: &LastingMark| {
+        let times = if mark.times > 1 { format!(" ({} times)", mark.times) } else { String::new() };
+        format!("{} {}{times}", deed(mark.kind), mark.what)
+    };
+    let listed: Vec<String> = lasting.marks.iter().take(STAYING).map(said).collect();
+    let beyond = u32::try_from(lasting.marks.len() - listed.len()).unwrap_or(u32::MAX);
+    let more = lasting.more.saturating_add(beyond);
+    let rest = if more == 0 { String::new() } else { format!("; and {more} more") };
+    format!(". It does not take back, so tell the person: {}{rest}", listed.join("; "))
+}
+
+fn deed(kind: LastingKind) -> &'static str {
+    match kind {
+        LastingKind::Pushed => "pushed by",
+        LastingKind::Published => "published by",
+        LastingKind::Sent => "sent by",
+        LastingKind::Remote => "done elsewhere by",
+        LastingKind::Installed => "installed by",
+        LastingKind::System => "changed in the system by",
+        LastingKind::Outside => "possibly changed outside the folder:",
+        LastingKind::Unheld => "whatever was changed outside the folder by",
+        LastingKind::Acted => "done in the browser at",
+        LastingKind::Uploaded => "uploaded to",
+        LastingKind::Downloaded => "downloaded from",
+        LastingKind::Visited => "opened in the browser:",
     }
 }
 
@@ -223,13 +299,13 @@ impl Tool for RedoTaskTool {
     async fn run(&self, input: RedoInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         known(input.task_id, &context).await?;
         let words = format!("files go to the end of task {}", input.task_id);
-        Ok(context.tasks.ask_for(input.task_id, &words))
+        Ok(context.tasks.ask_for(TaskWish::Go { to: input.task_id }, &words))
     }
 }
 
 async fn known(task: TaskNumber, context: &ToolContext) -> Result<(), ToolError> {
     let tree = context.tasks.tree().await?;
-    if context.tasks.own(&tree) == Some(task) {
+    if context.tasks.all_own(&tree).contains(&task) {
         return Err(ToolError::new(format!("Task {task} is this turn itself.")));
     }
     let numbers: Vec<String> = tree.tasks.iter().map(|task| task.number.to_string()).collect();

@@ -29,6 +29,7 @@ mod folder;
 mod git;
 mod journal;
 mod keep;
+mod lasting;
 mod picture;
 mod plan;
 mod recorder;

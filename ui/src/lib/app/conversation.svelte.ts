@@ -44,6 +44,10 @@ export class Conversation {
   // Not drawn: what was asked for already.
   // eslint-disable-next-line svelte/prefer-svelte-reactivity
   readonly #asked = new Set<string>();
+  /** How many files the tasks of turns changed, as far as it was read; see [`readTasks`]. */
+  readonly #changed = new SvelteMap<string, number>();
+  /** The moment of the tasks that were read last. */
+  #tasksRead: string | null = null;
   /** The message to bring into view; a new object for every jump. */
   target = $state.raw<{ message: string } | null>(null);
   /** Where the time machine was opened; null while it is closed. */
@@ -223,6 +227,26 @@ export class Conversation {
       this.#costs.set(key, sumOfCalls(await this.callsOf(turn.id)));
     } catch {
       this.#asked.delete(key);
+    }
+  }
+
+  /** How many files the task of a turn changed; null before it is known. */
+  changedBy(turn: string): number | null {
+    return this.#changed.get(turn) ?? null;
+  }
+
+  /** Reads what the tasks changed, once for each moment. Where it cannot be read nothing is said of it. */
+  async readTasks(): Promise<void> {
+    const moment = this.taskMoment;
+    if (this.#tasksRead === moment) return;
+    this.#tasksRead = moment;
+    try {
+      const { tasks } = await call("time", "get_task_tree", { session: this.id });
+      for (const { turn, ended_at, changed } of tasks) {
+        if (turn !== null && ended_at !== null) this.#changed.set(turn, changed);
+      }
+    } catch {
+      this.#tasksRead = null;
     }
   }
 

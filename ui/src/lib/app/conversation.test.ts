@@ -75,6 +75,34 @@ describe("what a turn cost", () => {
   });
 });
 
+describe("what a turn's task changed", () => {
+  const task = (number: number, turn: string | null, changed: number, ended_at: number | null) => ({
+    number,
+    turn,
+    changed,
+    ended_at,
+  });
+
+  it("is read once for all turns, and is not known of one that runs", async () => {
+    answer = () => ({ tasks: [task(0, null, 0, 1), task(1, "t", 0, 2), task(2, "u", 3, 4), task(3, "v", 0, null)] });
+    const here = open();
+    expect(here.changedBy("t")).toBeNull();
+    await Promise.all([here.readTasks(), here.readTasks()]);
+    expect(["t", "u", "v"].map((turn) => here.changedBy(turn))).toEqual([0, 3, null]);
+    expect(asked).toEqual([{ type: "get_task_tree", session: "s" }]);
+  });
+
+  it("that could not be read is said nothing of", async () => {
+    answer = () => Promise.reject({ key: "store.busy", args: {}, retryable: true });
+    const here = open();
+    await here.readTasks();
+    expect([here.changedBy("t"), toasts.list]).toEqual([null, []]);
+    answer = () => ({ tasks: [task(1, "t", 2, 2)] });
+    await here.readTasks();
+    expect(here.changedBy("t")).toBe(2);
+  });
+});
+
 describe("a switch", () => {
   it("that cannot be estimated says so instead of failing", async () => {
     answer = () => ({ tokens: 9, cost: null, instead: null });

@@ -12,7 +12,7 @@ import type {
   TaskTree,
   TaskView,
 } from "$lib/ipc/types";
-import { type Plan, type Restore, overwriteOf, planOf, undoOf } from "$lib/state/restore";
+import { type Plan, type Restore, moves, overwriteOf, planOf, undoOf } from "$lib/state/restore";
 import { type TimePlace, placeIn } from "$lib/state/timeline";
 import { SvelteSet } from "svelte/reactivity";
 
@@ -27,6 +27,8 @@ export interface Proposal {
   readonly restore: Restore;
   /** The active task when it was asked for. */
   readonly from: number;
+  /** The task the conversation was at then. */
+  readonly said: number;
   readonly preview: Reading<RestorePreview>;
 }
 
@@ -37,6 +39,8 @@ export interface Done {
   readonly task: TaskView | null;
   readonly report: RestoreReport;
   readonly undo: Restore | null;
+  /** The task the conversation is at now. */
+  readonly said: number;
 }
 
 const READING = { type: "reading" } as const;
@@ -175,17 +179,18 @@ export class Timeline {
   /** Shows what a restore would do. Nothing is done. */
   async propose(scope: RestoreScope, selection: FileSelection): Promise<void> {
     const task = this.selected;
-    const from = this.known?.active;
-    if (task === null || from === undefined) return;
+    if (task === null || this.known === null) return;
+    const { active: from, conversation: said } = this.known;
     const mine = ++this.#previews;
     const restore: Restore = { task, scope, selection };
     this.refused = null;
     this.overwrite.clear();
     this.path = null;
-    this.proposal = { restore, from, preview: READING };
+    this.proposal = { restore, from, said, preview: READING };
     let preview: Reading<RestorePreview>;
     if (scope === "conversation") {
-      preview = { type: "read", value: { from, to: task, changes: [], conflicts: [], impossible: [] } };
+      const none = { changes: [], conflicts: [], impossible: [], lasting: { marks: [], more: 0 } };
+      preview = { type: "read", value: { from, to: task, ...none } };
     } else {
       try {
         preview = {
@@ -196,7 +201,7 @@ export class Timeline {
         preview = { type: "failed", error: asApiError(error) };
       }
     }
-    if (mine === this.#previews && this.proposal) this.proposal = { restore, from, preview };
+    if (mine === this.#previews && this.proposal) this.proposal = { restore, from, said, preview };
   }
 
   /** Goes back from the preview to the task's files. */
@@ -223,7 +228,7 @@ export class Timeline {
     this.restoring = true;
     this.refused = null;
     try {
-      const done = await this.carryOut(proposal.restore, overwriteOf(plan, this.overwrite), proposal.from);
+      const done = await this.carryOut(proposal.restore, overwriteOf(plan, this.overwrite), proposal.said);
       this.withdraw();
       return done;
     } catch (error) {
@@ -235,11 +240,14 @@ export class Timeline {
     }
   }
 
-  /** Has the core do a restore; rejects with an [`ApiError`] when it refuses. */
-  async carryOut(restore: Restore, overwrite: string[], from: number): Promise<Done> {
+  /**
+   * Has the core do a restore; rejects with an [`ApiError`] when it refuses. `said` is the task the conversation is at
+   * before it.
+   */
+  async carryOut(restore: Restore, overwrite: string[], said: number): Promise<Done> {
     const report = await call("time", "restore_task", { session: this.session, ...restore, overwrite });
     const task = this.known?.tasks.find((known) => known.number === restore.task) ?? null;
-    return { restore, task, report, undo: undoOf(restore, report, from) };
+    return { restore, task, report, undo: undoOf(restore, report, said), said: moves(restore) ? restore.task : said };
   }
 
   /** Gives the present state a name; rejects with an [`ApiError`]. */

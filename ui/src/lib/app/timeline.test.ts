@@ -15,10 +15,13 @@ const task = (number: number, status: TaskView["status"]): TaskView => ({
   started_at: 1,
   ended_at: 2,
   changed: 1,
+  lasting: 0,
+  said_after: null,
 });
 const tree: TaskTree = {
   tasks: [task(0, "past"), task(1, "past"), task(2, "past"), task(3, "current")],
   active: 3,
+  conversation: 3,
   undo: 2,
   redo: null,
 };
@@ -30,13 +33,20 @@ const file = (path: string): ChangedPath => ({
   removed: 1,
   unsaved: null,
 });
-const changes = (...paths: string[]) => ({ paths: paths.map(file), left_out: [], left_out_total: 0 });
+const nothing = { marks: [], more: 0 };
+const changes = (...paths: string[]) => ({
+  paths: paths.map(file),
+  left_out: [],
+  left_out_total: 0,
+  lasting: nothing,
+});
 const preview: RestorePreview = {
   from: 3,
   to: 2,
   changes: [file("/p/a")],
   conflicts: [{ path: "/p/mine", change: "edited", source: "both" }],
   impossible: [],
+  lasting: nothing,
 };
 const refusal = { key: "store.busy", args: {}, retryable: true };
 

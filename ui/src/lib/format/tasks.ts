@@ -1,6 +1,6 @@
 /** Tasks, what they did to files, and why something cannot be undone, in words. */
 import type { Done } from "$lib/app/timeline.svelte";
-import type { ComparedSide, ImpossibleReason, TaskView, Unsaved } from "$lib/ipc/types";
+import type { ComparedSide, ImpossibleReason, Lasting, LastingMark, TaskView, Unsaved } from "$lib/ipc/types";
 import { type Restore, moves } from "$lib/state/restore";
 import { language, t, tn } from "$lib/words/words.svelte";
 import { clock, dayAndMonth, midnight } from "./figures";
@@ -14,7 +14,7 @@ export function taskName(task: TaskView): string {
   return t(`time.kind.${task.kind}`);
 }
 
-/** Its number, its time and what it changed: 7 · 14:09 · 2 files. */
+/** Its number, its time, what it changed and what of it cannot be undone: 7 · 14:09 · 2 files · 1 not undoable. */
 export function taskFacts(task: TaskView, now: number): string {
   const today = midnight(task.started_at) === midnight(now);
   const time = clock(task.started_at, language());
@@ -22,12 +22,24 @@ export function taskFacts(task: TaskView, now: number): string {
     ...(task.kind === "run" ? [String(task.number)] : []),
     today ? time : `${dayAndMonth(task.started_at, language())} ${time}`,
     ...(task.changed > 0 ? [tn("count.files", task.changed)] : []),
+    ...(task.lasting > 0 ? [tn("time.lasting_facts", task.lasting)] : []),
   ].join(" · ");
 }
 
 /** Why a content was not kept, as the end of a sentence. */
 export function whyUnsaved(why: Unsaved): string {
   return t(`time.unsaved.${why}`);
+}
+
+/** In which way something lasts, and how often it was done. */
+export function lastingWords(mark: LastingMark): string {
+  const kind = t(`time.lasting.${mark.kind}`);
+  return mark.times > 1 ? `${kind}, ${tn("time.lasting_times", mark.times)}` : kind;
+}
+
+/** How many things no undo takes back, listed or not. */
+export function lastingCount({ marks, more }: Lasting): number {
+  return marks.length + more;
 }
 
 /** Why a path cannot be brought back. */

@@ -5,6 +5,7 @@ import type {
   ChangedPath,
   DiffView,
   FileComparison,
+  LastingMark,
   RestorePreview,
   RestoreReport,
   TaskChange,
@@ -37,12 +38,21 @@ const changed = (
   unsaved,
 });
 
+const lasts = (kind: LastingMark["kind"], what: string, times: number): LastingMark => ({
+  kind,
+  what,
+  times,
+  call: "01a00000-0000-7000-8000-000000000001",
+  at: BEGAN + 52 * MINUTE,
+});
+
 interface Told {
   readonly parent: number | null;
   readonly kind: TaskKind;
   readonly summary: string;
   readonly minute: number;
   readonly changes: readonly ChangedPath[];
+  readonly lasting?: readonly LastingMark[];
 }
 
 const story: readonly Told[] = [
@@ -96,6 +106,11 @@ const story: readonly Told[] = [
     summary: "A test that cuts the connection half-way",
     minute: 51,
     changes: [changed("tests/resume.rs", "created", 44, 0)],
+    lasting: [
+      lasts("pushed", "git push origin resume", 1),
+      lasts("acted", "https://ci.harbor.example", 3),
+      lasts("visited", "https://ci.harbor.example", 1),
+    ],
   },
   {
     parent: 8,
@@ -109,6 +124,8 @@ const story: readonly Told[] = [
 interface Session {
   told: Told[];
   active: number;
+  /** The task the conversation is at. */
+  conversation: number;
 }
 
 type Line = DiffView["hunks"][number]["lines"][number];
@@ -231,7 +248,7 @@ export class FakeTime {
       }
       case "add_checkpoint": {
         session.told.push({ parent: session.active, kind: "checkpoint", summary: call.name, minute: 108, changes: [] });
-        session.active = session.told.length - 1;
+        session.active = session.conversation = session.told.length - 1;
         return this.#tree(session, turns).tasks.at(-1);
       }
       default:
@@ -240,13 +257,14 @@ export class FakeTime {
   }
 
   #open(id: string, used: boolean): Session {
-    const session = this.#sessions.get(id) ?? { told: used ? [...story] : [], active: used ? story.length - 1 : 0 };
+    const at = used ? story.length - 1 : 0;
+    const session = this.#sessions.get(id) ?? { told: used ? [...story] : [], active: at, conversation: at };
     this.#sessions.set(id, session);
     return session;
   }
 
   #tree(
-    { told, active }: Session,
+    { told, active, conversation }: Session,
     turns: readonly { readonly id: string; readonly ended_at: number | null }[],
   ): TaskTree {
     const bare = told.map((task, number): TaskView => ({
@@ -260,13 +278,17 @@ export class FakeTime {
       started_at: BEGAN + task.minute * MINUTE,
       ended_at: number === active && turns.at(-1)?.ended_at === null ? null : BEGAN + (task.minute + 3) * MINUTE,
       changed: task.changes.length,
+      lasting: task.lasting?.length ?? 0,
+      said_after: null,
     }));
-    const way = new Set(wayTo({ tasks: bare, active, undo: null, redo: null }, active).map((task) => task.number));
+    const way = new Set(
+      wayTo({ tasks: bare, active, conversation: active, undo: null, redo: null }, active).map((task) => task.number),
+    );
     const tasks = bare.map((task): TaskView =>
       task.status === "undone" && way.has(task.number) ? { ...task, status: "past" } : task,
     );
     const redo = tasks.findLast((task) => task.parent === active && task.kind === "run");
-    return { tasks, active, undo: told[active]?.parent ?? null, redo: redo?.number ?? null };
+    return { tasks, active, conversation, undo: told[active]?.parent ?? null, redo: redo?.number ?? null };
   }
 
   #changes({ told }: Session, task: number): TaskChanges {
@@ -278,11 +300,12 @@ export class FakeTime {
         { path: `${FOLDER}/target`, why: "build_output" },
       ],
       left_out_total: 3,
+      lasting: { marks: [...(told[task]?.lasting ?? [])], more: 0 },
     };
   }
 
-  #preview({ told, active }: Session, to: number, only: readonly string[] | null): RestorePreview {
-    const tree: TaskTree = this.#tree({ told, active }, []);
+  #preview({ told, active, conversation }: Session, to: number, only: readonly string[] | null): RestorePreview {
+    const tree: TaskTree = this.#tree({ told, active, conversation }, []);
     const from = wayTo(tree, active);
     const towards = wayTo(tree, to);
     const shared = new Set(from.filter((task) => towards.includes(task)).map((task) => task.number));
@@ -307,6 +330,7 @@ export class FakeTime {
     for (const { number } of towards.filter((task) => !shared.has(task.number)).toReversed()) {
       for (const known of told[number]?.changes ?? []) found.set(known.path, known);
     }
+    const between = [...from, ...towards].filter((task) => only === null && !shared.has(task.number));
     const all = [...found.values()]
       .filter(({ path }) => only === null || only.includes(path))
       .toSorted((a, b) => a.path.localeCompare(b.path));
@@ -322,6 +346,7 @@ export class FakeTime {
         ...edited.map(({ path, change }) => ({ path, change, source: "both" as const })),
       ],
       impossible: lost.map(({ path }) => ({ path, why: { type: "not_kept", why: "too_large" } })),
+      lasting: { marks: between.flatMap(({ number }) => told[number]?.lasting ?? []), more: 0 },
     };
   }
 
@@ -340,8 +365,10 @@ export class FakeTime {
       session.told.push({ parent: session.active, kind: "safety", summary: "", minute: 108, changes: [] });
       safety = session.told.length - 1;
     }
-    if (call.selection.type === "all" && call.scope !== "files") session.active = call.task;
-    else if (done > 0) {
+    if (call.selection.type === "all" && call.scope !== "files") {
+      if (files) session.active = call.task;
+      session.conversation = call.task;
+    } else if (done > 0) {
       const changes = preview.changes;
       session.told.push({ parent: session.active, kind: "files", summary: "", minute: 108, changes });
       session.active = session.told.length - 1;

@@ -28,6 +28,7 @@ const preview: RestorePreview = {
     { path: "/p/lost", change: "edited", source: "both" },
   ],
   impossible: [{ path: "/p/lost", why: { type: "not_kept", why: "too_large" } }],
+  lasting: { marks: [], more: 2 },
 };
 const all: Restore = { task: 2, scope: "both", selection: { type: "all" } };
 const report: RestoreReport = { active: 2, safety: 5, changed: 4, kept: [], impossible: [] };
@@ -60,6 +61,12 @@ describe("a plan", () => {
   });
 });
 
+describe("what stays", () => {
+  it("is in the plan as the core lists it", () => {
+    expect(planOf(preview).lasting).toEqual({ marks: [], more: 2 });
+  });
+});
+
 describe("the way back", () => {
   it("goes to the state that was saved, with the same scope and files", () => {
     expect(undoOf(all, report, 4)).toEqual({ ...all, task: 5 });
@@ -71,7 +78,9 @@ describe("the way back", () => {
     const talk: Restore = { ...all, scope: "conversation" };
     expect(undoOf(talk, { ...report, safety: null }, 4)).toEqual({ ...talk, task: 4 });
     expect(undoOf(all, { ...report, safety: null }, 4)).toEqual({ ...talk, task: 4 });
-    expect(undoOf(all, { ...report, safety: null, active: 4 }, 4)).toBeNull();
+    expect(undoOf(all, { ...report, safety: null }, 2)).toBeNull();
+    expect(undoOf(talk, { ...report, safety: null, active: 4 }, 2)).toBeNull();
+    expect(undoOf(talk, { ...report, safety: null, active: 4 }, 3)).toEqual({ ...talk, task: 3 });
     expect(undoOf({ ...all, scope: "files" }, { ...report, safety: null }, 4)).toBeNull();
   });
 

@@ -3,6 +3,7 @@ import type {
   ChangedPath,
   FileSelection,
   Impossible,
+  Lasting,
   RestoreConflict,
   RestorePreview,
   RestoreReport,
@@ -24,6 +25,8 @@ export interface Plan {
   /** Files somebody changed since; each is kept unless it is named. */
   readonly conflicts: readonly RestoreConflict[];
   readonly impossible: readonly Impossible[];
+  /** What the tasks in between did that stays as it is. */
+  readonly lasting: Lasting;
 }
 
 /** No path is in two lists: one that is in conflict is decided there, one that is impossible is not promised. */
@@ -32,7 +35,7 @@ export function planOf(preview: RestorePreview): Plan {
   const conflicts = preview.conflicts.filter(({ path }) => !impossible.has(path));
   const asked = new Set(conflicts.map(({ path }) => path));
   const changes = preview.changes.filter(({ path }) => !impossible.has(path) && !asked.has(path));
-  return { changes, conflicts, impossible: preview.impossible };
+  return { changes, conflicts, impossible: preview.impossible, lasting: preview.lasting };
 }
 
 /** The paths that may be overwritten: of what was chosen, only what this plan asks about. */
@@ -74,11 +77,11 @@ export function moves({ scope, selection }: Restore): boolean {
   return scope !== "files" && selection.type === "all";
 }
 
-/** What takes a restore back; null when it changed nothing. `from` is the task that was active before. */
-export function undoOf(restore: Restore, report: RestoreReport, from: number): Restore | null {
+/** What takes a restore back; null when it changed nothing. `said` is the task the conversation was at before. */
+export function undoOf(restore: Restore, report: RestoreReport, said: number): Restore | null {
   if (report.safety !== null) return { ...restore, task: report.safety };
   // No file was touched, so there is nothing to bring back but the conversation.
-  return moves(restore) && report.active !== from
-    ? { task: from, scope: "conversation", selection: { type: "all" } }
+  return moves(restore) && restore.task !== said
+    ? { task: said, scope: "conversation", selection: { type: "all" } }
     : null;
 }

@@ -16,6 +16,8 @@ function tree(parents: readonly number[], active: number, kinds: Record<number, 
     started_at: number,
     ended_at: number,
     changed: 0,
+    lasting: 0,
+    said_after: null,
   }));
   const way = new Set<number>();
   for (let at: number | null = active; at !== null; at = bare[at]?.parent ?? null) way.add(at);
@@ -24,7 +26,7 @@ function tree(parents: readonly number[], active: number, kinds: Record<number, 
     status: task.number === active ? "current" : way.has(task.number) ? "past" : "undone",
   }));
   const redo = tasks.findLast((task) => task.parent === active)?.number ?? null;
-  return { tasks, active, undo: tasks[active]?.parent ?? null, redo };
+  return { tasks, active, conversation: active, undo: tasks[active]?.parent ?? null, redo };
 }
 
 const lanes = (of: TaskTree): Record<number, number> =>
@@ -99,7 +101,11 @@ describe("layout", () => {
   });
 
   it("does without a tree, and without a parent that is not there", () => {
-    expect(layout({ tasks: [], active: 0, undo: null, redo: null })).toEqual({ rows: [], edges: [], lanes: 1 });
+    expect(layout({ tasks: [], active: 0, conversation: 0, undo: null, redo: null })).toEqual({
+      rows: [],
+      edges: [],
+      lanes: 1,
+    });
     const torn = tree([0, 1, 2], 3);
     const laid = layout({ ...torn, tasks: torn.tasks.filter((task) => task.number !== 1) });
     expect(laid.rows.length).toBe(3);
@@ -129,7 +135,9 @@ describe("walk", () => {
 
   it("begins at an end when none is selected", () => {
     expect([walk(laid, null, "ArrowDown"), walk(laid, null, "ArrowUp")]).toEqual([5, 0]);
-    expect(walk(layout({ tasks: [], active: 0, undo: null, redo: null }), null, "ArrowDown")).toBeNull();
+    expect(
+      walk(layout({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }), null, "ArrowDown"),
+    ).toBeNull();
   });
 });
 
@@ -142,12 +150,22 @@ describe("steps", () => {
     expect(steps(branched, 6)).toEqual({ undone: 0, redone: 0 });
   });
 
+  it("follows the conversation where it went another way than the files", () => {
+    // 3 files on from 2, its conversation on from 1; then only the conversation went back to 1.
+    const some = tree([0, 1, 2], 3);
+    const tasks = some.tasks.map((task) => (task.number === 3 ? { ...task, said_after: 1 } : task));
+    expect(steps({ ...some, tasks }, 1)).toEqual({ undone: 1, redone: 0 });
+    expect(steps({ ...some, tasks }, 2)).toEqual({ undone: 1, redone: 1 });
+    expect(steps({ ...some, tasks, conversation: 1 }, 3)).toEqual({ undone: 0, redone: 1 });
+    expect(steps({ ...some, tasks, conversation: 1 }, 1)).toEqual({ undone: 0, redone: 0 });
+  });
+
   it("is the way there and back: what one direction undoes the other brings back", () => {
     fc.assert(
       fc.property(anyTree, fc.nat(), (any, pick) => {
         const to = any.tasks[pick % any.tasks.length]?.number ?? 0;
         const there = steps(any, to);
-        const back = steps({ ...any, active: to }, any.active);
+        const back = steps({ ...any, active: to, conversation: to }, any.active);
         expect(back).toEqual({ undone: there.redone, redone: there.undone });
       }),
     );
@@ -162,15 +180,15 @@ describe("a place", () => {
     expect(placeIn(some, { type: "before_turn", turn: "turn-2" })).toBe(1);
     expect(placeIn(some, { type: "before_turn", turn: "of another session" })).toBe(3);
     expect(placeIn({ ...some, active: 0, undo: null }, { type: "before" })).toBe(0);
-    expect(placeIn({ tasks: [], active: 0, undo: null, redo: null }, { type: "now" })).toBeNull();
+    expect(placeIn({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }, { type: "now" })).toBeNull();
   });
 
   it("is nowhere while nothing happened", () => {
-    expect([isEmpty(some), isEmpty(tree([], 0)), isEmpty({ tasks: [], active: 0, undo: null, redo: null })]).toEqual([
-      false,
-      true,
-      true,
-    ]);
+    expect([
+      isEmpty(some),
+      isEmpty(tree([], 0)),
+      isEmpty({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }),
+    ]).toEqual([false, true, true]);
   });
 });
 

@@ -124,14 +124,22 @@ export function path(tree: TaskTree, number: number): readonly TaskView[] {
   return way;
 }
 
+/** The tasks whose turns are in the conversation at the end of one, itself first. */
+function told(tree: TaskTree, number: number): readonly TaskView[] {
+  const known = new Map(tree.tasks.map((task) => [task.number, task]));
+  const way: TaskView[] = [];
+  for (let at = known.get(number); at; at = older(known, { ...at, parent: at.said_after ?? at.parent })) way.push(at);
+  return way;
+}
+
 function older(known: ReadonlyMap<number, TaskView>, task: TaskView): TaskView | undefined {
   return task.parent !== null && task.parent < task.number ? known.get(task.parent) : undefined;
 }
 
 /** What the conversation loses and gets back when the session goes to a task: runs, as they are counted by people. */
 export function steps(tree: TaskTree, to: number): { readonly undone: number; readonly redone: number } {
-  const from = path(tree, tree.active);
-  const towards = path(tree, to);
+  const from = told(tree, tree.conversation);
+  const towards = told(tree, to);
   const common = new Set(from.map((task) => task.number));
   const shared = new Set(towards.filter((task) => common.has(task.number)).map((task) => task.number));
   const runs = (way: readonly TaskView[]): number =>

@@ -2,7 +2,7 @@
 
 use super::{
     Report,
-    forking::close_card,
+    forking::close_card, lasting::{Deed, Held},
     ready::{Ready, facts, ready, with_words_of_hooks},
     state::{Change, Running, Session, now},
     tasks::goes_on,
@@ -152,7 +152,7 @@ impl Session {
             rewritten: None,
             confinement: None,
             todos: self.todos.clone(),
-            tasks,
+            tasks: tasks.going_on_with(self.asking_turns()),
             trash: Arc::new(self.shared.trash.clone()),
             browser: Arc::new(self.seat.clone()),
             browser_leave: None,
@@ -310,6 +310,14 @@ impl Session {
         context.rewritten.clone_from(&ready.rewritten);
         context.confinement = self.confinement(&ready.decision, &ready.nature);
         let hooks = self.hooks();
+        let deed = Deed {
+            call: id,
+            folder: self.folder.clone(),
+            scratch: self.scratch.clone(),
+            shell: self.shell.clone(),
+            around: ground.around(&self.folder),
+            held: if context.confinement.is_some() { Held::Yes } else { Held::No },
+        };
         tokio::spawn(async move {
             let (began, tool) = (Instant::now(), ready.tool);
             let may_remove = ready.effects.command.is_some();
@@ -323,7 +331,8 @@ impl Session {
                 if ready.was_shown() && !ready.is_still_shown(&looking).await {
                     return (Err(ToolError::new(texts::CHANGED)), None);
                 }
-                let watched = match task.before(&ready.effects, &ready.nature, summary).await {
+                let lasting = deed.lasting(&ready.effects, &ready.nature).await;
+                let watched = match task.before(&ready.effects, &ready.nature, lasting, summary).await {
                     Ok(watched) => watched,
                     Err(error) => return (Err(error), None),
                 };

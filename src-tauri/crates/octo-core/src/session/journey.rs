@@ -99,7 +99,7 @@ impl Session {
             (RestoreScope::Conversation, _) => Extent::Conversation,
             (_, FileSelection::Chosen { paths }) => Extent::Chosen(paths),
             (RestoreScope::Files, FileSelection::All) => Extent::Files,
-            (RestoreScope::Both, FileSelection::All) => Extent::Everything { kept: None },
+            (RestoreScope::Both, FileSelection::All) => Extent::Everything { kept: Vec::new() },
         };
         match self.must_rest() {
             Ok(()) => self.set_out(Target::Task(task), extent, overwrite, Asked::Client(reply)),
@@ -141,7 +141,7 @@ impl Session {
     pub(super) async fn go_by_command(&mut self, target: Target, reply: Reply<Sent>) -> Result<(), ApiError> {
         match self.must_rest() {
             Ok(()) => {
-                let everything = Extent::Everything { kept: None };
+                let everything = Extent::Everything { kept: Vec::new() };
                 self.set_out(target, everything, Vec::new(), Asked::Command(reply));
                 Ok(())
             }
@@ -210,7 +210,7 @@ impl Session {
 
     async fn follow(&mut self, conversation: Option<Conversation>) -> Result<(), ApiError> {
         match conversation {
-            Some(Conversation { task, tree, kept }) => self.show_conversation(task, &tree, kept).await,
+            Some(Conversation { task, tree, kept }) => self.show_conversation(task, &tree, &kept).await,
             None => self.commit(vec![Change::Event(Event::TasksChanged)]).await,
         }
     }
@@ -234,10 +234,10 @@ impl Session {
     pub(super) async fn end_journey(&mut self) -> Result<(), ApiError> {
         let session = self.id();
         let read = self.shared.store.read(move |reader| reader.journey(session)).await;
-        let Some(Journey { task, kept }) = read.map_err(ApiError::from)? else { return Ok(()) };
+        let Some(Journey { task, conversation, kept }) = read.map_err(ApiError::from)? else { return Ok(()) };
         let tree = self.tree().await?;
         if tree.active == task {
-            return self.show_conversation(task, &tree, kept).await;
+            return self.show_conversation(conversation, &tree, &kept).await;
         }
         self.shared.store.write(move |tx| tx.drop_journey(session)).await.map_err(ApiError::from)
     }
@@ -247,12 +247,12 @@ impl Session {
         beside(move || machine.tree(session)).await
     }
 
-    /// The model sees the turns on the way to a task, and the one that asked for it.
+    /// The model sees the turns on the way to a task, and those that asked for it.
     async fn show_conversation(
         &mut self,
         task: TaskNumber,
         tree: &TaskTree,
-        kept: Option<TurnId>,
+        kept: &[TurnId],
     ) -> Result<(), ApiError> {
         // What goes on beside the conversation was about another one.
         let mut step = Step::default();
@@ -289,13 +289,9 @@ impl Session {
     }
 }
 
-/// The turns that are not on the way to a task, but for the one that is kept.
-fn undone_at(tree: &TaskTree, task: TaskNumber, kept: Option<TurnId>) -> Vec<TurnId> {
-    let mut way = HashSet::new();
-    let mut next = Some(task);
-    while let Some(number) = next.filter(|number| way.insert(*number)) {
-        next = tree.tasks.iter().find(|known| known.number == number).and_then(|known| known.parent);
-    }
+/// The turns that are not in the conversation on the way to a task, but for those that are kept.
+fn undone_at(tree: &TaskTree, task: TaskNumber, kept: &[TurnId]) -> Vec<TurnId> {
+    let way = way::conversation(tree, task);
     let off = tree.tasks.iter().filter(|known| !way.contains(&known.number));
-    off.filter_map(|known| known.turn).filter(|turn| Some(*turn) != kept).collect()
+    off.filter_map(|known| known.turn).filter(|turn| !kept.contains(turn)).collect()
 }

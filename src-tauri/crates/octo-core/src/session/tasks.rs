@@ -11,8 +11,10 @@ use super::{
     state::{Change, Patience, Session},
 };
 use crate::permission::Nature;
-use octo_protocol::{ApiError, CommandState, Event, Origin, SessionId, ToolView, TurnId};
-use octo_tools::{CommandEffect, Effects, Tasks, ToolError, ToolOutput};
+use octo_protocol::{
+    ApiError, Block, CommandState, Event, LastingMark, Message, Origin, Role, SessionId, ToolView, TurnId,
+};
+use octo_tools::{CommandEffect, Effects, TaskWish, Tasks, ToolError, ToolOutput};
 use octo_workspace::{RunningCommand, TaskId, TimeError, TimeMachine};
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::OnceCell;
@@ -120,6 +122,7 @@ impl TurnTask {
         &self,
         effects: &Effects,
         nature: &Nature,
+        lasting: Vec<LastingMark>,
         summary: String,
     ) -> Result<Option<RunningCommand>, ToolError> {
         let failed = |error: ApiError| {
@@ -131,10 +134,14 @@ impl TurnTask {
             Some(CommandEffect::Start { .. }) => !nature.only_reads,
             Some(CommandEffect::Input { .. } | CommandEffect::Control) | None => false,
         };
-        if !starts && effects.writes.is_empty() {
+        if !starts && effects.writes.is_empty() && lasting.is_empty() {
             return Ok(None);
         }
         let task = self.begun(summary).await.map_err(failed)?;
+        if !lasting.is_empty() {
+            let machine = self.machine.clone();
+            beside(move || machine.record_lasting(task, lasting)).await.map_err(failed)?;
+        }
         if !starts {
             return Ok(None);
         }
@@ -155,7 +162,7 @@ pub(super) fn goes_on(outcome: &Result<ToolOutput, ToolError>) -> Option<String>
 }
 
 impl Session {
-    /// The beginning of the person's message of a turn: what its task is called.
+    /// The beginning of the person's message of a turn, or of the one it goes on from: what its task is called.
     pub(super) fn summary_of(&self, turn: TurnId) -> String {
         if let Some(summary) = self.summary_of_parent() {
             return summary;
@@ -163,6 +170,21 @@ impl Session {
         let said =
             self.context.iter().find(|message| message.turn == turn && message.meta.origin == Origin::Person);
         said.map(octo_protocol::Message::text).unwrap_or_default()
+        let said = |turn: TurnId| {
+            self.context.iter().find(|message| message.turn == turn && message.meta.origin == Origin::Person)
+        };
+        self.turns_asking(turn).into_iter().find_map(said).map(Message::text).unwrap_or_default()
+    }
+
+    /// The turns that asked for what runs; see [`Session::turns_asking`].
+    pub(super) fn asking_turns(&self) -> Vec<TurnId> {
+        self.running.iter().flat_map(|running| self.turns_asking(running.view.id)).collect()
+    }
+
+    /// A turn, and those before it that it went on from where it has no words of its own: one begun again after it
+    /// was stopped or failed answers what was said in an earlier one, and says nothing without it.
+    pub(super) fn turns_asking(&self, turn: TurnId) -> Vec<TurnId> {
+        turns_asking(&self.context, turn)
     }
 
     /// A call's command is over, or goes on in the background.
@@ -235,14 +257,14 @@ impl Session {
         let settled = CancellationToken::new();
         self.watch.settled = Some(settled.clone());
         let (machine, session, report) = (task.machine.clone(), self.id(), self.reporter());
-        if let Some(target) = task.tools.take_wish() {
-            // Nothing may begin before it is gone to; that turn stays visible to the model.
-            self.set_out(
-                Target::Task(target),
-                Extent::Everything { kept: Some(task.turn) },
-                Vec::new(),
-                Asked::Tool,
-            );
+        if let Some(wish) = task.tools.take_wish() {
+            let target = match wish {
+                TaskWish::Undo { task, to } => Target::Undone { task, to },
+                TaskWish::Go { to } => Target::Task(to),
+            };
+            // Nothing may begin before it is gone to; what asked for it stays visible to the model.
+            let kept = self.turns_asking(task.turn);
+            self.set_out(target, Extent::Everything { kept }, Vec::new(), Asked::Tool);
         }
         tokio::spawn(async move {
             // Told also when it breaks, so that nobody waits for it for ever.
@@ -269,6 +291,29 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// See [`Session::turns_asking`]. A turn that has said nothing comes after everything.
+fn turns_asking(context: &[Message], turn: TurnId) -> Vec<TurnId> {
+    let mut turns = vec![turn];
+    let mut at = turn;
+    loop {
+        let first = context.iter().position(|message| message.turn == at).unwrap_or(context.len());
+        let has_words =
+            context.iter().any(|message| message.turn == at && message.meta.origin == Origin::Person);
+        let Some(before) = first.checked_sub(1).and_then(|before| context.get(before)) else { break };
+        // One that began by itself comes after an answer; what is begun again after an answer is told so first.
+        let tells_ends = |message: &Message| {
+            message.blocks.iter().any(|block| matches!(block, Block::CommandsEnded { .. }))
+        };
+        let by_itself = before.role == Role::Assistant && context.get(first).is_some_and(tells_ends);
+        if has_words || by_itself || turns.contains(&before.turn) {
+            break;
+        }
+        at = before.turn;
+        turns.push(at);
+    }
+    turns
 }
 
 /// Of what ended long ago.

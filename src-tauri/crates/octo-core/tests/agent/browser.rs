@@ -3,8 +3,8 @@
 use super::rig::{PATIENCE, Rig, results, statuses};
 use octo_protocol::{
     Answer, Ask, AskReason, BrowserChoice, BrowserState, CallStatus, ChooseBrowser, DetachBrowser,
-    ForgetSite, GiveBackPage, ListSites, Mode, PageHand, PageRisk, Question, Rule, SessionId, Snapshot,
-    TakePage, ToolView, Topic, TurnEnd, Update,
+    ForgetSite, GetTaskChanges, GiveBackPage, LastingKind, ListSites, Mode, PageHand, PageRisk, Question,
+    Rule, SessionId, Snapshot, TakePage, ToolView, Topic, TurnEnd, Update,
 };
 use octo_testkit::{Reply, Script};
 use serde_json::{Value, json};
@@ -237,6 +237,14 @@ async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in
     assert!(told[1].contains("~") && told[1].contains("Ada"), "what changed is told: {}", told[1]);
     assert!(told[2].contains("Second page"), "{}", told[2]);
     assert!(told[3].contains("too dear"), "{}", told[3]);
+    // What was done there is listed as what no undo takes back; what was refused, and what was read, is not.
+    super::time::settled(&mut rig).await;
+    let changes = rig.octo.call(GetTaskChanges { session, task: 1 }).await.unwrap();
+    let lasting: Vec<_> =
+        changes.lasting.marks.iter().map(|mark| (mark.kind, mark.what.as_str(), mark.times)).collect();
+    let at = site.origin();
+    assert_eq!(lasting, [(LastingKind::Acted, at.as_str(), 2), (LastingKind::Visited, at.as_str(), 1)]);
+    assert_eq!(changes.paths, [], "and it changed no file");
     rig.assert_sound();
 }
 

@@ -197,3 +197,42 @@ async fn a_command_can_be_tried_and_nothing_runs() {
         "{trial:?}"
     );
 }
+
+#[tokio::test]
+async fn a_file_that_is_emptied_or_taken_away_holds_until_it_has_settled() {
+    let rig = Rig::new(Script::new()).await;
+    let file = rig.home.octo().join("policy.toml");
+    let rules = "[commands]\ndeny = ['docker']\n";
+    fs::write(&file, rules).unwrap();
+    let refused = TrialOutcome::Refused { refusal: Refusal::Ruled, part: None };
+    assert_eq!(tried(&rig.octo, "docker ps").await.outcome, refused);
+    let written = rig.octo.call(GetPolicy {}).await.unwrap();
+    assert_eq!(written.rules, [rule(PolicyList::Deny, "docker")]);
+
+    // As a program does that is about to write it anew; decided on in between.
+    fs::write(&file, "").unwrap();
+    assert_eq!(tried(&rig.octo, "docker ps").await.outcome, refused);
+    assert_eq!(rig.octo.call(GetPolicy {}).await.unwrap(), written, "nothing is told of a moment");
+    // What is not there any more is not written over.
+    let stale = RemovePolicyRule { rule: rule(PolicyList::Deny, "docker"), stamp: written.stamp.clone() };
+    assert_eq!(rig.octo.call(stale).await.unwrap_err().key, "policy.changed");
+    fs::remove_file(&file).unwrap();
+    assert_eq!(tried(&rig.octo, "docker ps").await.outcome, refused);
+    let mut updates = rig.octo.subscribe(Topic::Settings).await.expect("settings are watched");
+    fs::write(&file, "[commands]\ndeny = ['docker', 'podman']\n").unwrap();
+    assert_eq!(tried(&rig.octo, "podman ps").await.outcome, refused, "what is written holds at once");
+    told(&mut updates, |state| state.rules.len() == 2).await;
+
+    // Left empty, it is what the person wants, and is told of although nothing more happens to it.
+    fs::write(&file, "").unwrap();
+    assert_eq!(tried(&rig.octo, "docker ps").await.outcome, refused);
+    let state = told(&mut updates, |state| state.rules.is_empty()).await;
+    assert_eq!(state.fault, None);
+    assert_ne!(tried(&rig.octo, "docker ps").await.outcome, refused);
+    // A broken one is strict until then, too.
+    fs::write(&file, "[commands").unwrap();
+    assert!(rig.octo.call(GetPolicy {}).await.unwrap().fault.is_some());
+    fs::write(&file, "").unwrap();
+    assert!(rig.octo.call(GetPolicy {}).await.unwrap().fault.is_some());
+    rig.assert_sound();
+}

@@ -29,17 +29,17 @@ fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-async fn settled(rig: &mut Rig) {
+pub async fn settled(rig: &mut Rig) {
     rig.event("the task's end", |event| matches!(event, Event::TasksChanged).then_some(())).await;
 }
 
-async fn turn(rig: &mut Rig, session: SessionId, text: &str) {
+pub async fn turn(rig: &mut Rig, session: SessionId, text: &str) {
     rig.send(session, text).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     settled(rig).await;
 }
 
-fn go(session: SessionId, task: u32, scope: RestoreScope) -> RestoreTask {
+pub fn go(session: SessionId, task: u32, scope: RestoreScope) -> RestoreTask {
     RestoreTask { session, task, scope, selection: FileSelection::All, overwrite: Vec::new() }
 }
 
@@ -276,5 +276,136 @@ async fn messages_that_come_while_files_are_put_back_wait_for_it() {
     assert!(!work.join("a").exists());
     let asked = rig.server.requests().last().unwrap().body.to_string();
     assert!(asked.contains("What now?") && !asked.contains("Make a\""), "{asked}");
+    rig.assert_sound();
+}
+
+/// What the model was asked with last.
+fn asked(rig: &Rig) -> String {
+    rig.server.requests().last().unwrap().body.to_string()
+}
+
+fn makes(name: &str) -> octo_testkit::Reply {
+    octo_testkit::Reply::call("write", json!({ "path": name, "content": "x\n" }))
+}
+
+#[tokio::test]
+async fn a_conversation_put_elsewhere_stays_there_when_files_are_undone_and_redone() {
+    let script = Script::new()
+        .reply(makes("a"))
+        .text("made")
+        .reply(makes("b"))
+        .text("made")
+        .reply(makes("c"))
+        .text("made")
+        .reply(makes("d"))
+        .text("made")
+        .text("I see.");
+    let mut rig = Rig::new(script).await;
+    let work = rig.home.work();
+    let there =
+        || ["a", "b", "c", "d"].into_iter().filter(|name| work.join(name).exists()).collect::<String>();
+    let session = rig.start(Mode::Autonomous, "Make one").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    settled(&mut rig).await;
+    turn(&mut rig, session, "Make two").await;
+    turn(&mut rig, session, "Make three").await;
+    let told = async |rig: &Rig| -> Vec<bool> {
+        rig.snapshot(session).await.page.turns.iter().map(|turn| !turn.undone).collect()
+    };
+    let command = async |rig: &Rig, text: &str| {
+        rig.octo.call(Send { session, blocks: super::rig::words(text) }).await.unwrap();
+    };
+
+    // The conversation alone goes back to the first task; the files stay at the third.
+    rig.octo.call(go(session, 1, RestoreScope::Conversation)).await.unwrap();
+    assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, false, false]));
+    let tree = rig.octo.call(GetTaskTree { session }).await.unwrap();
+    assert_eq!((tree.active, tree.conversation), (3, 1));
+    // Undoing and redoing files brings back nothing that is not in the conversation.
+    command(&rig, "/undo").await;
+    assert_eq!((there().as_str(), told(&rig).await), ("ab", vec![true, false, false]));
+    command(&rig, "/redo").await;
+    assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, false, false]));
+    rig.restart().await;
+
+    // Work goes on from both, and its undo leads back to both.
+    turn(&mut rig, session, "Make four").await;
+    assert!(asked(&rig).contains("Make one") && !asked(&rig).contains("Make two"), "{}", asked(&rig));
+    let tree = rig.octo.call(GetTaskTree { session }).await.unwrap();
+    let last = tree.tasks.iter().find(|task| task.number == tree.active).unwrap();
+    assert_eq!((last.parent, last.said_after, tree.conversation), (Some(3), Some(1), tree.active));
+    command(&rig, "/undo").await;
+    assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, false, false, false]));
+    command(&rig, "/redo").await;
+    assert_eq!((there().as_str(), told(&rig).await), ("abcd", vec![true, false, false, true]));
+    // What the conversation has is taken back with the files.
+    for (files, turns) in [
+        ("abc", [true, false, false, false]),
+        ("ab", [true, false, false, false]),
+        ("a", [true, false, false, false]),
+        ("", [false; 4]),
+    ] {
+        command(&rig, "/undo").await;
+        assert_eq!((there().as_str(), told(&rig).await), (files, turns.to_vec()));
+    }
+
+    // Files alone: the conversation stays, and is where it was said to be when the next turn begins.
+    rig.octo.call(go(session, 3, RestoreScope::Both)).await.unwrap();
+    assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, true, true, false]));
+    rig.octo.call(go(session, 1, RestoreScope::Files)).await.unwrap();
+    assert_eq!((there().as_str(), told(&rig).await), ("a", vec![true, true, true, false]));
+    turn(&mut rig, session, "What is there?").await;
+    assert!(asked(&rig).contains("Make three") && !asked(&rig).contains("Make four"), "{}", asked(&rig));
+    command(&rig, "/undo").await;
+    assert_eq!((there().as_str(), told(&rig).await), ("a", vec![true, true, true, false, false]));
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn an_undo_asked_again_after_a_failure_keeps_the_words_that_asked_for_it() {
+    let busy = || octo_testkit::Reply::error(401, "authentication_error", "invalid x-api-key");
+    let script = Script::new()
+        .reply(makes("a"))
+        .text("made")
+        .reply(busy())
+        .reply(busy())
+        .calls([("list_tasks", json!({})), ("undo_task", json!({}))])
+        .text("It is taken back.")
+        .text("Yes.");
+    let mut rig = Rig::new(script).await;
+    let work = rig.home.work();
+    let session = rig.start(Mode::Autonomous, "Make it").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    settled(&mut rig).await;
+    rig.send(session, "Undo that, please").await;
+    assert!(matches!(rig.turn_end().await, TurnEnd::Failed { .. }));
+    settled(&mut rig).await;
+    rig.octo.call(octo_protocol::RetryTurn { session }).await.unwrap();
+    assert!(matches!(rig.turn_end().await, TurnEnd::Failed { .. }));
+    settled(&mut rig).await;
+    rig.octo.call(octo_protocol::RetryTurn { session }).await.unwrap();
+    let went = rig
+        .event("the journey", |event| match event {
+            Event::WentTo { task, undone } => Some((*task, undone.len())),
+            _ => None,
+        })
+        .await;
+    // What is taken back is the task before the words, not the attempts to answer them.
+    assert_eq!(went, (0, 1));
+    assert!(!work.join("a").exists());
+    let said = results(&rig.snapshot(session).await);
+    assert!(said[1].contains("→ 1 Make it") && !said[1].contains("Undo that"), "{said:?}");
+    assert!(said[2].contains("task 1 is undone"), "{said:?}");
+    rig.send(session, "Is it gone?").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let request = rig.server.requests().last().unwrap().body.clone();
+    assert_eq!(request["messages"][0]["role"], "user");
+    let first = request["messages"][0]["content"].to_string();
+    assert!(first.contains("Undo that, please"), "the person's words come first: {first}");
+    assert!(!request.to_string().contains("Make it\""), "{request}");
+    // The attempts are told as tasks of the words they answer.
+    let tree = rig.octo.call(GetTaskTree { session }).await.unwrap();
+    let named = tree.tasks.iter().filter(|task| task.summary == "Undo that, please").count();
+    assert_eq!(named, 3, "{tree:?}");
     rig.assert_sound();
 }

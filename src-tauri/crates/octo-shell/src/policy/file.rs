@@ -143,6 +143,17 @@ pub struct PolicyReading {
     pub fault: Option<PolicyFault>,
     /// Stands for what the file holds.
     pub stamp: String,
+    /// Whether the file is there and has anything in it.
+    pub content: PolicyContent,
+}
+
+/// Whether there is a policy to speak of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyContent {
+    /// There is no file, or not a byte in it: as it is while a program empties a file before it writes it anew.
+    Nothing,
+    /// There is a file with something in it, whatever that is.
+    Something,
 }
 
 impl PolicyFile {
@@ -159,8 +170,12 @@ impl PolicyFile {
     /// What it says now. A file that is not there says nothing; one that cannot be used means [`Policy::strict`],
     /// never no policy.
     pub fn read(&self) -> PolicyReading {
+        let mut content = PolicyContent::Something;
         let (stamp, rules) = match self.text() {
             Ok(text) => {
+                if text.as_deref().unwrap_or_default().is_empty() {
+                    content = PolicyContent::Nothing;
+                }
                 let rules = parse(text.as_deref().unwrap_or_default());
                 (stamp_of(text.as_deref()), rules.map_err(|broken| broken.at(&self.path)))
             }
@@ -168,9 +183,10 @@ impl PolicyFile {
         };
         match rules {
             Ok(rules) => {
-                PolicyReading { policy: Policy::new(rules, self.home.as_deref()), fault: None, stamp }
+                let policy = Policy::new(rules, self.home.as_deref());
+                PolicyReading { policy, fault: None, stamp, content }
             }
-            Err(fault) => PolicyReading { policy: Policy::strict(), fault: Some(fault), stamp },
+            Err(fault) => PolicyReading { policy: Policy::strict(), fault: Some(fault), stamp, content },
         }
     }
 

@@ -5,6 +5,7 @@ mod attacks;
 mod bash;
 mod everyday;
 mod folders;
+mod lasting;
 
 fn is_read_only(line: &str) -> bool {
     matches!(judge(line, &[]), Judgement::ReadOnly { .. })

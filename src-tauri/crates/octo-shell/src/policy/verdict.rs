@@ -5,6 +5,7 @@ use super::{
     file::Policy,
     follow::{self, Stop},
     judge, judge_at,
+    lasting::{self, Lasts},
     look::{self, Known},
     places::Around,
     rewrite, risk, rules,
@@ -23,6 +24,8 @@ pub struct Assessment {
     /// The line to run instead of the one that was given, whatever is done about it: removals that would pass the
     /// trash by go through it.
     pub rewritten: Option<String>,
+    /// What it would do beyond files that nothing takes back, as far as its words tell.
+    pub lasting: Vec<Lasts>,
 }
 
 /// What is to be done with a line.
@@ -78,13 +81,13 @@ pub struct Standing<'a> {
 }
 
 /// What the words of a line are enough to say.
-struct Words {
+pub(super) struct Words {
     parsed: Option<Parsed>,
-    scan: Scan,
+    pub(super) scan: Scan,
 }
 
 impl Words {
-    fn read(line: &str, around: &Around) -> Self {
+    pub(super) fn read(line: &str, around: &Around) -> Self {
         let parsed = bash::parse(line).ok().filter(|_| around.language == Language::Bash);
         let mut scan = match &parsed {
             Some(parsed) => scan::scan(parsed, around),
@@ -110,16 +113,18 @@ pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> A
         return Assessment {
             verdict: Verdict::Deny { why: refused.why, part: part(refused.span) },
             rewritten: None,
+            lasting: Vec::new(),
         };
     }
     if let Some(call) = policy.denied(&words.scan.calls) {
         let verdict = Verdict::Deny { why: Refusal::Ruled, part: part(call.span.clone()) };
-        return Assessment { verdict, rewritten: None };
+        return Assessment { verdict, rewritten: None, lasting: Vec::new() };
     }
+    let lasting = lasting::of(line, &words.scan);
     // Read as bash's it would be misread: nothing in another language is known, and nothing is put in its place.
     if around.language != Language::Bash {
         let verdict = Verdict::Ask { why: Doubtful::Unparsed, part: None, rule: None };
-        return Assessment { verdict, rewritten: None };
+        return Assessment { verdict, rewritten: None, lasting };
     }
     let rewritten =
         words.parsed.as_ref().and_then(|parsed| rewrite::rewrite(line, parsed, &words.scan.calls));
@@ -130,7 +135,7 @@ pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> A
     } else {
         harmless(runs, env, standing).unwrap_or_else(|stop| question(runs, env, &words, stop.as_ref()))
     };
-    Assessment { verdict, rewritten }
+    Assessment { verdict, rewritten, lasting }
 }
 
 /// What a line touches, if everything in it is known.

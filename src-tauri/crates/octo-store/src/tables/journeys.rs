@@ -1,21 +1,19 @@
 //! Going to another task: which turns are undone, what the model sees then, and what a crash left half-way.
 
-use crate::{
-    Reader, StoreError, Tx,
-    column::{id, id_or_null},
-    key::SessionKey,
-};
+use crate::{Reader, StoreError, Tx, column::id, key::SessionKey};
 use octo_protocol::{Block, Message, MessageId, SessionId, TaskNumber, TurnId};
 use rusqlite::params;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A change of task that was begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journey {
-    /// Where it goes.
+    /// Where the files go.
     pub task: TaskNumber,
-    /// The turn that asked for it, which stays visible to the model.
-    pub kept: Option<TurnId>,
+    /// Where the conversation goes.
+    pub conversation: TaskNumber,
+    /// The turns that asked for it, which stay visible to the model.
+    pub kept: Vec<TurnId>,
 }
 
 /// A message as it stands in a generation of what the model saw.
@@ -35,9 +33,16 @@ impl Reader<'_> {
 
     /// The change of task a crash left half-way.
     pub fn journey(&self, session: SessionId) -> Result<Option<Journey>, StoreError> {
-        self.row("SELECT task, kept FROM time_journeys WHERE session = ?1", [self.key(session)?.0], |row| {
-            Ok(Journey { task: row.get(0)?, kept: id_or_null(row, 1)? })
-        })
+        self.row(
+            "SELECT task, coalesce(conversation, task), kept FROM time_journeys WHERE session = ?1",
+            [self.key(session)?.0],
+            |row| {
+                let kept: Option<String> = row.get(2)?;
+                let kept =
+                    kept.iter().flat_map(|kept| kept.split(' ')).map(turn).collect::<Result<_, _>>()?;
+                Ok(Journey { task: row.get(0)?, conversation: row.get(1)?, kept })
+            },
+        )
     }
 
     /// What the model is to see once these turns are undone: everything it ever saw of the others, a summary in place
@@ -141,11 +146,12 @@ fn covered<'a>(
 
 impl Tx<'_> {
     /// A change of task begins: files change next, the conversation after them.
-    pub fn begin_journey(&mut self, session: SessionId, journey: Journey) -> Result<(), StoreError> {
+    pub fn begin_journey(&mut self, session: SessionId, journey: &Journey) -> Result<(), StoreError> {
         let key = self.key(session)?;
+        let kept: Vec<String> = journey.kept.iter().map(TurnId::to_string).collect();
         self.change(
-            "INSERT OR REPLACE INTO time_journeys (session, task, kept) VALUES (?1, ?2, ?3)",
-            params![key.0, journey.task, journey.kept.map(|turn| turn.to_string())],
+            "INSERT OR REPLACE INTO time_journeys (session, task, conversation, kept) VALUES (?1, ?2, ?3, ?4)",
+            params![key.0, journey.task, journey.conversation, (!kept.is_empty()).then(|| kept.join(" "))],
         )?;
         Ok(())
     }
@@ -157,15 +163,28 @@ impl Tx<'_> {
         Ok(())
     }
 
-    pub(crate) fn project_went_to(&self, session: SessionKey, undone: &[TurnId]) -> Result<(), StoreError> {
+    pub(crate) fn project_went_to(
+        &self,
+        session: SessionKey,
+        task: TaskNumber,
+        undone: &[TurnId],
+    ) -> Result<(), StoreError> {
         let undone = serde_json::to_string(undone)?;
         self.change(
             "UPDATE turns SET undone = id IN (SELECT value FROM json_each(?2)) WHERE session = ?1",
             params![session.0, undone],
         )?;
         self.change("DELETE FROM time_journeys WHERE session = ?1", [session.0])?;
+        self.change(
+            "UPDATE time_sessions SET conversation = ?2 WHERE session = ?1",
+            params![session.0, task],
+        )?;
         Ok(())
     }
+}
+
+fn turn(text: &str) -> Result<TurnId, StoreError> {
+    text.parse().map_err(|_| StoreError::Failed("a stored id is none".to_owned()))
 }
 
 #[cfg(test)]

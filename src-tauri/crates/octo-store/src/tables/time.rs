@@ -58,6 +58,8 @@ fn task(row: &Row<'_>) -> Result<TimeTask, StoreError> {
         folder: row.get(5)?,
         started_at: row.get(6)?,
         ended_at: row.get(7)?,
+        said_after: row.get(8)?,
+        lasting_more: row.get(9)?,
     })
 }
 
@@ -79,20 +81,21 @@ impl Reader<'_> {
     /// [`StoreError::UnknownSession`].
     pub fn time_tasks(&self, session: SessionId) -> Result<TimeTasks, StoreError> {
         let key = self.key(session)?;
-        let Some((active, last)) =
-            self.row("SELECT active, last FROM time_sessions WHERE session = ?1", [key.0], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?
+        let Some((active, last, conversation)) = self.row(
+            "SELECT active, last, conversation FROM time_sessions WHERE session = ?1",
+            [key.0],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )?
         else {
             return Ok(TimeTasks::default());
         };
         let tasks = self.rows(
-            "SELECT number, parent, kind, turn, summary, folder, started_at, ended_at FROM time_tasks
-             WHERE session = ?1 ORDER BY number",
+            "SELECT number, parent, kind, turn, summary, folder, started_at, ended_at, said_after, lasting_more
+             FROM time_tasks WHERE session = ?1 ORDER BY number",
             [key.0],
             task,
         )?;
-        Ok(TimeTasks { active, last, tasks })
+        Ok(TimeTasks { active, conversation, last, tasks })
     }
 
     /// Everything recorded of a session's paths, by path, task and moment.
@@ -192,7 +195,8 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Adds a task under the session's next number, which it returns; the start is added with the first one.
+    /// Adds a task under the session's next number, which it returns; the start is added with the first one. Its
+    /// conversation goes on from where the conversation is, and one that becomes the active one is where it is then.
     ///
     /// # Errors
     /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] when the turn has a task already.
@@ -225,7 +229,8 @@ impl Tx<'_> {
         self.insert_time_task(key, number, Some(new.parent), new, at, ended)?;
         self.change_one(
             "the session's tasks",
-            "UPDATE time_sessions SET last = ?2, active = CASE WHEN ?3 THEN ?2 ELSE active END
+            "UPDATE time_sessions SET last = ?2, active = CASE WHEN ?3 THEN ?2 ELSE active END,
+               conversation = CASE WHEN ?3 THEN NULL ELSE conversation END
              WHERE session = ?1",
             params![key.0, number, activate != Activate::Beside],
         )?;
@@ -242,8 +247,10 @@ impl Tx<'_> {
         ended: Option<Millis>,
     ) -> Result<(), StoreError> {
         self.change(
-            "INSERT INTO time_tasks (session, number, parent, kind, turn, summary, folder, started_at, ended_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT INTO time_tasks (session, number, parent, kind, turn, summary, folder, started_at, ended_at,
+               said_after)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+               (SELECT nullif(conversation, ?3) FROM time_sessions WHERE session = ?1))",
             params![
                 session.0,
                 number,
@@ -273,6 +280,20 @@ impl Tx<'_> {
         )
     }
 
+    /// Notes which task the conversation is at, before only the files go elsewhere.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn set_conversation_task(
+        &mut self,
+        session: SessionId,
+        number: TaskNumber,
+    ) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        self.change("UPDATE time_sessions SET conversation = ?2 WHERE session = ?1", params![key.0, number])?;
+        Ok(())
+    }
+
     /// Removes a task nothing goes on from: an entry for something that did not happen. Its number is not given
     /// again.
     ///
@@ -280,7 +301,10 @@ impl Tx<'_> {
     /// [`StoreError::UnknownSession`].
     pub fn drop_time_task(&mut self, session: SessionId, number: TaskNumber) -> Result<(), StoreError> {
         let key = self.key(session)?;
-        self.change("DELETE FROM time_states WHERE session = ?1 AND number = ?2", params![key.0, number])?;
+        for table in ["time_states", "time_lasting"] {
+            let sql = format!("DELETE FROM {table} WHERE session = ?1 AND number = ?2");
+            self.change(&sql, params![key.0, number])?;
+        }
         self.change_one(
             "the task",
             "DELETE FROM time_tasks WHERE session = ?1 AND number = ?2",
@@ -394,7 +418,7 @@ impl Tx<'_> {
     /// [`StoreError::UnknownSession`].
     pub fn forget_time(&mut self, session: SessionId) -> Result<(), StoreError> {
         let key = self.key(session)?;
-        for table in ["time_states", "time_commands", "time_tasks", "time_sessions"] {
+        for table in ["time_states", "time_lasting", "time_commands", "time_tasks", "time_sessions"] {
             self.change(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         Ok(())

@@ -31,11 +31,12 @@ impl TimeMachine {
     /// # Errors
     /// [`TimeError::UnknownTask`]; those of the store.
     pub fn changes(&self, session: SessionId, task: TaskNumber) -> Result<TaskChanges, TimeError> {
-        let (tasks, before, after) = self.inner.store.read_blocking(|reader| {
+        let (tasks, before, after, lasting) = self.inner.store.read_blocking(|reader| {
             Ok((
                 reader.time_tasks(session)?,
                 reader.time_states_at(session, task, TimeSide::Before)?,
                 reader.time_states_at(session, task, TimeSide::After)?,
+                reader.time_lasting(session, &[task])?,
             ))
         })?;
         let known = tasks.tasks.iter().find(|known| known.number == task);
@@ -56,7 +57,8 @@ impl TimeMachine {
             }
         }
         let (left_out, total) = self.left_out(&folder);
-        Ok(TaskChanges { paths, left_out, left_out_total: u32::try_from(total).unwrap_or(u32::MAX) })
+        let left_out_total = u32::try_from(total).unwrap_or(u32::MAX);
+        Ok(TaskChanges { paths, left_out, left_out_total, lasting })
     }
 
     fn changed(&self, path: &Path, from: &FileImage, to: &FileImage, budget: &mut u64) -> ChangedPath {

@@ -3,8 +3,8 @@
 
 use super::{bytes::text_of, folder::Stamp, keep::same};
 use octo_protocol::{
-    ChangedPath, ConflictSource, FileImage, Impossible, ImpossibleReason, RestoreConflict, RestorePreview,
-    SessionId, TaskChange, TaskNumber, Unsaved,
+    ChangedPath, ConflictSource, FileImage, Impossible, ImpossibleReason, Lasting, RestoreConflict,
+    RestorePreview, SessionId, TaskChange, TaskNumber, Unsaved,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -45,6 +45,7 @@ pub struct RestorePlan {
     pub(crate) steps: Vec<Step>,
     pub(crate) conflicts: Vec<(Step, ConflictSource)>,
     pub(crate) impossible: BTreeMap<PathBuf, ImpossibleReason>,
+    pub(crate) lasting: Lasting,
 }
 
 impl RestorePlan {
@@ -79,6 +80,7 @@ impl RestorePlan {
                 })
                 .collect(),
             impossible: impossible(&self.impossible),
+            lasting: self.lasting.clone(),
         }
     }
 }

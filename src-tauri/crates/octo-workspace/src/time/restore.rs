@@ -7,11 +7,14 @@ use super::{
     folder::{Entry, Folder, Folders, parts},
     journal::{Journal, Line, Stage},
     keep::{Keep, look},
+    lasting::{between, shown},
     plan::{Candidate, Disk, Kind, RestorePlan, Selection, Step, Verdict, arrange, impossible, judge},
     tree::{Records, Tree},
 };
 use crate::{Flush, is_inside};
-use octo_protocol::{BlobHash, FileImage, ImpossibleReason, RestoreReport, SessionId, TaskKind, TaskNumber};
+use octo_protocol::{
+    BlobHash, FileImage, ImpossibleReason, Lasting, RestoreReport, SessionId, TaskKind, TaskNumber,
+};
 use octo_store::{Activate, NewTimeTask, TimeSide, TimeSource, TimeState};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -102,7 +105,12 @@ impl Inner {
             steps: Vec::new(),
             conflicts: Vec::new(),
             impossible: BTreeMap::new(),
+            lasting: Lasting::default(),
         };
+        if plan.selection == Selection::All {
+            let tasks = between(&tree, tree.active(), target);
+            plan.lasting = shown(self.store.read_blocking(|reader| reader.time_lasting(session, &tasks))?);
+        }
         let (leaving, going) = (tree.chain(tree.active()), tree.chain(target));
         let roots = tree.folders();
         let mut folders = Folders::default();

@@ -109,11 +109,14 @@ impl TimeMachine {
     /// # Errors
     /// Those of the store.
     pub fn tree(&self, session: SessionId) -> Result<TaskTree, TimeError> {
-        let (tasks, counts) = self
-            .inner
-            .store
-            .read_blocking(|reader| Ok((reader.time_tasks(session)?, reader.time_counts(session)?)))?;
-        Ok(Tree::new(tasks).view(&counts.into_iter().collect()))
+        let (tasks, counts, lasting) = self.inner.store.read_blocking(|reader| {
+            Ok((
+                reader.time_tasks(session)?,
+                reader.time_counts(session)?,
+                reader.time_lasting_counts(session)?,
+            ))
+        })?;
+        Ok(Tree::new(tasks).view(&counts.into_iter().collect(), &lasting.into_iter().collect()))
     }
 
     /// The turns of a session whose work is undone: the model must not see their messages. Turns that never

@@ -13,6 +13,7 @@ use super::bytes::path_of;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     active: TaskNumber,
+    conversation: Option<TaskNumber>,
     tasks: BTreeMap<TaskNumber, TimeTask>,
 }
 
@@ -20,12 +21,18 @@ impl Tree {
     pub(crate) fn new(tasks: TimeTasks) -> Self {
         Self {
             active: tasks.active,
+            conversation: tasks.conversation,
             tasks: tasks.tasks.into_iter().map(|task| (task.number, task)).collect(),
         }
     }
 
     pub(crate) fn active(&self) -> TaskNumber {
         self.active
+    }
+
+    /// The task the conversation is at.
+    pub(crate) fn conversation(&self) -> TaskNumber {
+        self.conversation.filter(|task| self.tasks.contains_key(task)).unwrap_or(self.active)
     }
 
     pub(crate) fn task(&self, number: TaskNumber) -> Option<&TimeTask> {
@@ -80,7 +87,11 @@ impl Tree {
         self.tasks.values().filter(|task| !past.contains(&task.number)).filter_map(|task| task.turn).collect()
     }
 
-    pub(crate) fn view(&self, changed: &HashMap<TaskNumber, u32>) -> TaskTree {
+    pub(crate) fn view(
+        &self,
+        changed: &HashMap<TaskNumber, u32>,
+        lasting: &HashMap<TaskNumber, u32>,
+    ) -> TaskTree {
         let past: BTreeSet<TaskNumber> = self.chain(self.active).into_iter().collect();
         let mut children: HashMap<TaskNumber, u32> = HashMap::new();
         for parent in
@@ -106,8 +117,16 @@ impl Tree {
             started_at: task.started_at,
             ended_at: task.ended_at,
             changed: changed.get(&task.number).copied().unwrap_or(0),
+            lasting: lasting.get(&task.number).copied().unwrap_or(0).saturating_add(task.lasting_more),
+            said_after: task.said_after,
         });
-        TaskTree { tasks: tasks.collect(), active: self.active, undo: self.undo(), redo: self.redo() }
+        TaskTree {
+            tasks: tasks.collect(),
+            active: self.active,
+            conversation: self.conversation(),
+            undo: self.undo(),
+            redo: self.redo(),
+        }
     }
 }
 

@@ -10,9 +10,13 @@ export type TaskTree = {
  */
 tasks: Array<TaskView>, 
 /**
- * The active one.
+ * The active one: the files are as at its end, or as it makes them.
  */
 active: number, 
+/**
+ * The task the conversation is at: another one after only files, or only the conversation, went elsewhere.
+ */
+conversation: number, 
 /**
  * Where an undo would go; none at the start.
  */

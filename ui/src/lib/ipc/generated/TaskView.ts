@@ -46,4 +46,12 @@ ended_at: number | null,
 /**
  * How many paths it changed, as far as is known.
  */
-changed: number, };
+changed: number, 
+/**
+ * How many things it did that no undo takes back.
+ */
+lasting: number, 
+/**
+ * The task whose conversation it went on from, where that is not `parent`.
+ */
+said_after: number | null, };

@@ -1,10 +1,13 @@
 //! The part of a journey that takes its time: files.
 
 use super::super::tasks::{Loose, beside};
-use octo_protocol::{ApiError, RestoreReport, SessionId, TaskNumber, TaskTree, TurnId};
+use octo_protocol::{ApiError, RestoreReport, SessionId, TaskKind, TaskNumber, TaskTree, TaskView, TurnId};
 use octo_store::{Journey, Store};
 use octo_workspace::{Selection, TimeMachine};
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::{BTreeSet, HashSet},
+    path::PathBuf,
+};
 
 /// Where a journey goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,14 +16,21 @@ pub(crate) enum Target {
     Task(TaskNumber),
     /// To the task before the active one.
     Undo,
+    /// To what a task went on from, as its undo.
+    Undone {
+        /// The task.
+        task: TaskNumber,
+        /// What it went on from.
+        to: TaskNumber,
+    },
     /// To the newest task that went on from the active one.
     Redo,
 }
 
 /// What of a task is gone to.
 pub(crate) enum Extent {
-    /// Files and conversation; a turn that asked for it stays visible.
-    Everything { kept: Option<TurnId> },
+    /// Files and conversation; turns that asked for it stay visible.
+    Everything { kept: Vec<TurnId> },
     /// All files.
     Files,
     /// These files, which become a task of their own.
@@ -40,7 +50,7 @@ pub(super) struct Arrived {
 pub(super) struct Conversation {
     pub(super) task: TaskNumber,
     pub(super) tree: TaskTree,
-    pub(super) kept: Option<TurnId>,
+    pub(super) kept: Vec<TurnId>,
 }
 
 /// What a journey needs.
@@ -60,22 +70,28 @@ impl Way {
     ) -> Result<Arrived, ApiError> {
         self.loose.over().await;
         let tree = self.tree().await?;
-        let task = match target {
-            Target::Task(task) => task,
-            Target::Undo => tree.undo.ok_or_else(|| ApiError::new("time.at_start"))?,
-            Target::Redo => tree.redo.ok_or_else(|| ApiError::new("time.nothing_to_redo"))?,
-        };
         match extent {
-            Extent::Everything { kept } => self.with_conversation(task, overwrite, kept).await,
+            Extent::Everything { kept } => {
+                let kept = with_attempts(&tree, kept);
+                let (task, said) = goal(&tree, target, &kept)?;
+                self.with_conversation(Journey { task, conversation: said, kept }, overwrite).await
+            }
             Extent::Files => {
+                // It stays where it is, also when what it was beside so far is left.
+                let (session, said) = (self.session, tree.conversation);
+                let noted = self.store.write(move |tx| tx.set_conversation_task(session, said)).await;
+                noted.map_err(ApiError::from)?;
+                let (task, _) = goal(&tree, target, &[])?;
                 let report = self.files(task, None, overwrite).await?;
                 Ok(Arrived { report, conversation: None })
             }
             Extent::Chosen(paths) => {
+                let (task, _) = goal(&tree, target, &[])?;
                 let report = self.files(task, Some(paths), overwrite).await?;
                 Ok(Arrived { report, conversation: None })
             }
             Extent::Conversation => {
+                let (task, _) = goal(&tree, target, &[])?;
                 if !tree.tasks.iter().any(|known| known.number == task) {
                     return Err(ApiError::new("time.unknown_task").arg("task", task));
                 }
@@ -86,21 +102,16 @@ impl Way {
                     kept: Vec::new(),
                     impossible: Vec::new(),
                 };
-                Ok(Arrived { report, conversation: Some(Conversation { task, tree, kept: None }) })
+                Ok(Arrived { report, conversation: Some(Conversation { task, tree, kept: Vec::new() }) })
             }
         }
     }
 
-    async fn with_conversation(
-        &self,
-        task: TaskNumber,
-        overwrite: Vec<String>,
-        kept: Option<TurnId>,
-    ) -> Result<Arrived, ApiError> {
-        let (session, journey) = (self.session, Journey { task, kept });
-        let begun = self.store.write(move |tx| tx.begin_journey(session, journey)).await;
+    async fn with_conversation(&self, journey: Journey, overwrite: Vec<String>) -> Result<Arrived, ApiError> {
+        let (session, begins) = (self.session, journey.clone());
+        let begun = self.store.write(move |tx| tx.begin_journey(session, &begins)).await;
         begun.map_err(ApiError::from)?;
-        let report = match self.files(task, None, overwrite).await {
+        let report = match self.files(journey.task, None, overwrite).await {
             Ok(report) => report,
             // Its journal is there still, and the next start ends it, one way or the other.
             Err(error) if error.key == "time.stuck" || error.key == "time.failed" => return Err(error),
@@ -111,7 +122,8 @@ impl Way {
             }
         };
         let tree = self.tree().await?;
-        Ok(Arrived { report, conversation: Some(Conversation { task, tree, kept }) })
+        let Journey { conversation, kept, .. } = journey;
+        Ok(Arrived { report, conversation: Some(Conversation { task: conversation, tree, kept }) })
     }
 
     async fn files(
@@ -138,4 +150,78 @@ impl Way {
         let (machine, session) = (self.machine.clone(), self.session);
         beside(move || machine.tree(session)).await
     }
+}
+
+/// Where files and conversation go. Both to a task that is named; otherwise each takes back, or does again, only what it
+/// has: where the person had put the conversation elsewhere than the files, it stays there.
+fn goal(tree: &TaskTree, target: Target, kept: &[TurnId]) -> Result<(TaskNumber, TaskNumber), ApiError> {
+    Ok(match target {
+        Target::Task(task) => (task, task),
+        Target::Undo => {
+            let to = tree.undo.ok_or_else(|| ApiError::new("time.at_start"))?;
+            (to, without(tree, work(tree, tree.active), kept))
+        }
+        Target::Undone { task, to } => (to, without(tree, task, kept)),
+        Target::Redo => {
+            let to = tree.redo.ok_or_else(|| ApiError::new("time.nothing_to_redo"))?;
+            let follows = said_before(tree, to) == Some(tree.conversation);
+            (to, if follows { to } else { tree.conversation })
+        }
+    })
+}
+
+/// The turns that ask, with those in between that never came to say anything: attempts that failed at once.
+fn with_attempts(tree: &TaskTree, asking: Vec<TurnId>) -> Vec<TurnId> {
+    let asks = |task: &&TaskView| task.turn.is_some_and(|turn| asking.contains(&turn));
+    let way = conversation(tree, tree.conversation);
+    let on_way = || tree.tasks.iter().filter(|task| way.contains(&task.number));
+    let Some(first) = on_way().find(asks).map(|task| task.number) else { return asking };
+    let between: Vec<TurnId> =
+        on_way().filter(|task| task.number >= first).filter_map(|task| task.turn).collect();
+    asking.into_iter().filter(|turn| !between.contains(turn)).chain(between.iter().copied()).collect()
+}
+
+/// Where the conversation is without a task, and without the turns that ask for that.
+fn without(tree: &TaskTree, task: TaskNumber, asking: &[TurnId]) -> TaskNumber {
+    let mut at = tree.conversation;
+    while let Some(turn) = known(tree, at).and_then(|known| known.turn)
+        && asking.contains(&turn)
+        && let Some(before) = said_before(tree, at)
+    {
+        at = before;
+    }
+    match said_before(tree, task) {
+        Some(before) if conversation(tree, at).contains(&task) => before,
+        _ => at,
+    }
+}
+
+/// The task an undo takes back: a checkpoint is no work.
+fn work(tree: &TaskTree, from: TaskNumber) -> TaskNumber {
+    let mut at = from;
+    while let Some(checkpoint) = known(tree, at).filter(|known| known.kind == TaskKind::Checkpoint)
+        && let Some(parent) = checkpoint.parent
+    {
+        at = parent;
+    }
+    at
+}
+
+/// The tasks whose turns are in the conversation at the end of one.
+pub(super) fn conversation(tree: &TaskTree, task: TaskNumber) -> HashSet<TaskNumber> {
+    let mut way = HashSet::new();
+    let mut next = Some(task);
+    while let Some(number) = next.filter(|number| way.insert(*number)) {
+        next = said_before(tree, number);
+    }
+    way
+}
+
+/// The task whose conversation another one went on from.
+fn said_before(tree: &TaskTree, task: TaskNumber) -> Option<TaskNumber> {
+    known(tree, task).and_then(|known| known.said_after.or(known.parent))
+}
+
+fn known(tree: &TaskTree, number: TaskNumber) -> Option<&TaskView> {
+    tree.tasks.iter().find(|known| known.number == number)
 }

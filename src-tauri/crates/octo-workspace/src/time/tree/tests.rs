@@ -13,13 +13,15 @@ fn task(number: TaskNumber, parent: Option<TaskNumber>, kind: TaskKind) -> TimeT
         folder: b"/p".to_vec(),
         started_at: 0,
         ended_at: Some(0),
+        said_after: None,
+        lasting_more: 0,
     }
 }
 
 fn tree(active: TaskNumber, tasks: &[(TaskNumber, TaskNumber, TaskKind)]) -> Tree {
     let mut all = vec![task(0, None, TaskKind::Start)];
     all.extend(tasks.iter().map(|(number, parent, kind)| task(*number, Some(*parent), *kind)));
-    Tree::new(TimeTasks { active, last: 99, tasks: all })
+    Tree::new(TimeTasks { active, conversation: None, last: 99, tasks: all })
 }
 
 fn file(content: u32) -> FileImage {

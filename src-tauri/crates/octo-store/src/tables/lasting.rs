@@ -1,0 +1,107 @@
+//! `time_lasting`: what tasks did that going to another one does not take back.
+
+use crate::{
+    Reader, StoreError, Tx,
+    column::{from_word, id, word},
+};
+use octo_protocol::{Lasting, LastingMark, SessionId, TaskNumber};
+use rusqlite::{Row, params};
+
+/// Different things of one kind that are listed of a task. Beyond them they are counted.
+const LISTED: u32 = 20;
+
+/// Reads `kind, what, times, call, at`.
+fn mark(row: &Row<'_>) -> Result<LastingMark, StoreError> {
+    Ok(LastingMark {
+        kind: from_word(row.get(0)?)?,
+        what: row.get(1)?,
+        times: row.get(2)?,
+        call: id(row, 3)?,
+        at: row.get(4)?,
+    })
+}
+
+impl Reader<'_> {
+    /// What lasts of these tasks together. The same thing done in several of them counts once, with how often.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn time_lasting(&self, session: SessionId, tasks: &[TaskNumber]) -> Result<Lasting, StoreError> {
+        let key = self.key(session)?;
+        let numbers = serde_json::to_string(tasks)?;
+        // SQLite takes bare columns beside a single max() from the row that has it: the last call.
+        let mut marks = self.rows(
+            "SELECT kind, what, sum(times), call, max(at) FROM time_lasting
+             WHERE session = ?1 AND number IN (SELECT value FROM json_each(?2)) GROUP BY kind, what",
+            params![key.0, numbers],
+            mark,
+        )?;
+        marks.sort_by(|a, b| (a.kind, a.at, &a.what).cmp(&(b.kind, b.at, &b.what)));
+        let more = self.row(
+            "SELECT coalesce(sum(lasting_more), 0) FROM time_tasks
+             WHERE session = ?1 AND number IN (SELECT value FROM json_each(?2))",
+            params![key.0, numbers],
+            |row| Ok(row.get(0)?),
+        )?;
+        Ok(Lasting { marks, more: more.unwrap_or(0) })
+    }
+
+    /// How many things each task of a session did that last; tasks without any are left out.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn time_lasting_counts(&self, session: SessionId) -> Result<Vec<(TaskNumber, u32)>, StoreError> {
+        let key = self.key(session)?;
+        self.rows(
+            "SELECT number, count(*) FROM time_lasting WHERE session = ?1 GROUP BY number",
+            [key.0],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+    }
+}
+
+impl Tx<'_> {
+    /// Notes what a task is about to do that lasts. What it did before is counted with it; of one kind only so many
+    /// different things are listed, and the rest is counted with the task.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] for a task that is not there.
+    pub fn record_time_lasting(
+        &mut self,
+        session: SessionId,
+        number: TaskNumber,
+        marks: &[LastingMark],
+    ) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        for mark in marks {
+            let kind = word(&mark.kind)?;
+            let known = self.change(
+                "UPDATE time_lasting SET times = times + ?5, call = ?6, at = ?7
+                 WHERE session = ?1 AND number = ?2 AND kind = ?3 AND what = ?4",
+                params![key.0, number, kind, mark.what, mark.times, mark.call.to_string(), mark.at],
+            )?;
+            if known > 0 {
+                continue;
+            }
+            let listed = self.row(
+                "SELECT count(*) FROM time_lasting WHERE session = ?1 AND number = ?2 AND kind = ?3",
+                params![key.0, number, kind],
+                |row| Ok(row.get::<_, u32>(0)?),
+            )?;
+            if listed.unwrap_or(0) < LISTED {
+                self.change(
+                    "INSERT INTO time_lasting (session, number, kind, what, times, call, at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    params![key.0, number, kind, mark.what, mark.times, mark.call.to_string(), mark.at],
+                )?;
+            } else {
+                self.change_one(
+                    "the task",
+                    "UPDATE time_tasks SET lasting_more = lasting_more + ?3 WHERE session = ?1 AND number = ?2",
+                    params![key.0, number, mark.times],
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
