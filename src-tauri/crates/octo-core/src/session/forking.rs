@@ -582,7 +582,7 @@ fn head(view: &SubAgentView, how: &str) -> String {
         head.push_str(&format!(" Tools: {}.", tools.join(", ")));
     }
     if let Some(cost) = view.cost {
-        head.push_str(&format!(" Cost: ${cost}."));
+        head.push_str(&format!(" Cost: {cost}."));
     }
     if let Some(session) = view.session {
         head.push_str(&format!(" Session: {session}."));
