@@ -90,7 +90,13 @@ impl Octo {
     /// Stops what runs, then takes the session out of the list.
     pub(super) async fn delete(&self, id: SessionId) -> Result<(), ApiError> {
         self.must_be_own(id).await?;
-        let (mut open, handle) = self.running(id).await;
+        let (mut open, mut handle) = self.running(id).await;
+        if handle.is_none() {
+            // Its sub-agents may be open without it.
+            drop(open);
+            self.rest_forks(id).await?;
+            (open, handle) = self.running(id).await;
+        }
         match handle {
             Some(handle) => {
                 drop(open);
@@ -102,9 +108,6 @@ impl Octo {
                 self.in_store(id, move |tx| tx.soft_delete(id, now())).await?;
             }
             None => {
-                drop(open);
-                self.rest_forks(id).await?;
-                open = self.open.lock().await;
                 let deleted = self.in_store(id, move |tx| {
                     tx.stop_unfinished(id)?;
                     tx.soft_delete(id, now())

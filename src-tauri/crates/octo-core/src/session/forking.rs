@@ -4,6 +4,8 @@
 //! to end, and tells the parent's actor how far it is: that is the live card, and what makes the parent wait for the
 //! person when the sub-agent does.
 
+mod summary;
+
 use super::{
     Inbox, Report,
     attached::Attached,
@@ -23,16 +25,13 @@ use crate::{
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
-    ApiError, Block, CallId, CallView, CompanionRole, Effort, Event, ForkOrigin, Language, Message,
-    MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Profile, Role, SessionId, SessionInfo, SessionStatus,
-    SkillView, Source, SubAgentStatus, SubAgentView, ToolView, TurnEnd, TurnId, TurnView, Usage, words,
+    ApiError, Block, CallId, CallView, CompanionRole, Effort, Event, ForkOrigin, Language, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Profile, Role, SessionId, SessionInfo, SessionStatus, SkillView, Source, SubAgentStatus, SubAgentView, ToolView, TurnEnd, TurnId, TurnView, Usage, words,
 };
 use octo_store::{Inherits, NewFork, StoredFork};
-use octo_tools::{
-    INSTRUCTIONS_MOST, NoSkills, Outcome, SUMMARY_MOST, SkillWish, Skills, ToolError, ToolOutput,
-};
+use octo_tools::{INSTRUCTIONS_MOST, NoSkills, Outcome, SkillWish, Skills, ToolError, ToolOutput};
 use octo_workspace::Outputs;
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use summary::{output, show, summed_up};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -78,6 +77,14 @@ struct Lineage {
     allowance: Allowance,
     attached: Attached,
     seen: Seen,
+}
+
+/// On which model a sub-agent works.
+enum Worker {
+    /// Its parent's: it begins with the parent's conversation, which that model's cache holds.
+    Parents,
+    /// Another.
+    Other(ModelId),
 }
 
 /// The skills of a home, as one call of a session reaches them.
@@ -351,9 +358,13 @@ impl SessionSkills {
     ) -> Result<(SessionId, watch::Receiver<Progress>), ToolError> {
         let failed =
             |error: ApiError| ToolError::new(format!("Not begun: {}", words::explain(Language::En, &error)));
-        let (model, same) = self.model(&fork.model, lineage.model).await?;
+        let worker = self.model(&fork.model, lineage.model).await?;
+        let (model, effort, inherits) = match worker {
+            Worker::Parents => (lineage.model, lineage.info.effort, Inherits::Before(lineage.message)),
+            // What that model would be told of the conversation it would read anew.
+            Worker::Other(other) => (Some(other), None, Inherits::Nothing),
+        };
         let (id, at, parent) = (SessionId::new(), now(), &lineage.info);
-        let effort: Option<Effort> = parent.effort.filter(|_| same);
         let info = SessionInfo {
             id,
             title: card.name.clone(),
@@ -374,7 +385,7 @@ impl SessionSkills {
             |name: &String| toolset.resolve(name).map_or(name.clone(), |tool| tool.name().to_owned());
         let forbidden: Vec<String> = fork.forbidden_tools.iter().map(own_name).collect();
         let mut blocks = Vec::new();
-        if !same {
+        if inherits == Inherits::Nothing {
             let vendor = model.and_then(|model| self.shared.models.vendor_name(model));
             blocks.push(Surroundings::now(vendor, parent.folder.clone()).notice());
         }
@@ -399,11 +410,7 @@ impl SessionSkills {
             call,
             name: card.name.clone(),
         };
-        let new = NewFork {
-            info,
-            fork: StoredFork { origin, forbidden },
-            inherits: if same { Inherits::Before(lineage.message) } else { Inherits::Nothing },
-        };
+        let new = NewFork { info, fork: StoredFork { origin, forbidden }, inherits };
         let holder = self.shared.lease.clone();
         let created = self.shared.store.write(move |tx| {
             tx.create_fork(&new)?;
@@ -425,12 +432,8 @@ impl SessionSkills {
         }
     }
 
-    /// The model a sub-agent works on, and whether that is its parent's.
-    async fn model(
-        &self,
-        wanted: &ForkModel,
-        parents: Option<ModelId>,
-    ) -> Result<(Option<ModelId>, bool), ToolError> {
+    /// The model a sub-agent works on.
+    async fn model(&self, wanted: &ForkModel, parents: Option<ModelId>) -> Result<Worker, ToolError> {
         let models = &self.shared.models;
         let other = match wanted {
             ForkModel::Same => None,
@@ -453,8 +456,8 @@ impl SessionSkills {
             })?),
         };
         Ok(match other {
-            Some(other) if Some(other) != parents => (Some(other), false),
-            Some(_) | None => (parents, true),
+            Some(other) if Some(other) != parents => Worker::Other(other),
+            Some(_) | None => Worker::Parents,
         })
     }
 
@@ -514,80 +517,4 @@ async fn let_rest(shared: Arc<Shared>, child: SessionId) {
     if open.get(&child).is_some_and(|handle| !handle.is_open()) {
         open.remove(&child);
     }
-}
-
-/// The card as of now.
-fn show(view: &mut SubAgentView, now: &Progress) {
-    view.status = match (&now.end, now.status) {
-        (Some((TurnEnd::Finished, _)), _) => SubAgentStatus::Done,
-        (Some((TurnEnd::Stopped, _)), _) => SubAgentStatus::Stopped,
-        (Some((TurnEnd::Failed { .. }, _)), _) => SubAgentStatus::Failed,
-        (None, SessionStatus::Waiting) => SubAgentStatus::NeedsYou,
-        (None, SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed) => {
-            SubAgentStatus::Running
-        }
-    };
-    view.steps = now.steps;
-    view.tools.clone_from(&now.tools);
-    view.cost = now.cost;
-    view.last_line.clone_from(&now.last_line);
-}
-
-/// What returns to the parent's model.
-fn summed_up(mut view: SubAgentView, progress: Option<Progress>) -> ToolOutput {
-    let Some((end, said)) = progress.and_then(|progress| progress.end) else {
-        view.status = SubAgentStatus::Failed;
-        let text = format!("{}\n\n{}", head(&view, "broke off"), texts::FORK_LOST);
-        return output(view, text);
-    };
-    let (how, hint) = match &end {
-        TurnEnd::Finished => ("finished", None),
-        TurnEnd::Stopped => ("stopped by the person", Some(texts::FORK_STOPPED.to_owned())),
-        TurnEnd::Failed { error } => ("could not go on", Some(words::explain(Language::En, error))),
-    };
-    let said = said.trim();
-    let said = if said.is_empty() { "(It said nothing.)" } else { said };
-    let start = [Some(head(&view, how)), hint].into_iter().flatten().collect::<Vec<_>>().join("\n");
-    let room = SUMMARY_MOST.saturating_sub(start.chars().count() + 2);
-    let said = cut(said, room);
-    let text = format!("{start}\n\n{said}");
-    view.summary = Some(said);
-    output(view, text)
-}
-
-/// A text of at most so many characters, said to be cut where it is.
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(most.saturating_sub(texts::FORK_CUT.chars().count())).collect();
-    kept + texts::FORK_CUT
-}
-
-fn head(view: &SubAgentView, how: &str) -> String {
-    let mut head = format!(
-        "Sub-agent {}: {how}. Steps: {}.",
-        view.name.chars().take(100).collect::<String>(),
-        view.steps
-    );
-    if !view.tools.is_empty() {
-        let tools: Vec<String> = view
-            .tools
-            .iter()
-            .map(|tool| format!("{} {}", tool.tool.chars().take(40).collect::<String>(), tool.count))
-            .take(20)
-            .collect();
-        head.push_str(&format!(" Tools: {}.", tools.join(", ")));
-    }
-    if let Some(cost) = view.cost {
-        head.push_str(&format!(" Cost: ${cost}."));
-    }
-    if let Some(session) = view.session {
-        head.push_str(&format!(" Session: {session}."));
-    }
-    head
-}
-
-fn output(view: SubAgentView, text: String) -> ToolOutput {
-    ToolOutput { text, images: Vec::new(), view: ToolView::SubAgent(view), outcome: Outcome::Done }
 }

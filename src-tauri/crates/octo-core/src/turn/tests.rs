@@ -43,6 +43,23 @@ fn a_waiting_message_keeps_the_turn_going() {
 }
 
 #[test]
+fn a_turn_may_begin_with_calls_of_the_persons_and_asks_the_model_after_them() {
+    let call = CallId::new();
+    let begin = || Input::BeginWith { calls: vec![(call, key("invoke_skill"))] };
+    let mut turn = Turn::new(Limits::default());
+    assert_eq!(turn.on(begin()), [Action::Prepare(call)]);
+    assert_eq!(turn.on(begin()), [], "it begins once");
+    assert_eq!(turn.on(run(call, Order::Parallel)), [Action::Start(call)]);
+    assert_eq!(turn.on(Input::Ended { call }), [Action::CloseBatch, Action::CallModel]);
+    assert_eq!(turn.on(done()), [Action::End(Ending::Finished)]);
+
+    let mut stopped = Turn::new(Limits::default());
+    stopped.on(begin());
+    let settled = Action::Settle(call, Settle::Stopped);
+    assert_eq!(stopped.on(Input::Stop), [settled, Action::CloseBatch, Action::End(Ending::Stopped)]);
+}
+
+#[test]
 fn calls_that_read_run_together_and_the_one_that_writes_waits_for_them() {
     let mut turn = thinking();
     let [a, b, c] = [CallId::new(), CallId::new(), CallId::new()];

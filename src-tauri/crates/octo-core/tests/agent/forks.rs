@@ -1,15 +1,16 @@
 //! Sub-agents: what they read of their parent's cache, what they may do, and what comes back of them.
 
 use super::{
-    rig::{Rig, results},
-    shelf::{Shelf, cards, end_of, forking, skill},
+    rig::{Rig, results, words},
+    shelf::{Shelf, cards, end_of, forking, is_forked, skill},
 };
+use octo_core::{ForkModel, SkillWish};
 use octo_protocol::{
-    Event, ListSessions, Mode, Origin, Purpose, Role, SearchSessions, SessionStatus, Source, SubAgentStatus,
-    TurnEnd, Usage,
+    CallState, Event, ListSessions, Mode, Origin, Purpose, Role, SearchSessions, SessionStatus, Source,
+    SubAgentStatus, ToolView, TurnEnd, Usage,
 };
-use octo_testkit::Reply;
-use serde_json::Value;
+use octo_testkit::{RecordedRequest, Reply, Script};
+use serde_json::{Value, json};
 
 /// Messages as they were sent, without the markers of the cache.
 fn bare(messages: &[Value]) -> Vec<Value> {
@@ -121,4 +122,88 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
         (usage, usage, usage)
     );
     rig.assert_sound();
+}
+
+/// Sessions in which everything about sub-agents is mixed, whatever comes first. Ten times as many in a soak.
+const SESSIONS: u64 = 3;
+const TURNS: usize = 4;
+
+/// A number that is the same for the same request of the same session, whatever order sub-agents ask in.
+fn chance(seed: u64, request: &RecordedRequest) -> u64 {
+    let said = json!([seed, is_forked(request), request.messages().len(), request.user_text()]).to_string();
+    let hash = said.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash >> 17
+}
+
+/// What a model does next, by chance: it looks, invokes skills in any mixture, or is done.
+fn mixed(seed: u64) -> Script {
+    Script::from_fn(move |request| {
+        let chance = chance(seed, request);
+        let steps = request.messages().len();
+        match (is_forked(request), chance % 6) {
+            (true, 0..=2) if steps < 60 => Reply::call("glob", json!({ "pattern": format!("*{chance}") })),
+            (true, _) => Reply::text(format!("A sub-agent found {chance}.")),
+            (false, 0) => Reply::text(format!("The answer is {chance}.")),
+            (false, 1) if steps < 60 => Reply::call("glob", json!({ "pattern": format!("*{chance}") })),
+            (false, kind) if steps < 60 => {
+                let many = (kind % 4) + 1;
+                (0..many).fold(Reply::text("I let others look."), |reply, number| {
+                    let name = ["explore", "style", "other", "nothing"][((chance >> number) % 4) as usize];
+                    let (tool, arguments) = skill(name, &format!("{name} for {chance}, number {number}"));
+                    reply.and_call(tool, arguments)
+                })
+            }
+            (false, _) => Reply::text("enough"),
+        }
+    })
+}
+
+#[tokio::test]
+async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() {
+    let sessions = if std::env::var_os("OCTO_SOAK").is_some() { SESSIONS * 10 } else { SESSIONS };
+    let (mut forks, mut inlines, mut unknown) = (0, 0, 0);
+    for seed in 0..sessions {
+        let shelf = Shelf::new()
+            .with("other", ForkModel::Same, &["terminal"])
+            .inline("style", "Write short lines.")
+            .shared();
+        let mut rig = Rig::skilled(mixed(seed), shelf).await;
+        let session = rig.start(Mode::Autonomous, &long(&format!("Session {seed}. "))).await;
+        assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
+        for turn in 1..TURNS {
+            if turn % 2 == 0 {
+                let wish = SkillWish { name: "explore".into(), task: format!("slash {seed} {turn}") };
+                let typed = words(&format!("/explore {turn}"));
+                rig.octo.invoke_skill(session, typed, wish).await.unwrap();
+            } else {
+                rig.send(session, &format!("and now turn {turn} of {seed}")).await;
+            }
+            assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
+        }
+        // The server refuses any changed byte; the ledger knows what each call should have read.
+        rig.assert_sound();
+        assert_eq!(rig.server.cache_misses(), [], "seed {seed}");
+        let requests = rig.server.requests();
+        for request in &requests {
+            assert_eq!(request.system(), requests[0].system());
+            assert_eq!(request.body["tools"], requests[0].body["tools"]);
+        }
+        for one in &rig.seen {
+            match &one.event {
+                Event::CallBilled { call } => assert_eq!(call.miss, None, "seed {seed}: {call:?}"),
+                Event::CallChanged { call } if matches!(call.state, CallState::Ended { .. }) => {
+                    match &call.view {
+                        Some(ToolView::SubAgent(_)) => forks += 1,
+                        Some(ToolView::Skill(_)) => inlines += 1,
+                        Some(ToolView::Plain { text }) if text.contains("There is no skill") => unknown += 1,
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(forks > 5 && inlines > 0 && unknown > 0, "{forks} {inlines} {unknown}: nothing was tried");
 }

@@ -151,6 +151,7 @@ impl Fold {
             spending: self.spending,
             suggestion: self.suggestion.clone(),
             budget: self.budget,
+            fork: None,
         }
     }
 }

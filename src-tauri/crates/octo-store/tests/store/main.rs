@@ -10,6 +10,7 @@
 mod crash;
 mod disk;
 mod fold;
+mod forks;
 mod life;
 mod list;
 mod open;

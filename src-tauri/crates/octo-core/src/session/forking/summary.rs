@@ -1,0 +1,81 @@
+//! What a sub-agent gives back, and what its card shows.
+
+use crate::session::{fork::Progress, texts};
+use octo_protocol::{Language, SessionStatus, SubAgentStatus, SubAgentView, ToolView, TurnEnd, words};
+use octo_tools::{Outcome, SUMMARY_MOST, ToolOutput};
+
+/// The card as of now.
+pub(super) fn show(view: &mut SubAgentView, now: &Progress) {
+    view.status = match (&now.end, now.status) {
+        (Some((TurnEnd::Finished, _)), _) => SubAgentStatus::Done,
+        (Some((TurnEnd::Stopped, _)), _) => SubAgentStatus::Stopped,
+        (Some((TurnEnd::Failed { .. }, _)), _) => SubAgentStatus::Failed,
+        (None, SessionStatus::Waiting) => SubAgentStatus::NeedsYou,
+        (None, SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed) => {
+            SubAgentStatus::Running
+        }
+    };
+    view.steps = now.steps;
+    view.tools.clone_from(&now.tools);
+    view.cost = now.cost;
+    view.last_line.clone_from(&now.last_line);
+}
+
+/// What returns to the parent's model.
+pub(super) fn summed_up(mut view: SubAgentView, progress: Option<Progress>) -> ToolOutput {
+    let Some((end, said)) = progress.and_then(|progress| progress.end) else {
+        view.status = SubAgentStatus::Failed;
+        let text = format!("{}\n\n{}", head(&view, "broke off"), texts::FORK_LOST);
+        return output(view, text);
+    };
+    let (how, hint) = match &end {
+        TurnEnd::Finished => ("finished", None),
+        TurnEnd::Stopped => ("stopped by the person", Some(texts::FORK_STOPPED.to_owned())),
+        TurnEnd::Failed { error } => ("could not go on", Some(words::explain(Language::En, error))),
+    };
+    let said = said.trim();
+    let said = if said.is_empty() { "(It said nothing.)" } else { said };
+    let start = [Some(head(&view, how)), hint].into_iter().flatten().collect::<Vec<_>>().join("\n");
+    let room = SUMMARY_MOST.saturating_sub(start.chars().count() + 2);
+    let said = cut(said, room);
+    let text = format!("{start}\n\n{said}");
+    view.summary = Some(said);
+    output(view, text)
+}
+
+/// A text of at most so many characters, said to be cut where it is.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(texts::FORK_CUT.chars().count())).collect();
+    kept + texts::FORK_CUT
+}
+
+fn head(view: &SubAgentView, how: &str) -> String {
+    let mut head = format!(
+        "Sub-agent {}: {how}. Steps: {}.",
+        view.name.chars().take(100).collect::<String>(),
+        view.steps
+    );
+    if !view.tools.is_empty() {
+        let tools: Vec<String> = view
+            .tools
+            .iter()
+            .map(|tool| format!("{} {}", tool.tool.chars().take(40).collect::<String>(), tool.count))
+            .take(20)
+            .collect();
+        head.push_str(&format!(" Tools: {}.", tools.join(", ")));
+    }
+    if let Some(cost) = view.cost {
+        head.push_str(&format!(" Cost: {cost}."));
+    }
+    if let Some(session) = view.session {
+        head.push_str(&format!(" Session: {session}."));
+    }
+    head
+}
+
+pub(super) fn output(view: SubAgentView, text: String) -> ToolOutput {
+    ToolOutput { text, images: Vec::new(), view: ToolView::SubAgent(view), outcome: Outcome::Done }
+}

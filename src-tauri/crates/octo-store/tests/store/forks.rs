@@ -1,0 +1,218 @@
+//! Sub-agents: sessions that begin with what their parent saw, and go where it goes.
+
+use crate::{create, emit, emit_all, home, sample};
+use octo_protocol::*;
+use octo_store::{Inherits, NewFork, Store, StoreError, StoredFork};
+
+/// A parent whose turn stands at a call: what it sees, and the message with the call.
+struct Parent {
+    info: SessionInfo,
+    turn: TurnId,
+    said: Message,
+    calling: Message,
+    call: CallId,
+}
+
+async fn parent(store: &Store) -> Parent {
+    let info = sample::head("parent");
+    let id = info.id;
+    create(store, &info).await;
+    let turn = sample::turn();
+    let (said, calling, call) = (
+        sample::person(turn.id, vec![sample::text("find the heron")]),
+        sample::model(turn.id),
+        CallId::new(),
+    );
+    let (first, second, of) = (said.clone(), calling.clone(), turn.id);
+    store
+        .write(move |tx| {
+            emit_all(
+                tx,
+                id,
+                vec![
+                    Event::TurnStarted { turn },
+                    Event::MessageAdded { message: first.clone() },
+                    Event::MessageStarted { message: second.clone() },
+                    Event::BlockAdded { message: second.id, index: 0, block: sample::tool_call(call) },
+                    Event::MessageEnded {
+                        message: second.id,
+                        end: MessageEnd::Complete,
+                        usage: Some(sample::usage(7)),
+                    },
+                    Event::CallBilled { call: sample::billed(of, second.id, Some(sample::usage(7))) },
+                ],
+            )?;
+            tx.append_context(id, first.id)?;
+            tx.append_context(id, second.id)
+        })
+        .await
+        .unwrap();
+    Parent { info, turn: said.turn, said, calling, call }
+}
+
+fn forked(parent: &Parent, inherits: Inherits) -> NewFork {
+    let info = SessionInfo { source: Source::SubAgent, ..sample::head("explore") };
+    let origin = ForkOrigin {
+        session: parent.info.id,
+        title: parent.info.title.clone(),
+        turn: parent.turn,
+        call: parent.call,
+        name: "explore".to_owned(),
+    };
+    NewFork { info, fork: StoredFork { origin, forbidden: vec!["terminal".to_owned()] }, inherits }
+}
+
+/// Stores a sub-agent with its first turn; its id and its message.
+async fn fork(store: &Store, parent: &Parent, inherits: Inherits) -> (SessionId, Message) {
+    let new = forked(parent, inherits);
+    let (id, turn) = (new.info.id, sample::turn());
+    let message = sample::octo(turn.id, vec![sample::text("a word nobody searches")]);
+    let first = message.clone();
+    store
+        .write(move |tx| {
+            tx.create_fork(&new)?;
+            tx.begin_first_turn(id, turn, std::slice::from_ref(&first))
+        })
+        .await
+        .unwrap();
+    (id, message)
+}
+
+#[tokio::test]
+async fn it_begins_with_what_its_parent_saw_before_the_call_and_nothing_is_written_twice() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let parent = parent(&store).await;
+    let (id, message) = fork(&store, &parent, Inherits::Before(parent.calling.id)).await;
+    let stored = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap();
+    assert_eq!(stored.context, [parent.said.clone(), message.clone()]);
+    assert_eq!(stored.fork, Some(forked(&parent, Inherits::Nothing).fork));
+    assert_eq!(stored.context_tokens, sample::usage(7).context());
+    let of = parent.info.id;
+    let parents = store.read(move |reader| reader.resume(of)).await.unwrap().unwrap();
+    assert_eq!((stored.system, stored.toolset), (parents.system, parents.toolset));
+    assert_eq!(parents.context.len(), 2, "the parent's own is as it was");
+    assert_eq!(parents.fork, None);
+    let page = store.read(move |reader| reader.page(id, None, 9)).await.unwrap();
+    assert_eq!(page.messages, [message.clone()], "what it inherits is not its transcript");
+
+    // What it sees may be replaced, messages of its parent kept; a stranger's never are.
+    let (said, own) = (parent.said.id, message.id);
+    store.write(move |tx| tx.new_generation(id, &[own, said])).await.unwrap();
+    let context = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap().context;
+    assert_eq!(context, [message, parent.said.clone()]);
+    let stranger = sample::head("stranger");
+    create(&store, &stranger).await;
+    let refused = store.write(move |tx| tx.new_generation(stranger.id, &[said])).await;
+    assert!(matches!(refused, Err(StoreError::UnknownMessage(_))), "{refused:?}");
+
+    let (other, message) = fork(&store, &parent, Inherits::Nothing).await;
+    let stored = store.read(move |reader| reader.resume(other)).await.unwrap().unwrap();
+    assert_eq!((stored.context, stored.context_tokens), (vec![message], 0));
+    let forks = store.read(move |reader| reader.forks(of)).await.unwrap();
+    assert_eq!(forks, [id, other]);
+    store.close();
+}
+
+#[tokio::test]
+async fn it_stands_in_no_list_and_no_search_and_its_cost_in_its_parents_sums() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let parent = parent(&store).await;
+    let (id, _) = fork(&store, &parent, Inherits::Nothing).await;
+    let turn = TurnId::new();
+    let answer = sample::model(turn);
+    let billed =
+        BilledCall { purpose: Purpose::SubAgent, ..sample::billed(turn, answer.id, Some(sample::usage(5))) };
+    let said = Event::BlockAdded { message: answer.id, index: 0, block: sample::text("a rare word") };
+    let events = vec![Event::MessageStarted { message: answer }, said, Event::CallBilled { call: billed }];
+    emit(&store, id, events).await.unwrap();
+
+    let parents = parent.info.id;
+    store
+        .read(move |reader| {
+            let list = reader.list_snapshot(9)?;
+            assert_eq!((list.total, list.sessions.len(), list.sessions[0].id), (1, 1, parents));
+            assert_eq!(reader.sessions("expl", 0, 9)?, (vec![], 0));
+            assert_eq!(reader.sessions("ex", 0, 9)?, (vec![], 0));
+            for query in ["explore", "rare word", "ra"] {
+                assert_eq!(reader.search(query, 9)?, [], "{query}");
+            }
+            let newest = reader.newest_session_in("/home/me/project")?.unwrap();
+            assert_eq!(newest.id, parents);
+            assert_eq!(reader.unfinished_sessions(Source::SubAgent)?, [id]);
+
+            let snapshot = reader.snapshot(id, 9)?.unwrap();
+            assert_eq!(
+                snapshot.fork.map(|fork| (fork.session, fork.title)),
+                Some((parents, "parent".to_owned()))
+            );
+            assert_eq!(snapshot.spending.calls, 1);
+            let mut both = sample::usage(7);
+            both += sample::usage(5);
+            let of_parent = reader.snapshot(parents, 9)?.unwrap();
+            assert_eq!((of_parent.fork, of_parent.spending.calls, of_parent.spending.usage), (None, 2, both));
+            assert_eq!(reader.session_spending(parents)?.usage, both);
+            assert_eq!(reader.turn_spending(parent.turn)?.usage, both);
+            assert_eq!(reader.turn_spending(turn)?.usage, sample::usage(5));
+            let lines = reader.calls_billed(parent.turn)?;
+            let purposes: Vec<_> = lines.iter().map(|line| line.purpose).collect();
+            assert_eq!(purposes, [Purpose::Turn, Purpose::SubAgent]);
+            assert_eq!(reader.spending_since(0)?.usage, both, "and once in all there is");
+            Ok(())
+        })
+        .await
+        .unwrap();
+    store.close();
+}
+
+#[tokio::test]
+async fn it_goes_into_the_trash_and_out_of_it_with_its_parent_for_good_too() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let parent = parent(&store).await;
+    let (id, _) = fork(&store, &parent, Inherits::Before(parent.calling.id)).await;
+    let of = parent.info.id;
+    let there = async |store: &Store| store.read(move |reader| reader.session(id)).await.unwrap().is_some();
+    store.write(move |tx| tx.soft_delete(of, 9)).await.unwrap();
+    assert!(!there(&store).await);
+    let trash = store.read(|reader| reader.trash_totals()).await.unwrap();
+    assert_eq!(trash.things, 1, "one thing: it has no entry of its own");
+    store.write(move |tx| tx.undelete(of).map(drop)).await.unwrap();
+    assert!(there(&store).await);
+    let context = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap().context;
+    assert_eq!(context.len(), 2);
+
+    store.write(move |tx| tx.soft_delete(of, 10)).await.unwrap();
+    store.write(move |tx| tx.purge_session(of)).await.unwrap();
+    assert!(!there(&store).await);
+    store
+        .read(move |reader| {
+            assert_eq!(reader.fork(id)?, None);
+            assert_eq!(reader.forks(of)?, []);
+            assert_eq!(reader.last_words(id, 9)?, Vec::<String>::new());
+            Ok(())
+        })
+        .await
+        .unwrap();
+    store.close();
+    // Nothing points at what is gone: the file is sound.
+    Store::open(home.path()).unwrap().close();
+}
+
+#[tokio::test]
+async fn without_a_parent_or_before_a_message_it_does_not_have_nothing_is_stored() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let parent = parent(&store).await;
+    let strange = forked(&parent, Inherits::Before(MessageId::new()));
+    let id = strange.info.id;
+    let refused = store.write(move |tx| tx.create_fork(&strange)).await;
+    assert!(matches!(refused, Err(StoreError::UnknownMessage(_))), "{refused:?}");
+    assert_eq!(store.read(move |reader| reader.session(id)).await.unwrap(), None);
+    let (of, orphan) = (parent.info.id, forked(&parent, Inherits::Nothing));
+    store.write(move |tx| tx.soft_delete(of, 9)).await.unwrap();
+    let refused = store.write(move |tx| tx.create_fork(&orphan)).await;
+    assert!(matches!(refused, Err(StoreError::UnknownSession(_))), "{refused:?}");
+    store.close();
+}
