@@ -102,7 +102,11 @@ fn found(folder: &Path, most: usize) -> io::Result<BTreeSet<PathBuf>> {
             if kind.is_symlink() || all.len() > most || folders.len() > most {
                 return Err(io::Error::other("something that does not belong there"));
             }
-            if kind.is_dir() { folders.push(entry.path()) } else { drop(all.insert(entry.path())) }
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else {
+                all.insert(entry.path());
+            }
         }
     }
     Ok(all)

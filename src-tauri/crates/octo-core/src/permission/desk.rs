@@ -23,7 +23,9 @@ pub(super) fn decide(ground: &Ground, effect: DeskEffect, places: Option<Decisio
     }
     match change {
         None => Decision::Run(Basis::Policy),
-        Some(change) if ground.desk.covers(change) && !ground.policy.is_strict() => Decision::Run(Basis::Policy),
+        Some(change) if ground.desk.covers(change) && !ground.policy.is_strict() => {
+            Decision::Run(Basis::Policy)
+        }
         Some(change) => ask(change),
     }
 }

@@ -18,7 +18,9 @@ use octo_protocol::{
     Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId, StreamKind,
     SubAgentStatus, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
-use octo_tools::{DeskLeave, Http, NoDesk, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
+use octo_tools::{
+    DeskLeave, Http, NoDesk, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted,
+};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
 use std::{
     path::PathBuf,

@@ -156,7 +156,8 @@ impl Ready {
     /// Whether the person said yes to a change they were shown.
     pub(super) fn was_shown(&self) -> bool {
         let changes = matches!(self.effects.desk, Some(DeskEffect::Changes(_)));
-        matches!(self.decision, Decision::Ask { .. }) && (changes || matches!(self.preview, ToolView::Diff(_)))
+        matches!(self.decision, Decision::Ask { .. })
+            && (changes || matches!(self.preview, ToolView::Diff(_)))
     }
 
     /// Whether the call would still do what was shown: files change while a question waits.

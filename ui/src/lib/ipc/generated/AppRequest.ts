@@ -4,6 +4,7 @@ import type { ChangeSettings } from "./ChangeSettings";
 import type { GetAbout } from "./GetAbout";
 import type { GetSettings } from "./GetSettings";
 import type { ListCommands } from "./ListCommands";
+import type { ListProfiles } from "./ListProfiles";
 import type { OrderSearchProviders } from "./OrderSearchProviders";
 import type { PutBlob } from "./PutBlob";
 import type { RemoveSearchProvider } from "./RemoveSearchProvider";
@@ -13,4 +14,4 @@ import type { TrustCertificates } from "./TrustCertificates";
 /**
  * Requests about settings and the application.
  */
-export type AppRequest = { "type": "get_settings" } & GetSettings | { "type": "change_settings" } & ChangeSettings | { "type": "trust_certificates" } & TrustCertificates | { "type": "save_search_provider" } & SaveSearchProvider | { "type": "remove_search_provider" } & RemoveSearchProvider | { "type": "order_search_providers" } & OrderSearchProviders | { "type": "get_about" } & GetAbout | { "type": "list_commands" } & ListCommands | { "type": "put_blob" } & PutBlob | { "type": "attach_files" } & AttachFiles;
+export type AppRequest = { "type": "get_settings" } & GetSettings | { "type": "change_settings" } & ChangeSettings | { "type": "trust_certificates" } & TrustCertificates | { "type": "save_search_provider" } & SaveSearchProvider | { "type": "remove_search_provider" } & RemoveSearchProvider | { "type": "order_search_providers" } & OrderSearchProviders | { "type": "get_about" } & GetAbout | { "type": "list_commands" } & ListCommands | { "type": "list_profiles" } & ListProfiles | { "type": "put_blob" } & PutBlob | { "type": "attach_files" } & AttachFiles;

@@ -16,8 +16,4 @@ propose: Switch,
 /**
  * Whether a long task may end with a memory being written.
  */
-remember: Switch, 
-/**
- * How many sub-agents work at a time, from 1 to 8.
- */
-sub_agents: number, };
+remember: Switch, };

@@ -9,6 +9,7 @@ import type { ModelId } from "./ModelId";
 import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
 import type { SearchProviders } from "./SearchProviders";
+import type { SubAgentLimit } from "./SubAgentLimit";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
 import type { TrashLimits } from "./TrashLimits";
@@ -90,6 +91,10 @@ browser: BrowserChoice,
  * What is done with skills and memories.
  */
 library: LibrarySettings, 
+/**
+ * How many sub-agents may work at once.
+ */
+sub_agents: SubAgentLimit, 
 /**
  * Whether the first-run screen was completed or skipped.
  */

@@ -7,6 +7,7 @@ import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
 import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
+import type { SubAgentLimit } from "./SubAgentLimit";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
 import type { TrashLimits } from "./TrashLimits";
@@ -67,6 +68,10 @@ trash?: TrashLimits,
  * See [`Settings::library`].
  */
 library?: LibrarySettings, 
+/**
+ * See [`Settings::sub_agents`].
+ */
+sub_agents?: SubAgentLimit, 
 /**
  * See [`Settings::welcomed`].
  */
