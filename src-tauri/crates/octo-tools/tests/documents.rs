@@ -82,6 +82,7 @@ impl Desk {
             browser: std::sync::Arc::new(octo_tools::NoBrowser),
             browser_leave: None,
             desk: Arc::new(octo_tools::NoDesk),
+            skills: Arc::new(octo_tools::NoSkills),
             session,
             call: CallId::new(),
             cwd: folder.clone(),

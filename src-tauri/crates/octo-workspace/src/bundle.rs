@@ -103,7 +103,7 @@ fn found(folder: &Path, most: usize) -> io::Result<BTreeSet<PathBuf>> {
                 return Err(io::Error::other("something that does not belong there"));
             }
             if kind.is_dir() {
-                folders.push(entry.path())
+                folders.push(entry.path());
             } else {
                 all.insert(entry.path());
             }

@@ -25,10 +25,11 @@ export function ruleWords(rule: Rule, home: string): string {
 }
 
 /**
- * Whether yes has to be pressed on its button. Nothing brings back what these do, so an Enter that was meant for
- * something else must not be a yes; a no by key is always safe.
+ * Whether yes has to be pressed on its button. Nothing brings back what these do, or it becomes instructions: so an
+ * Enter that was meant for something else must not be a yes; a no by key is always safe.
  */
 export function needsPress(reason: AskReason): boolean {
+  if (reason.type === "library") return reason.change === "install_skills" || reason.change === "write_persona";
   return reason.type === "page" || reason.type === "empties_trash";
 }
 
@@ -59,6 +60,8 @@ export function whyAsked(reason: AskReason): string {
       return t("ask.why.site");
     case "page":
       return `${t(`ask.why.page.${reason.risk}`)} ${t("ask.page.every")}`;
+    case "library":
+      return t(`ask.why.library.${reason.change}`);
     default:
       return reason satisfies never;
   }

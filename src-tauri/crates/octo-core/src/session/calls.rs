@@ -20,6 +20,9 @@ use octo_protocol::{
     SubAgentStatus, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
 use octo_tools::{DeskLeave, Http, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
+use octo_tools::{
+    DeskLeave, Http, NoDesk, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted,
+};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
 use std::{
     path::PathBuf,

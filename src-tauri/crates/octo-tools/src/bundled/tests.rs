@@ -87,7 +87,8 @@ fn they_follow_the_public_format_and_weigh_little() {
         "forbidden_tools",
         "-",
     ];
-    let tools: Vec<&str> = crate::Toolset::standard().definitions().iter().map(|tool| tool.name).collect();
+    let definitions = crate::Toolset::with_skills().definitions();
+    let tools: Vec<&str> = definitions.iter().map(|tool| tool.name.as_str()).collect();
     let skills = skills();
     assert_eq!(skills.len(), 15);
     let mut listed = 0;

@@ -1,0 +1,225 @@
+//! The documents of the skill `product-help` name only what the app has.
+//!
+//! They mark each name in inline code: `setting:trash.days`, `page:browser`, `command:/undo`, `key:Ctrl+K`,
+//! `path:~/.octo/policy.toml`, `cli:exec`, and `word:side.trash` behind the bold words a person sees. Each kind is looked
+//! up where the app itself has it; a name without a mark is a fault too.
+
+use octo_protocol::Settings;
+use serde_json::Value;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// What is looked into.
+struct App {
+    settings: Value,
+    words: Value,
+    keys: String,
+    cli: String,
+    sources: String,
+}
+
+impl App {
+    fn read() -> Self {
+        let root = root();
+        let text = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+        let mut sources = String::new();
+        for path in below(&root.join("src-tauri/crates")) {
+            let shown = path.to_string_lossy().replace('\\', "/");
+            let is_test =
+                shown.contains("/tests/") || shown.ends_with("/tests.rs") || shown.contains("octo-testkit");
+            if shown.ends_with(".rs") && shown.contains("/src/") && !is_test {
+                let text = fs::read_to_string(&path).unwrap();
+                // What only tests name does not count.
+                sources.push_str(text.split("#[cfg(test)]\nmod tests {").next().unwrap());
+            }
+        }
+        Self {
+            settings: serde_json::to_value(Settings::default()).unwrap(),
+            words: serde_json::from_str(&text("words/en/ui.json")).unwrap(),
+            keys: text("ui/src/components/settings/AboutPage.svelte"),
+            cli: text("src-tauri/crates/octo-cli/src/args.rs"),
+            sources,
+        }
+    }
+
+    fn word(&self, key: &str) -> Option<&str> {
+        self.words.get(key)?.as_str()
+    }
+
+    /// What is wrong with a piece of inline code that follows `before`.
+    fn fault(&self, code: &str, before: &str) -> Option<String> {
+        let missing = |what: &str| Some(format!("there is no {what} {code}"));
+        match code.split_once(':') {
+            Some(("setting", name)) => {
+                let pointer = format!("/{}", name.replace('.', "/"));
+                if self.settings.pointer(&pointer).is_some() { None } else { missing("setting") }
+            }
+            Some(("page", name)) => {
+                if self.word(&format!("settings.page.{name}")).is_some() {
+                    None
+                } else {
+                    missing("page")
+                }
+            }
+            Some(("command", name)) => {
+                let known = name.strip_prefix('/').and_then(|name| self.word(&format!("command.{name}")));
+                if known.is_some() { None } else { missing("command") }
+            }
+            Some(("key", name)) => {
+                if self.has_key(name) {
+                    None
+                } else {
+                    missing("key")
+                }
+            }
+            Some(("path", name)) => {
+                if self.has_path(name) {
+                    None
+                } else {
+                    missing("path")
+                }
+            }
+            Some(("cli", name)) => {
+                if self.has_argument(name) {
+                    None
+                } else {
+                    missing("argument")
+                }
+            }
+            Some(("word", key)) => match (self.word(key), bold(before)) {
+                (Some(word), Some(seen)) if word == seen => None,
+                (Some(word), seen) => Some(format!("{code} is “{word}”, and it says {seen:?}")),
+                (None, _) => missing("word"),
+            },
+            _ if looks_like_a_name(code) => Some(format!("{code} is not marked")),
+            _ => None,
+        }
+    }
+
+    fn has_key(&self, name: &str) -> bool {
+        let shown = match name.strip_prefix("Ctrl+") {
+            Some(digit) if digit.len() == 1 && digit.bytes().all(|byte| byte.is_ascii_digit()) => {
+                "\"Ctrl+1 … Ctrl+9\"".to_owned()
+            }
+            Some(key) => format!("[shortcut(\"{key}\"), t("),
+            None => format!("[\"{name}\", t("),
+        };
+        self.keys.contains(&shown)
+    }
+
+    fn has_path(&self, name: &str) -> bool {
+        match name.strip_prefix("~/.octo") {
+            Some("") => true,
+            Some(rest) => {
+                let first = rest.trim_start_matches('/').split('/').next().unwrap_or_default();
+                !first.is_empty() && self.sources.contains(&format!("\"{first}\""))
+            }
+            None => false,
+        }
+    }
+
+    fn has_argument(&self, name: &str) -> bool {
+        match name.strip_prefix("--") {
+            Some(option) => self.cli.contains(&format!("\n    pub {option}: ")),
+            None => {
+                let (first, rest) = name.split_at(1);
+                let variant = format!("\n    {}{rest}", first.to_uppercase());
+                [",", "("].iter().any(|end| self.cli.contains(&format!("{variant}{end}")))
+            }
+        }
+    }
+}
+
+/// The bold words right before a mark in brackets: `**Trash** (`.
+fn bold(before: &str) -> Option<&str> {
+    before.strip_suffix("** (")?.rsplit_once("**").map(|(_, words)| words)
+}
+
+fn looks_like_a_name(code: &str) -> bool {
+    let slash = code.strip_prefix('/').is_some_and(|rest| !rest.is_empty() && !rest.contains('/'));
+    slash || code.starts_with("~/.octo") || code.starts_with("Ctrl+")
+}
+
+/// Faults of a document.
+fn faults(app: &App, text: &str) -> Vec<String> {
+    let (mut found, mut from) = (Vec::new(), 0);
+    let mut places = text.match_indices('`').map(|(at, _)| at);
+    while let (Some(open), Some(close)) = (places.next(), places.next()) {
+        let code = text.get(open + 1..close).unwrap_or_default().replace('\n', " ");
+        let before = text.get(from..open).unwrap_or_default().replace("\n  ", " ").replace('\n', " ");
+        found.extend(app.fault(&code, &before));
+        from = close + 1;
+    }
+    found
+}
+
+fn root() -> PathBuf {
+    let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    above.find(|folder| folder.join("words/en/ui.json").is_file()).expect("the checkout").to_owned()
+}
+
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_help_names_only_what_there_is() {
+    let app = App::read();
+    let mut documents = below(&root().join("skills/product-help/docs"));
+    documents.sort();
+    assert!(documents.len() > 5, "the documents are where they are looked for");
+    let mut all = Vec::new();
+    for path in documents {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.matches('`').count() % 2 == 0, "{name}: an open quote would hide what follows");
+        all.extend(faults(&app, &text).into_iter().map(|fault| format!("{name}: {fault}")));
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+#[test]
+fn what_there_is_not_is_found() {
+    let app = App::read();
+    for (text, wrong) in [
+        ("`setting:theme` `setting:trash.days` `setting:library.propose`", 0),
+        ("`setting:colour` `setting:trash.weeks` `setting:`", 3),
+        ("`page:browser` `page:channels`", 1),
+        ("`command:/undo` `command:/config` `command:undo`", 2),
+        ("`key:Ctrl+K` `key:Ctrl+1` `key:Esc Esc` `key:/`", 0),
+        ("`key:Ctrl+Q` `key:F5` `key:Ctrl+10`", 3),
+        ("`path:~/.octo` `path:~/.octo/policy.toml` `path:~/.octo/memories`", 0),
+        ("`path:~/.octo/schedules.yml` `path:/etc/hosts`", 2),
+        ("`cli:exec` `cli:serve` `cli:--budget`", 0),
+        ("`cli:run` `cli:--no-memory`", 2),
+        (
+            "**Trash** (`word:side.trash`) and **Bin** (`word:side.trash`), `word:side.trash`, **X** (`word:no.such`)",
+            3,
+        ),
+        ("`/undo` `~/.octo/octo.db` `Ctrl+K` `/etc/hosts` `octo.db`", 3),
+    ] {
+        assert_eq!(faults(&app, text).len(), wrong, "{text}: {:?}", faults(&app, text));
+    }
+}
+
+/// The list of commands in the help is the whole list.
+#[test]
+fn the_help_names_every_command_and_every_key() {
+    let app = App::read();
+    let text = fs::read_to_string(root().join("skills/product-help/docs/commands.md")).unwrap();
+    let words = app.words.as_object().unwrap();
+    let commands = words.keys().filter_map(|key| key.strip_prefix("command."));
+    let missing: Vec<_> = commands.filter(|name| !text.contains(&format!("`command:/{name}`"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let keys = words.keys().filter(|key| key.starts_with("keys.")).count();
+    assert_eq!(text.matches("| `key:").count(), keys, "a line for each key");
+}
