@@ -48,13 +48,18 @@ impl FrontMatter {
 
     /// The file with this head: every key kept, in order. What is read from it is the same again.
     pub fn with_body(&self, body: &str) -> String {
-        let body = body.trim();
+        let body = trimmed(body);
         let end = if body.is_empty() { "" } else { "\n" };
         if self.entries.is_empty() && !body.starts_with("---") {
             return format!("{body}{end}");
         }
         format!("---\n{}---\n\n{body}{end}", yaml::write(&self.entries))
     }
+}
+
+/// Without blanks around, and without a mark of the byte order that was pasted with them.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 
 pub(crate) fn is_key(written: &str, key: &str) -> bool {
@@ -71,16 +76,16 @@ pub fn take_apart(text: &str) -> Parts {
             Some(line) if line.trim_end() == "---" => vec![Warning::new("skills.warning.unclosed")],
             _ => Vec::new(),
         };
-        return Parts { front: FrontMatter::default(), body: text.trim().to_owned(), warnings };
+        return Parts { front: FrontMatter::default(), body: trimmed(&text).to_owned(), warnings };
     };
     let mut warnings = Vec::new();
     match read(head, &mut warnings) {
         Some(entries) => Parts {
             front: FrontMatter { entries: once_each(entries, &mut warnings) },
-            body: body.trim().to_owned(),
+            body: trimmed(body).to_owned(),
             warnings,
         },
-        None => Parts { front: FrontMatter::default(), body: text.trim().to_owned(), warnings },
+        None => Parts { front: FrontMatter::default(), body: trimmed(&text).to_owned(), warnings },
     }
 }
 

@@ -8,41 +8,48 @@ use octo_skills::{
 use proptest::{prelude::*, test_runner::RngSeed};
 use std::path::Path;
 
+/// Texts of a pattern, which is read once and not for each of them.
+fn pattern(regex: &str) -> impl Strategy<Value = String> + use<> {
+    proptest::string::string_regex(regex).unwrap()
+}
+
 /// Texts with everything in them that means something.
 fn marked() -> impl Strategy<Value = String> {
+    const MARKS: &[&str] = &[
+        "$ARGUMENTS",
+        "$ARGUMENTS[",
+        "$0",
+        "${HOME}",
+        "${CARGO_PKG_NAME}",
+        "$CARGO_PKG_NAME",
+        "${PATH}",
+        "<%= memories_meta %>",
+        "<%=",
+        "%>",
+        "!`",
+        " !`cmd $0`",
+        "`",
+        "${",
+        "}",
+        "$",
+        "---\n",
+        "\n",
+        "name: x\n",
+        "description: \"a\n",
+    ];
     let piece = prop_oneof![
-        Just("$ARGUMENTS".to_owned()),
-        Just("$ARGUMENTS[".to_owned()),
-        Just("$0".to_owned()),
-        Just("${HOME}".to_owned()),
-        Just("${CARGO_PKG_NAME}".to_owned()),
-        Just("$CARGO_PKG_NAME".to_owned()),
-        Just("${PATH}".to_owned()),
-        Just("<%= memories_meta %>".to_owned()),
-        Just("<%=".to_owned()),
-        Just("%>".to_owned()),
-        Just("!`".to_owned()),
-        Just(" !`cmd $0`".to_owned()),
-        Just("`".to_owned()),
-        Just("${".to_owned()),
-        Just("}".to_owned()),
-        Just("$".to_owned()),
-        Just("---\n".to_owned()),
-        Just("\n".to_owned()),
-        Just("name: x\n".to_owned()),
-        Just("description: \"a\n".to_owned()),
-        "\\PC{0,12}",
-        any::<char>().prop_map(String::from),
+        3 => prop::sample::select(MARKS).prop_map(str::to_owned),
+        1 => prop::collection::vec(any::<char>(), 0..12).prop_map(String::from_iter),
     ];
     prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
 }
 
 fn words() -> impl Strategy<Value = String> {
-    "[a-zA-Z0-9é中:#'\"@!?.,-]{1,12}( [a-zA-Z0-9é中:#'\"@!?.,-]{1,12}){0,5}"
+    pattern("[a-zA-Z0-9é中:#'\"@!?.,-]{1,12}( [a-zA-Z0-9é中:#'\"@!?.,-]{1,12}){0,5}")
 }
 
 fn fields() -> impl Strategy<Value = Fields> {
-    let list = |item: &'static str| prop::collection::vec(item, 0..4);
+    let list = |item: &'static str| prop::collection::vec(pattern(item), 0..4);
     let run = prop_oneof![
         Just((Run::Inline, Profiles::All)),
         Just((Run::Inline, Profiles::Only(vec!["coding".into(), "general".into()]))),
@@ -56,10 +63,10 @@ fn fields() -> impl Strategy<Value = Fields> {
         prop::option::of(words()),
         prop::option::of(words()),
         prop::option::of(words()),
-        prop::option::of("[a-z]{3,8}".prop_filter("stands for none", |model| model != "inherit")),
+        prop::option::of(pattern("[a-z]{3,8}").prop_filter("stands for none", |model| model != "inherit")),
         prop::option::of(words()),
     );
-    let metadata = prop::collection::btree_map("[a-z]{1,8}", words(), 0..3);
+    let metadata = prop::collection::btree_map(pattern("[a-z]{1,8}"), words(), 0..3);
     let tools = prop::sample::subsequence(vec!["Read", "Bash(git log:*)", "mcp__x__y", "Write"], 0..4);
     let forbidden = prop::sample::subsequence(vec!["write", "edit", "browser"], 0..3);
     (
@@ -111,9 +118,9 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// The same cases each time.
-fn config() -> ProptestConfig {
+fn config(full: u32) -> ProptestConfig {
     ProptestConfig {
-        cases: cases(10_000),
+        cases: cases(full),
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(20_261_122),
         ..ProptestConfig::default()
@@ -121,10 +128,10 @@ fn config() -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(10_000))]
 
     #[test]
-    fn any_bytes_yield_an_entry(content in prop::collection::vec(any::<u8>(), 0..2_000), folder in any::<String>()) {
+    fn any_bytes_yield_an_entry(content in prop::collection::vec(any::<u8>(), 0..2_000), folder in prop::collection::vec(any::<char>(), 0..12).prop_map(String::from_iter)) {
         let document = read(&content, &folder);
         prop_assert!(is_name(&document.name));
         prop_assert!(document.error.is_some() || !is_blank(&document.body));
@@ -132,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_yields_an_entry_and_is_written_as_it_was_read(text in marked(), folder in any::<String>()) {
+    fn any_text_yields_an_entry_and_is_written_as_it_was_read(text in marked(), folder in prop::collection::vec(any::<char>(), 0..12).prop_map(String::from_iter)) {
         let document = read(text.as_bytes(), &folder);
         prop_assert!(is_name(&document.name));
         let parts = take_apart(&text);
@@ -149,7 +156,7 @@ fn expansion_never_fails_and_never_shows_the_environment() {
     let skill = only(&world, "Do it.");
     let secret = std::env::var("PATH").unwrap();
     let trust = prop_oneof![Just(Trust::Trusted), Just(Trust::Untrusted)];
-    proptest!(config(), |(body in marked(), arguments in marked(), trust in trust, output in marked())| {
+    proptest!(config(10_000), |(body in marked(), arguments in marked(), trust in trust, output in marked())| {
         let skill = Skill { body, trust, ..skill.clone() };
         let invocation = Invocation {
             arguments: &arguments,
@@ -171,7 +178,7 @@ fn what_is_exported_keeps_the_rules_and_is_read_as_it_was() {
     let world = World::new();
     let skill = only(&world, "---\nname: made\n---\nDo it.");
     let folder = world.person.join("made");
-    proptest!(config(), |(fields in fields())| {
+    proptest!(config(2_500), |(fields in fields())| {
         let skill = Skill { fields, ..skill.clone() };
         let public = to_public(&skill);
         prop_assert_eq!(&public.notes, &[]);
