@@ -88,7 +88,7 @@ const scenes = {
   },
   trash: {
     fake: "main",
-    looks: ["light", "dark"],
+    side: true,
     async act(page) {
       await page.getByTestId("open-trash").click();
       await page.getByTestId("trash-row").first().click();

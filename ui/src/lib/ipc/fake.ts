@@ -40,11 +40,13 @@ function topicName(topic: Topic): string {
   return topic.type === "session" ? `session/${topic.id}` : topic.type;
 }
 
-/** Puts a session that is in no recording at the top of the recorded list. */
+/** Puts a session that is not in the recorded list at its top. */
 function list(snapshot: Update | undefined, sessions: Update[]): void {
   const first = sessions[0];
   if (snapshot?.type !== "snapshot" || snapshot.snapshot.topic !== "session") return;
   if (first?.type !== "snapshot" || first.snapshot.topic !== "sessions") return;
+  const { id } = snapshot.snapshot.info;
+  if (first.snapshot.sessions.some((known) => known.id === id)) return;
   first.snapshot.sessions = [snapshot.snapshot.info, ...first.snapshot.sessions];
   first.snapshot.total += 1;
 }
@@ -58,7 +60,7 @@ export async function replay(scene: string): Promise<Transport & { readonly core
     first ? Promise.resolve([]) : lines("sessions"),
     isBrowserScene(scene) ? browserScene(scene) : lines(scene),
   ]);
-  if (isBrowserScene(scene)) list(own[0], sessions);
+  list(own[0], sessions);
   const others = first
     ? []
     : (
