@@ -28,7 +28,10 @@ pub use error::ShellError;
 pub use language::{Language, language};
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
-    Around, assess, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, Lasts, LoggedVerdict, Open, PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault, PolicyFile, PolicyReading, PolicyRules, read_path, RuleFault, sole_command, Standing, typed, Verdict, would_start, write_path,
+    Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, Lasts, LoggedVerdict,
+    Open, PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault,
+    PolicyFile, PolicyReading, PolicyRules, RuleFault, Standing, Verdict, assess, read_path, sole_command,
+    typed, would_start, write_path,
 };
 pub use report::{Carried, Input, Listener, Live, News, Pace, Report, Run};
 pub use shell::{CEILING, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs};

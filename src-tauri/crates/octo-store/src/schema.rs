@@ -14,9 +14,9 @@ pub(crate) const STEPS: &[M<'static>] = &[
     M::up(include_str!("../migrations/0008_commands.sql")),
     M::up(include_str!("../migrations/0009_trash.sql")),
     M::up(include_str!("../migrations/0010_journeys.sql")),
+    M::up(include_str!("../migrations/0011_lasting.sql")),
     M::up(include_str!("../migrations/0012_forks.sql")),
     M::up(include_str!("../migrations/0013_library.sql")),
-    M::up(include_str!("../migrations/0011_lasting.sql")),
 ];
 
 const SPENDING: M<'static> = M::up(include_str!("../migrations/0007_spending.sql"));

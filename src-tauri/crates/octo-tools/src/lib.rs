@@ -46,7 +46,6 @@ pub use http::{Granted, Http, Names, Reach, Site, SystemNames};
 pub use invoke_skill::INVOKE_SKILL;
 pub use registry::{ReadCall, ToolDefinition, Toolset};
 pub use skills::*;
-pub use tasks::Tasks;
 pub use tasks::{TaskWish, Tasks};
 pub use tool::*;
 pub use trashcan::*;

@@ -2,7 +2,8 @@
 
 use super::{
     Report,
-    forking::close_card, lasting::{Deed, Held},
+    forking::close_card,
+    lasting::{Deed, Held},
     ready::{Ready, facts, ready, with_words_of_hooks},
     state::{Change, Running, Session, now},
     tasks::goes_on,
@@ -20,9 +21,6 @@ use octo_protocol::{
     SubAgentStatus, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
 use octo_tools::{DeskLeave, Http, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
-use octo_tools::{
-    DeskLeave, Http, NoDesk, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted,
-};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
 use std::{
     path::PathBuf,

@@ -167,9 +167,6 @@ impl Session {
         if let Some(summary) = self.summary_of_parent() {
             return summary;
         }
-        let said =
-            self.context.iter().find(|message| message.turn == turn && message.meta.origin == Origin::Person);
-        said.map(octo_protocol::Message::text).unwrap_or_default()
         let said = |turn: TurnId| {
             self.context.iter().find(|message| message.turn == turn && message.meta.origin == Origin::Person)
         };
