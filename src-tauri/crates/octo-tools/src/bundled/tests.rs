@@ -193,7 +193,7 @@ fn they_need_no_ruby_or_node_and_name_only_what_there_is() {
                 assert!(code.ends_with('/') || paths.contains(&whole.as_str()), "{}: {code}", file.path);
             }
         }
-        for (before, rest) in text.match_indices(" skill)").map(|(at, _)| (&text[..at], &text[at..])) {
+        for (before, rest) in text.match_indices(" skill)").map(|(at, _)| text.split_at(at)) {
             let name = before.rsplit([' ', '\n']).next().unwrap();
             assert!(names.contains(&name) || !name.contains('-'), "{}: {name}{rest:.20}", file.path);
         }
