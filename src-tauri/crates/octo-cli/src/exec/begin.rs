@@ -8,7 +8,7 @@ use crate::{
 };
 use octo_core::Octo;
 use octo_protocol::{
-    ApiError, Block, Effort, ListSessions, Mode, ModelId, OpenSession, Profile, Send, SessionId, SessionInfo,
+    ApiError, Block, Effort, ListSessions, Mode, ModelId, OpenSession, Send, SessionId, SessionInfo,
     SetFolder, SetMode, SetModel, Settings, Source, StartDemo, StartSession,
 };
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ pub(super) async fn begin(
     let model = choice.settle(octo).await?;
     let session = match arguments.session {
         None => {
-            let profile = arguments.profile.clone().unwrap_or(settings.default_profile);
+            let profile = arguments.profile.clone().unwrap_or(settings.default_profile.clone());
             let mode = arguments.mode.map_or(settings.default_mode, Mode::from);
             let effort = arguments.effort.map(Effort::from);
             let started = octo.call(StartSession { folder, profile, mode, model, effort, blocks }).await?;

@@ -360,6 +360,7 @@ async fn fault(watch: &mut Option<Subscription>) -> ApiError {
                 | Update::Billed { .. }
                 | Update::Policy { .. }
                 | Update::Browser { .. }
+                | Update::Library { .. }
                 | Update::Page { .. }
                 | Update::Ended => {}
             }

@@ -25,9 +25,9 @@ use crate::{
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
-    ApiError, Block, CallId, CallView, CompanionRole, Effort, Event, ForkOrigin, Language, Message,
-    MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Profile, Role, SessionId, SessionInfo, SessionStatus,
-    SkillView, Source, SubAgentStatus, SubAgentView, ToolView, TurnEnd, TurnId, TurnView, Usage, words,
+    ApiError, Block, CallId, CallView, CompanionRole, Event, ForkOrigin, Language, Message, MessageId, Meta,
+    Mode, ModelId, NoticeKind, Origin, Profile, Role, SessionId, SessionInfo, SessionStatus, SkillView,
+    Source, SubAgentStatus, SubAgentView, ToolView, TurnId, TurnView, Usage, words,
 };
 use octo_store::{Inherits, NewFork, StoredFork};
 use octo_tools::{INSTRUCTIONS_MOST, NoSkills, Outcome, SkillWish, Skills, ToolError, ToolOutput};
