@@ -21,7 +21,10 @@ pub use settle::{Came, Loading, Settling};
 
 use crate::{Page, PageError, snapshot::Place};
 use settle::Patience;
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 use tokio::sync::broadcast::error::RecvError;
 
 /// How long a page may take to answer a question, or to take an input.
@@ -101,6 +104,8 @@ pub struct Done {
     pub way: Way,
     /// What the page did then.
     pub came: Came,
+    /// How long the page was given to answer, which is its own time and no part of the act.
+    pub waited: Duration,
 }
 
 impl Page {
@@ -148,15 +153,16 @@ impl Page {
         let way = match done {
             Ok(way) => way,
             Err(ActError::Page(PageError::Dialog(dialog))) => {
-                return Ok(Done { way: Way::Input, came: Came::Dialog(dialog) });
+                return Ok(Done { way: Way::Input, came: Came::Dialog(dialog), waited: Duration::ZERO });
             }
             Err(error) => return Err(error),
         };
+        let done = Instant::now();
         let came = match way {
             Way::Nothing => Came::Stayed,
             Way::Input | Way::Set => settling.settled(Patience::with(act)).await?,
         };
-        Ok(Done { way, came })
+        Ok(Done { way, came, waited: done.elapsed() })
     }
 
     async fn carry_out(&self, act: &Act, audience: Audience) -> Result<Way, ActError> {
