@@ -4,7 +4,7 @@
 
 use super::{
     Measured, PageOf, RUNS, Seen,
-    chromium::{Chromium, PATIENCE, attach, targets},
+    chromium::{Chromium, attach, targets},
     numbers_of, own,
 };
 use crate::{seed, table::Figures};
@@ -19,6 +19,9 @@ use octo_protocol::{
 use octo_testkit::{ModelServer, Reply, Script, TempHome};
 use serde_json::{Value, json};
 use std::time::Duration;
+
+/// A turn that takes longer hangs.
+const TURN: Duration = Duration::from_secs(300);
 
 /// Takes the agent through all pages, in one browser.
 ///
@@ -80,7 +83,7 @@ async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
         blocks: vec![Block::Text { text: "Measure.".to_owned() }],
     })
     .await?;
-    let ended = tokio::time::timeout(PATIENCE, async {
+    let ended = tokio::time::timeout(TURN, async {
         loop {
             match &events.recv().await?.event {
                 Event::TurnEnded { turn } => return anyhow::Ok(turn.end.clone()),

@@ -64,6 +64,28 @@ pub enum Act {
     Upload(Place, Vec<PathBuf>),
 }
 
+impl Act {
+    /// The element that it is done to first.
+    fn element(&self) -> Option<&Place> {
+        match self {
+            Self::Click(place)
+            | Self::DoubleClick(place)
+            | Self::Type(place, _)
+            | Self::Fill(place, _)
+            | Self::Press(Some(place), _)
+            | Self::Hover(place)
+            | Self::Drag(place, _)
+            | Self::Select(place, _)
+            | Self::Upload(place, _)
+            | Self::Scroll(Scroll::To(place) | Scroll::By(Some(place), ..)) => Some(place),
+            Self::Press(None, _)
+            | Self::Scroll(Scroll::ToText(_) | Scroll::By(None, ..))
+            | Self::Wait(_)
+            | Self::ClickAt(..) => None,
+        }
+    }
+}
+
 /// What is scrolled.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scroll {
@@ -141,17 +163,18 @@ impl Page {
             }
         };
         let settling = self.settling();
+        // Together, and what watches first: the page takes it in before any input.
         let doing = async {
-            self.begin_watching().await?;
-            self.carry_out(act, audience).await
+            let watching = async { self.begin_watching(act.element()).await.map_err(ActError::from) };
+            tokio::try_join!(biased; watching, self.carry_out(act, audience))
         };
         let done = tokio::select! {
             biased;
             () = left, if touches => Err(ActError::Left),
             done = doing => done,
         };
-        let way = match done {
-            Ok(way) => way,
+        let (watch, way) = match done {
+            Ok(done) => done,
             Err(ActError::Page(PageError::Dialog(dialog))) => {
                 return Ok(Done { way: Way::Input, came: Came::Dialog(dialog), waited: Duration::ZERO });
             }
@@ -160,7 +183,7 @@ impl Page {
         let done = Instant::now();
         let came = match way {
             Way::Nothing => Came::Stayed,
-            Way::Input | Way::Set => settling.settled(Patience::with(act)).await?,
+            Way::Input | Way::Set => settling.settled(Patience::with(act), &watch).await?,
         };
         Ok(Done { way, came, waited: done.elapsed() })
     }
