@@ -106,9 +106,7 @@ async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
     let gaps: Vec<Duration> = server
         .timings()
         .windows(2)
-        .map(|pair| {
-            Ok(pair[1].arrived.duration_since(pair[0].last_byte.context("every answer has an end")?))
-        })
+        .map(|pair| Ok(pair[1].arrived.duration_since(pair[0].last_byte.context("every answer has an end")?)))
         .collect::<Result<_>>()?;
     let acts = |odd: usize| -> Vec<Duration> {
         (3..3 + 2 * RUNS).filter(|at| at % 2 == odd).map(|at| gaps[at]).collect()
@@ -133,7 +131,8 @@ async fn marks(
     page: &PageOf,
     reply: &str,
 ) -> Result<(usize, super::Targets, super::Targets)> {
-    const TELL: &str = "function() { this.dispatchEvent(new CustomEvent('witness-mark', { composed: true })); }";
+    const TELL: &str =
+        "function() { this.dispatchEvent(new CustomEvent('witness-mark', { composed: true })); }";
     let connected = chromium.browser().connect().await?;
     let watched = attach(&connected, page.page.title).await?;
     watched.navigate("about:blank").await?;

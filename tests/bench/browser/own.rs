@@ -68,9 +68,10 @@ pub async fn measure(table: &mut Table, form: &PageOf) -> Result<Own> {
     let connected = chromium.browser().connect().await?;
     let page = attach(&connected, form.page.title).await?;
     page.begin_acting().await?;
-    for (what, button) in
-        [("a click that changes the page", form.page.button), ("a click that changes nothing", "button \"Stand still\"")]
-    {
+    for (what, button) in [
+        ("a click that changes the page", form.page.button),
+        ("a click that changes nothing", "button \"Stand still\""),
+    ] {
         let place = place(&page, button).await?;
         let (mut ours, mut raw) = (Times::default(), Times::default());
         for run in 0..=RUNS {
@@ -97,10 +98,24 @@ pub async fn measure(table: &mut Table, form: &PageOf) -> Result<Own> {
     }
     rows(table, "a field filled with some 15 letters", &ours, &raw)?;
     let own = Own { first_from_nothing: Figures::of(firsts.0.clone())?.median, memory: 0.0 };
-    table.told("From no connection to the first click the page felt", Unit::Milliseconds, Figures::of(firsts.0)?);
-    table.aimed("From being attached to the first click the page felt", Unit::Milliseconds, Figures::of(firsts.1)?, FIRST);
+    table.told(
+        "From no connection to the first click the page felt",
+        Unit::Milliseconds,
+        Figures::of(firsts.0)?,
+    );
+    table.aimed(
+        "From being attached to the first click the page felt",
+        Unit::Milliseconds,
+        Figures::of(firsts.1)?,
+        FIRST,
+    );
     let memory = Figures::of(memories)?;
-    table.aimed("Memory of a connection, an attached page and a snapshot of it", Unit::Megabytes, memory, MEMORY);
+    table.aimed(
+        "Memory of a connection, an attached page and a snapshot of it",
+        Unit::Megabytes,
+        memory,
+        MEMORY,
+    );
     Ok(Own { memory: memory.median, ..own })
 }
 

@@ -100,9 +100,7 @@ impl Peer {
 
     fn fill(self, handle: &str, text: &str) -> (&'static str, Value) {
         match self {
-            Self::Playwright => {
-                ("browser_type", json!({ "element": "it", "target": handle, "text": text }))
-            }
+            Self::Playwright => ("browser_type", json!({ "element": "it", "target": handle, "text": text })),
             Self::DevTools => {
                 ("fill", json!({ "pageId": 1, "uid": handle, "value": text, "includeSnapshot": true }))
             }

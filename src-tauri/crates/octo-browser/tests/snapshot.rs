@@ -58,11 +58,8 @@ struct RecordedOwner {
 
 impl From<Recorded> for Captured {
     fn from(recorded: Recorded) -> Self {
-        let session = |it: RecordedSession| CapturedSession {
-            session: it.session,
-            scale: it.scale,
-            layout: it.layout,
-        };
+        let session =
+            |it: RecordedSession| CapturedSession { session: it.session, scale: it.scale, layout: it.layout };
         let frame = |it: RecordedFrame| CapturedFrame {
             document: DocumentId(it.document),
             frame: it.frame,
@@ -131,11 +128,7 @@ fn every_ref_that_is_printed_leads_to_a_node_and_stays_when_captured_again() {
                 assert!(refs.lookup(number).is_ok_and(|place| place.node > 0), "{page}: {number}");
             }
         }
-        assert_eq!(
-            second.diff(&Snapshot::new(&captured, &mut refs), 500).change,
-            Change::Nothing,
-            "{page}"
-        );
+        assert_eq!(second.diff(&Snapshot::new(&captured, &mut refs), 500).change, Change::Nothing, "{page}");
     }
 }
 

@@ -345,7 +345,8 @@ impl Page {
             // Beside the act, which finds out by itself where the element is no more.
             tokio::spawn(async move {
                 if let Ok(object) = page.object(&on, world, at).await {
-                    let inside = CallFunctionOnParams { object_id: object, ..CallFunctionOnParams::new(INSIDE) };
+                    let inside =
+                        CallFunctionOnParams { object_id: object, ..CallFunctionOnParams::new(INSIDE) };
                     page.link().tell(Some(&on), inside);
                 }
             });
