@@ -26,7 +26,7 @@ use std::{
 };
 
 /// Clicks and fills of each page, by turns.
-const RUNS: usize = 7;
+const RUNS: usize = 5;
 /// What Octo's tool gives of a snapshot by itself, in estimated tokens.
 const SNAPSHOT: usize = 4_000;
 /// The aim of the project's fifth issue: a third of another tool's tokens.
@@ -136,8 +136,12 @@ struct Seen {
     look: Duration,
     /// Tokens of the reply to an act, in the middle.
     reply: f64,
+    /// The same with what shows what the act changed.
+    with_change: f64,
     click: Figures,
     fill: Figures,
+    /// A click, until what it changed is told.
+    told: Figures,
     /// What was given a handle in the reply.
     shown: Targets,
     /// What was given a handle at all.
@@ -181,10 +185,13 @@ pub async fn measure(table: &mut Table) -> Result<()> {
     table.note(format!(
         "All three drive the same headless Chromium over one connection. Octo's times are those of its whole agent \
          between two calls of a scripted model, with the question whether it may, pictures for the person, and the \
-         store; the others' are those of a call over MCP. A click changes the page, and the reply shows what it \
-         changed (chrome-devtools-mcp is asked for a snapshot in it, since its plain reply shows nothing). \
-         {RUNS} clicks and {RUNS} fills of each page, medians; the memory of the others is that of their Node \
-         processes (PSS), without the browser. Tokens are estimated the same way for all."
+         store; the others' are those of a call over MCP. Octo's reply to an act says what changed; the others' say \
+         that it was done (Playwright MCP names a file with a new snapshot), so what it changed is read by a snapshot \
+         after it. {RUNS} clicks and {RUNS} fills of each page, medians. An aim for tokens is for all pages together, \
+         least and most are single pages. Octo's snapshot is an overview where a page is long, the whole is read in \
+         parts or found in; the targets of both are counted. A first click is felt after attaching to a page that is \
+         loaded, with the snapshot before it. The memory of the others is that of their Node processes (PSS), without \
+         the browser. Tokens are estimated the same way for all (`octo_browser::snapshot::estimate_tokens`)."
     ));
     Ok(())
 }
@@ -195,7 +202,7 @@ fn aims(table: &mut Table, tools: &[(String, Measured)]) -> Result<()> {
     for (name, peer) in peers {
         for (what, tokens) in [
             ("Tokens of the snapshots' replies", (|seen: &Seen| seen.snapshot as f64) as fn(&Seen) -> f64),
-            ("Tokens of the replies to acts", |seen: &Seen| seen.reply),
+            ("Tokens until the model reads what an act changed", |seen: &Seen| seen.with_change),
         ] {
             let ratio = |ours: f64, theirs: f64| ours / theirs;
             let pairs = octo.seen.iter().zip(&peer.seen);
@@ -205,13 +212,18 @@ fn aims(table: &mut Table, tools: &[(String, Measured)]) -> Result<()> {
             let all = Figures { median: ratio(sum(octo), sum(peer)), ..each };
             table.aimed(format!("{what}, Octo to {name}"), Unit::Times, all, THIRD);
         }
+        let marked =
+            |measured: &Measured| measured.seen.iter().map(|seen| seen.targets.marked).sum::<usize>();
+        let (ours, theirs) = (marked(octo), marked(peer));
+        let met = if ours > theirs { "met" } else { "not met" };
+        table.note(format!("Aim: more targets marked than by {name}: {met}, {ours} to {theirs}."));
     }
     Ok(())
 }
 
 fn matrix(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
-    let mut text = "| Page | Tool | Snapshot, tokens | Whole, tokens | Act's reply, tokens | Targets in the reply | Targets in all | Present | Snapshot | Click | Fill |\n\
-        | :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
+    let mut text = "| Page | Tool | Snapshot, tokens | Whole, tokens | Act's reply, tokens | With what it changed | Targets in the reply | Targets in all | Present | Snapshot | Click | Fill | Click, and what it changed |\n\
+        | :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
         .to_owned();
     for (index, page) in pages.iter().enumerate() {
         for (name, measured) in tools {
@@ -220,17 +232,19 @@ fn matrix(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
             // Writing to a string cannot fail.
             let _ = write!(
                 text,
-                "\n| {} | {tool} | {} | {} | {:.0} | {} | {} | {} | {:.0} ms | {:.0} ms | {:.0} ms |",
+                "\n| {} | {tool} | {} | {} | {:.0} | {:.0} | {} | {} | {} | {:.0} ms | {:.0} ms | {:.0} ms | {:.0} ms |",
                 page.page.name,
                 seen.snapshot,
                 seen.whole,
                 seen.reply,
+                seen.with_change,
                 seen.shown.marked,
                 seen.targets.marked,
                 seen.targets.present,
                 seen.look.as_secs_f64() * 1e3,
                 seen.click.median,
                 seen.fill.median,
+                seen.told.median,
             );
         }
     }
@@ -238,17 +252,18 @@ fn matrix(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
 }
 
 fn whole(tools: &[(String, Measured)]) -> String {
-    let mut text = "| Tool | Snapshots, tokens | Whole, tokens | Acts' replies, tokens | Targets in replies | Targets in all | Present | First click felt | Memory |\n\
-        | :-- | --: | --: | --: | --: | --: | --: | --: | --: |"
+    let mut text = "| Tool, all pages | Snapshots, tokens | Whole, tokens | Acts' replies, tokens | With what they changed | Targets in replies | Targets in all | Present | First click felt | Memory |\n\
+        | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
         .to_owned();
     for (name, Measured { seen, first, memory }) in tools {
         let sum = |of: fn(&Seen) -> f64| seen.iter().map(of).sum::<f64>();
         let _ = write!(
             text,
-            "\n| {name} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {first:.0} ms | {memory:.1} MB |",
+            "\n| {name} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {first:.0} ms | {memory:.1} MB |",
             sum(|seen| seen.snapshot as f64),
             sum(|seen| seen.whole as f64),
             sum(|seen| seen.reply),
+            sum(|seen| seen.with_change),
             sum(|seen| seen.shown.marked as f64),
             sum(|seen| seen.targets.marked as f64),
             sum(|seen| seen.targets.present as f64),

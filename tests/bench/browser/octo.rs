@@ -118,8 +118,11 @@ async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
         whole,
         look: gaps[2],
         reply: numbers_of(&replies)?.median,
+        // The reply says what changed.
+        with_change: numbers_of(&replies)?.median,
         click: Figures::of_times(&acts(1))?,
         fill: Figures::of_times(&acts(0))?,
+        told: Figures::of_times(&acts(1))?,
         shown,
         targets,
     })

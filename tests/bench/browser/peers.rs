@@ -90,20 +90,17 @@ impl Peer {
         }
     }
 
-    /// The reply is to show what came of it: the one of the two that does not by itself is asked to.
     fn click(self, handle: &str) -> (&'static str, Value) {
         match self {
             Self::Playwright => ("browser_click", json!({ "element": "it", "target": handle })),
-            Self::DevTools => ("click", json!({ "pageId": 1, "uid": handle, "includeSnapshot": true })),
+            Self::DevTools => ("click", json!({ "pageId": 1, "uid": handle })),
         }
     }
 
     fn fill(self, handle: &str, text: &str) -> (&'static str, Value) {
         match self {
             Self::Playwright => ("browser_type", json!({ "element": "it", "target": handle, "text": text })),
-            Self::DevTools => {
-                ("fill", json!({ "pageId": 1, "uid": handle, "value": text, "includeSnapshot": true }))
-            }
+            Self::DevTools => ("fill", json!({ "pageId": 1, "uid": handle, "value": text })),
         }
     }
 
@@ -254,6 +251,17 @@ pub async fn measure(peer: Peer, modules: &PathBuf, pages: &[PageOf], form: &Pag
     Ok(Measured { seen, first, memory })
 }
 
+/// What was done in a page, so far.
+#[derive(Default)]
+struct Acts {
+    clicks: Vec<Duration>,
+    fills: Vec<Duration>,
+    /// A click, and the snapshot that shows what it changed.
+    told: Vec<Duration>,
+    replies: Vec<usize>,
+    with_change: Vec<usize>,
+}
+
 async fn one(server: &mut Server, chromium: &Chromium, page: &PageOf) -> Result<Seen> {
     let peer = server.peer;
     server.call(peer.navigate(&page.url)).await?;
@@ -261,19 +269,22 @@ async fn one(server: &mut Server, chromium: &Chromium, page: &PageOf) -> Result<
     let (snapshot, took) = server.call(peer.snapshot()).await?;
     let (button, field) = (page.page.button, page.page.field);
     let mut handles = (peer.handle_of(&snapshot, button)?, peer.handle_of(&snapshot, field)?);
-    let (mut clicks, mut fills, mut replies) = (Vec::new(), Vec::new(), Vec::new());
+    let mut acts = Acts::default();
     for run in 0..RUNS {
         let (reply, took) = server.call(peer.click(&handles.0)).await?;
-        clicks.push(took);
-        replies.push(estimate_tokens(&reply));
+        let (shown, looked) = server.call(peer.snapshot()).await?;
+        acts.clicks.push(took);
+        acts.told.push(took + looked);
+        acts.replies.push(estimate_tokens(&reply));
+        acts.with_change.push(estimate_tokens(&reply) + estimate_tokens(&shown));
         // Some number everything anew each time.
-        handles.0 = peer.handle_of(&reply, button).unwrap_or(handles.0);
-        handles.1 = peer.handle_of(&reply, field).unwrap_or(handles.1);
+        handles = (peer.handle_of(&shown, button)?, peer.handle_of(&shown, field)?);
         let (reply, took) = server.call(peer.fill(&handles.1, &page.page.text.of(run))).await?;
-        fills.push(took);
-        replies.push(estimate_tokens(&reply));
-        handles.0 = peer.handle_of(&reply, button).unwrap_or(handles.0);
-        handles.1 = peer.handle_of(&reply, field).unwrap_or(handles.1);
+        let (shown, _) = server.call(peer.snapshot()).await?;
+        acts.fills.push(took);
+        acts.replies.push(estimate_tokens(&reply));
+        acts.with_change.push(estimate_tokens(&reply) + estimate_tokens(&shown));
+        handles = (peer.handle_of(&shown, button)?, peer.handle_of(&shown, field)?);
     }
     server.call(peer.navigate("about:blank")).await?;
     server.call(peer.navigate(&page.url)).await?;
@@ -287,9 +298,11 @@ async fn one(server: &mut Server, chromium: &Chromium, page: &PageOf) -> Result<
         snapshot: estimate_tokens(&snapshot),
         whole: estimate_tokens(&snapshot),
         look: took,
-        reply: numbers_of(&replies)?.median,
-        click: Figures::of_times(&clicks)?,
-        fill: Figures::of_times(&fills)?,
+        reply: numbers_of(&acts.replies)?.median,
+        with_change: numbers_of(&acts.with_change)?.median,
+        click: Figures::of_times(&acts.clicks)?,
+        fill: Figures::of_times(&acts.fills)?,
+        told: Figures::of_times(&acts.told)?,
         shown: targets.clone(),
         targets,
     })
