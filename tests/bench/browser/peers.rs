@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use octo_browser::snapshot::estimate_tokens;
 use serde_json::{Value, json};
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::Stdio,
     time::{Duration, Instant},
 };
@@ -238,7 +238,7 @@ impl Server {
 ///
 /// # Errors
 /// When it does not do what it is asked.
-pub async fn measure(peer: Peer, modules: &PathBuf, pages: &[PageOf], form: &PageOf) -> Result<Measured> {
+pub async fn measure(peer: Peer, modules: &Path, pages: &[PageOf], form: &PageOf) -> Result<Measured> {
     let mut seen = Vec::new();
     let first = first(peer, modules, form).await?;
     let chromium = Chromium::start("about:blank").await?;
