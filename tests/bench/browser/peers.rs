@@ -209,7 +209,7 @@ impl Server {
             Peer::Playwright => {
                 for some in handles.chunks(500) {
                     let code = format!(
-                        "async (page) => {{ for (const ref of {}) {{ try {{ await page.locator('aria-ref=' + ref).evaluate((one) => {TELL}, undefined, {{ timeout: 500 }}); }} catch {{}} }} }}",
+                        "async (page) => {{ for (const ref of {}) {{ try {{ await page.locator('aria-ref=' + ref).evaluate((one) => {TELL}, undefined, {{ timeout: 5000 }}); }} catch {{}} }} }}",
                         json!(some)
                     );
                     self.call(("browser_run_code_unsafe", json!({ "code": code }))).await?;
