@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is what it says to the person")]
 
+mod browser;
 mod cache;
 mod grep;
 mod memory;
@@ -31,10 +32,11 @@ enum Part {
     Cache,
     Tasks,
     Time,
+    Browser,
 }
 
 /// The parts by their names, in the order they run.
-const PARTS: [(&str, Part); 7] = [
+const PARTS: [(&str, Part); 8] = [
     ("sessions", Part::Sessions),
     ("window", Part::Window),
     ("turn", Part::Turn),
@@ -42,6 +44,7 @@ const PARTS: [(&str, Part); 7] = [
     ("cache", Part::Cache),
     ("tasks", Part::Tasks),
     ("time", Part::Time),
+    ("browser", Part::Browser),
 ];
 
 fn main() -> ExitCode {
@@ -88,6 +91,7 @@ async fn measure(parts: &[(&str, Part)]) -> Result<(Table, String)> {
             Part::Cache => cache::measure(&mut table).await,
             Part::Tasks => tasks::measure(&mut table).await,
             Part::Time => time::measure(&mut table),
+            Part::Browser => browser::measure(&mut table).await,
         };
         outcome.with_context(|| (*name).to_owned())?;
         say(&format!("{name} took {:.0} s", began.elapsed().as_secs_f64()));

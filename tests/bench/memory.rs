@@ -22,11 +22,23 @@ pub fn proportional(process: u32) -> Result<BTreeMap<String, f64>> {
             continue;
         };
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let line = maps.lines().find_map(|line| line.strip_prefix("Pss:")).context("a line of Pss")?;
-        let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse().context("a number of kB")?;
-        *sums.entry(name).or_default() += kibibytes * 1024.0 / 1e6;
+        *sums.entry(name).or_default() += pss(&maps)?;
     }
     Ok(sums)
+}
+
+/// The same for this process alone.
+///
+/// # Errors
+/// When the system does not say.
+pub fn own() -> Result<f64> {
+    pss(&fs::read_to_string("/proc/self/smaps_rollup")?)
+}
+
+fn pss(maps: &str) -> Result<f64> {
+    let line = maps.lines().find_map(|line| line.strip_prefix("Pss:")).context("a line of Pss")?;
+    let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse().context("a number of kB")?;
+    Ok(kibibytes * 1024.0 / 1e6)
 }
 
 /// The process and all its descendants.

@@ -77,6 +77,8 @@ enum Part {
     Time,
     /// Three real tasks, done by a model in throw-away folders, in which it runs commands without asking.
     Tasks,
+    /// Octo's browser beside Playwright MCP and chrome-devtools-mcp, on the same pages.
+    Browser,
 }
 
 /// The profile of the root manifest, and the folder its build is in.
@@ -92,6 +94,9 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
         bail!("a model is for the part `tasks` alone: cargo xtask bench tasks --protocol …");
     }
     setup::run(project, steps, Purpose::Bench)?;
+    if choice.parts.is_empty() || choice.parts.contains(&Part::Browser) {
+        steps.work("set-up: other tools", || setup::peers(project))?;
+    }
     let mut bench = project.cargo(["bench"]);
     bench.args(["--profile", PROFILE, "--package", "octo-tests"]);
     if choice.parts.is_empty() || choice.parts.contains(&Part::Window) {

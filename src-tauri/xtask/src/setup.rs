@@ -5,7 +5,7 @@ use crate::{
     steps::{self, Steps, say},
 };
 use anyhow::{Context as _, Result, bail};
-use std::{fs, process::Command};
+use std::{fs, path::Path, process::Command};
 
 /// What the machine is to be able to do.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,6 +59,24 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, purpose: Purpose) -> Res
     steps.work("set-up: tools", || tools(project, purpose))?;
     steps.work("set-up: page", || page(project))?;
     if purpose == Purpose::Test { steps.work("set-up: pages to play", || pages(project)) } else { Ok(()) }
+}
+
+/// Installs the tools that Octo's browser is measured against, by the versions and hashes of their lock file, and the
+/// browser that all of them drive. None of their scripts runs at that, and none of them fetches a browser.
+///
+/// # Errors
+/// When they cannot be installed.
+pub(crate) fn peers(project: &Project) -> Result<()> {
+    if cfg!(target_os = "linux") && answers(command("dpkg-query", &["--version"])) {
+        debian(&["chromium"])?;
+    }
+    let folder = project.root.join("tests/bench/peers");
+    installed(&folder, || {
+        let mut install = tool("npm");
+        install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder);
+        install.env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
+        install
+    })
 }
 
 fn system(purpose: Purpose) -> Result<()> {
@@ -201,17 +219,21 @@ fn is_new_enough(version: &str) -> bool {
     }
 }
 
-/// `npm ci`, when the lock file is not the one that was installed last.
 fn page(project: &Project) -> Result<()> {
-    let lock = project.ui().join("package-lock.json");
+    installed(&project.ui(), || project.npm(["ci", "--no-audit", "--no-fund"]))
+}
+
+/// `npm ci` in a folder, when its lock file is not the one that was installed last.
+fn installed(folder: &Path, install: impl FnOnce() -> Command) -> Result<()> {
+    let lock = folder.join("package-lock.json");
     let wanted = fs::read(&lock).with_context(|| lock.display().to_string())?;
     // Inside the folder it describes, so that both go together.
-    let stamp = project.ui().join("node_modules").join(".installed-lock.json");
+    let stamp = folder.join("node_modules").join(".installed-lock.json");
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
-        say("the page's packages are those of its lock file");
+        say("the packages are those of the lock file");
         return Ok(());
     }
-    steps::run(&mut project.npm(["ci", "--no-audit", "--no-fund"]))?;
+    steps::run(&mut install())?;
     fs::write(&stamp, wanted).with_context(|| stamp.display().to_string())
 }
 

@@ -21,7 +21,10 @@ pub use settle::{Came, Loading, Settling};
 
 use crate::{Page, PageError, snapshot::Place};
 use settle::Patience;
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 use tokio::sync::broadcast::error::RecvError;
 
 /// How long a page may take to answer a question, or to take an input.
@@ -59,6 +62,28 @@ pub enum Act {
     ClickAt(f64, f64),
     /// Files are given to a field, or to the button that asks for them. Whoever calls has checked them.
     Upload(Place, Vec<PathBuf>),
+}
+
+impl Act {
+    /// The element that it is done to first.
+    fn element(&self) -> Option<&Place> {
+        match self {
+            Self::Click(place)
+            | Self::DoubleClick(place)
+            | Self::Type(place, _)
+            | Self::Fill(place, _)
+            | Self::Press(Some(place), _)
+            | Self::Hover(place)
+            | Self::Drag(place, _)
+            | Self::Select(place, _)
+            | Self::Upload(place, _)
+            | Self::Scroll(Scroll::To(place) | Scroll::By(Some(place), ..)) => Some(place),
+            Self::Press(None, _)
+            | Self::Scroll(Scroll::ToText(_) | Scroll::By(None, ..))
+            | Self::Wait(_)
+            | Self::ClickAt(..) => None,
+        }
+    }
 }
 
 /// What is scrolled.
@@ -101,6 +126,8 @@ pub struct Done {
     pub way: Way,
     /// What the page did then.
     pub came: Came,
+    /// How long the page was given to answer, which is its own time and no part of the act.
+    pub waited: Duration,
 }
 
 impl Page {
@@ -136,27 +163,29 @@ impl Page {
             }
         };
         let settling = self.settling();
+        // Together, and what watches first: the page takes it in before any input.
         let doing = async {
-            self.begin_watching().await?;
-            self.carry_out(act, audience).await
+            let watching = async { self.begin_watching(act.element()).await.map_err(ActError::from) };
+            tokio::try_join!(biased; watching, self.carry_out(act, audience))
         };
         let done = tokio::select! {
             biased;
             () = left, if touches => Err(ActError::Left),
             done = doing => done,
         };
-        let way = match done {
-            Ok(way) => way,
+        let (watch, way) = match done {
+            Ok(done) => done,
             Err(ActError::Page(PageError::Dialog(dialog))) => {
-                return Ok(Done { way: Way::Input, came: Came::Dialog(dialog) });
+                return Ok(Done { way: Way::Input, came: Came::Dialog(dialog), waited: Duration::ZERO });
             }
             Err(error) => return Err(error),
         };
+        let done = Instant::now();
         let came = match way {
             Way::Nothing => Came::Stayed,
-            Way::Input | Way::Set => settling.settled(Patience::with(act)).await?,
+            Way::Input | Way::Set => settling.settled(Patience::with(act), &watch).await?,
         };
-        Ok(Done { way, came })
+        Ok(Done { way, came, waited: done.elapsed() })
     }
 
     async fn carry_out(&self, act: &Act, audience: Audience) -> Result<Way, ActError> {

@@ -231,9 +231,15 @@ impl Page {
         Ok(Way::Input)
     }
 
+    /// Down and up, sent at once: nothing can leave the key pressed.
     pub(super) async fn strike(&self, on: &SessionId, stroke: &Stroke) -> Result<(), PageError> {
-        self.call_in(on, stroke.down(), LIMIT).await?;
-        self.call_in(on, stroke.event(DispatchKeyEventType::KeyUp), LIMIT).await?;
+        let (down, up) = tokio::join!(
+            biased;
+            self.call_in(on, stroke.down(), LIMIT),
+            self.call_in(on, stroke.event(DispatchKeyEventType::KeyUp), LIMIT),
+        );
+        down?;
+        up?;
         Ok(())
     }
 

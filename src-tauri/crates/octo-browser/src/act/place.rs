@@ -75,6 +75,24 @@ pub(super) struct Pressable {
     /// How far the page shows its session's corner from its own.
     pub shift: (f64, f64),
     pub spot: Spot,
+    /// What was seen of its session's page then.
+    view: VisualViewport,
+    /// What is pressed there: the element itself, or a part of it.
+    hit: BackendNodeId,
+}
+
+/// What is at a point of an element.
+enum Hit {
+    /// The element, or what presses it: this node.
+    Its(BackendNodeId),
+    /// Something else.
+    Another(Cover),
+}
+
+/// A node that is held for several questions, in a world the page cannot reach.
+pub(super) struct Grip {
+    on: SessionId,
+    object: Option<RemoteObjectId>,
 }
 
 /// The points of an element at which it may be pressed, the best first: something of its own may cover its middle.
@@ -119,9 +137,34 @@ impl Page {
     ///
     /// [`PageError`]; [`crate::CallError::Refused`] where the node is gone.
     pub async fn ask(&self, place: &Place, function: &str, given: Vec<Value>) -> Result<Value, PageError> {
+        let grip = self.grip(place).await?;
+        self.ask_in(&grip, function, given).await
+    }
+
+    /// Takes hold of a node, for several questions to it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::ask`].
+    pub(super) async fn grip(&self, place: &Place) -> Result<Grip, PageError> {
+        let on = session(place);
+        let world = self.world(&on, &place.frame).await?;
+        Ok(Grip { object: self.object(&on, world, node(place)).await?, on })
+    }
+
+    /// Calls a function on a node that is held. It answers also when the node has left its document since.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::ask`].
+    pub(super) async fn ask_in(
+        &self,
+        grip: &Grip,
+        function: &str,
+        given: Vec<Value>,
+    ) -> Result<Value, PageError> {
         let given = given.into_iter().map(|value| CallArgument { value: Some(value), ..Default::default() });
-        let object = self.object(place, node(place)).await?;
-        self.ask_object(&session(place), object, function, given.collect()).await
+        self.ask_object(&grip.on, grip.object.clone(), function, given.collect()).await
     }
 
     /// Whether a node is still in its document, and its document in the page.
@@ -193,10 +236,18 @@ impl Page {
         }
     }
 
-    /// Whether an element is what is pressed at a point of its session.
-    pub(super) async fn is_at(&self, place: &Place, point: (f64, f64)) -> Result<bool, ActError> {
-        let view = self.seen(&session(place)).await?;
-        Ok(self.cover(place, point, &view).await?.is_none())
+    /// Whether an element is still what is pressed at the point at which it was found to be.
+    pub(super) async fn is_still_at(&self, place: &Place, found: &Pressable) -> Result<bool, ActError> {
+        let on = session(place);
+        // Asked together, for a page that did not scroll since.
+        let (hit, view) = tokio::join!(self.hit(&on, found.point, &found.view), self.seen(&on));
+        let view = view?;
+        if (view.page_x, view.page_y) == (found.view.page_x, found.view.page_y)
+            && hit.is_ok_and(|hit| hit.backend_node_id == found.hit)
+        {
+            return Ok(true);
+        }
+        Ok(matches!(self.hit_at(place, found.point, &view).await?, Hit::Its(_)))
     }
 
     async fn pressable_now(&self, place: &Place) -> Result<Pressable, ActError> {
@@ -205,15 +256,15 @@ impl Page {
         for spot in parts.iter().take(4) {
             for (x, y) in POINTS {
                 let point = spot.at(x, y);
-                let cover = match self.cover(place, point, &view).await? {
-                    None => match self.through_frames(place, point).await? {
+                let cover = match self.hit_at(place, point, &view).await? {
+                    Hit::Its(hit) => match self.through_frames(place, point).await? {
                         Ok(on_page) => {
                             let shift = (on_page.0 - point.0, on_page.1 - point.1);
-                            return Ok(Pressable { point, on_page, shift, spot: *spot });
+                            return Ok(Pressable { point, on_page, shift, spot: *spot, view, hit });
                         }
                         Err(cover) => cover,
                     },
-                    Some(cover) => cover,
+                    Hit::Another(cover) => cover,
                 };
                 covered.get_or_insert(cover);
             }
@@ -226,15 +277,15 @@ impl Page {
         let on = session(place);
         let scroll =
             ScrollIntoViewIfNeededParams { backend_node_id: Some(node(place)), ..Default::default() };
-        match self.call_in(&on, scroll, LIMIT).await.map_err(ActError::from) {
-            Ok(_) => {}
+        // Sent together, for the page takes them in order: where it is then, and not before.
+        let (scrolled, parts) =
+            tokio::join!(biased; self.call_in(&on, scroll, LIMIT), self.parts_where_they_are(place));
+        match scrolled.map_err(ActError::from) {
+            Ok(_) => parts,
             // It has no box of its own.
-            Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
-                return Err(ActError::NoRoom);
-            }
-            Err(error) => return Err(error),
+            Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => Err(ActError::NoRoom),
+            Err(error) => Err(error),
         }
-        self.parts_where_they_are(place).await
     }
 
     /// The parts of an element that are seen now.
@@ -282,24 +333,21 @@ impl Page {
         self.call_in(on, at, LIMIT).await
     }
 
-    /// What would be pressed instead of an element at a point of its session.
-    async fn cover(
-        &self,
-        place: &Place,
-        point: (f64, f64),
-        view: &VisualViewport,
-    ) -> Result<Option<Cover>, ActError> {
+    /// What is pressed at a point of an element's session: it, or what covers it.
+    async fn hit_at(&self, place: &Place, point: (f64, f64), view: &VisualViewport) -> Result<Hit, ActError> {
         let on = session(place);
         let hit = match self.hit(&on, point, view).await.map_err(ActError::from) {
             Ok(hit) => hit,
             // "No node found at given location".
             Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
-                return Ok(Some(Cover { place: None, words: "nothing that can be pressed".to_owned() }));
+                let words = "nothing that can be pressed".to_owned();
+                return Ok(Hit::Another(Cover { place: None, words }));
             }
             Err(error) => return Err(error),
         };
+        let its = Hit::Its(hit.backend_node_id);
         if hit.backend_node_id == node(place) {
-            return Ok(None);
+            return Ok(its);
         }
         if hit.frame_id.inner() != &place.frame {
             // An element that holds the frame is pressed by pressing into the frame.
@@ -307,22 +355,29 @@ impl Page {
             if let Ok(owner) = self.call_in(&on, owner, LIMIT).await
                 && owner.backend_node_id == node(place)
             {
-                return Ok(None);
+                return Ok(its);
             }
             let frames = self.frames().await?;
             let frame = frames.iter().find(|frame| frame.id == hit.frame_id);
             let at = self.place_of_hit(&on, &hit, frame);
             let words = self.ask(&at, WORDS, Vec::new()).await?;
-            return Ok(Some(Cover { place: Some(at), words: words.as_str().unwrap_or_default().to_owned() }));
+            let words = words.as_str().unwrap_or_default().to_owned();
+            return Ok(Hit::Another(Cover { place: Some(at), words }));
         }
-        let (target, other) =
-            (self.object(place, node(place)).await?, self.object(place, hit.backend_node_id).await?);
+        let world = self.world(&on, &place.frame).await?;
+        let (target, other) = tokio::try_join!(
+            self.object(&on, world, node(place)),
+            self.object(&on, world, hit.backend_node_id)
+        )?;
         let given = vec![CallArgument { object_id: other, ..Default::default() }];
         let function =
             format!("function(hit) {{ const words = {WORDS}; return ({COVER}).call(this, hit); }}");
         let words = self.ask_object(&on, target, &function, given).await?;
         let at = Place { node: *hit.backend_node_id.inner(), ..place.clone() };
-        Ok(words.as_str().map(|words| Cover { place: Some(at), words: words.to_owned() }))
+        Ok(match words.as_str() {
+            Some(words) => Hit::Another(Cover { place: Some(at), words: words.to_owned() }),
+            None => its,
+        })
     }
 
     fn place_of_hit(&self, on: &SessionId, hit: &GetNodeForLocationReturns, frame: Option<&Frame>) -> Place {
@@ -380,7 +435,7 @@ impl Page {
             });
             if let Some(holder) = holder {
                 let view = self.seen(&outer).await?;
-                if let Some(cover) = self.cover(&holder, at, &view).await? {
+                if let Hit::Another(cover) = self.hit_at(&holder, at, &view).await? {
                     return Ok(Err(cover));
                 }
             }
@@ -422,18 +477,17 @@ impl Page {
 
     pub(super) async fn object(
         &self,
-        place: &Place,
+        on: &SessionId,
+        world: ExecutionContextId,
         at: BackendNodeId,
     ) -> Result<Option<RemoteObjectId>, PageError> {
-        let on = session(place);
-        let context = self.world(&on, &place.frame).await?;
         let resolve = ResolveNodeParams {
             backend_node_id: Some(at),
-            execution_context_id: Some(context),
+            execution_context_id: Some(world),
             object_group: Some(WORLD.to_owned()),
             ..Default::default()
         };
-        Ok(self.call_in(&on, resolve, LIMIT).await?.object.object_id)
+        Ok(self.call_in(on, resolve, LIMIT).await?.object.object_id)
     }
 
     async fn ask_object(

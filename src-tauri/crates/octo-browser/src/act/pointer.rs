@@ -2,7 +2,7 @@
 
 use super::{
     ActError, Audience, LIMIT, Scroll, Unfit, Way,
-    place::{node, session},
+    place::{Pressable, node, session},
 };
 use crate::{
     Page, PageError,
@@ -86,7 +86,7 @@ impl Page {
         match self.pressable(place).await {
             Ok(at) => {
                 self.point_out(audience, at.on_page, Some((at.spot, at.shift)));
-                let point = self.reach(place, at.point).await?;
+                let point = self.reach(place, &at).await?;
                 self.press_at(&session(place), point, times).await?;
                 Ok(Way::Input)
             }
@@ -121,12 +121,12 @@ impl Page {
 
     /// Moves the pointer to an element and says where it is to be pressed then: under the pointer it may change its
     /// place, or lose it for a moment while another picture of it loads.
-    async fn reach(&self, place: &Place, point: (f64, f64)) -> Result<(f64, f64), ActError> {
+    async fn reach(&self, place: &Place, at: &Pressable) -> Result<(f64, f64), ActError> {
         let on = session(place);
-        self.move_to(&on, point).await?;
+        self.move_to(&on, at.point).await?;
         for _ in 0..MOVES {
-            if self.is_at(place, point).await? {
-                return Ok(point);
+            if self.is_still_at(place, at).await? {
+                return Ok(at.point);
             }
             sleep(STILL).await;
         }
@@ -135,10 +135,17 @@ impl Page {
         Ok(again)
     }
 
+    /// The button goes down and up. Both are sent at once, so that nothing can leave it pressed; the browser takes
+    /// them in order.
     async fn press_at(&self, on: &SessionId, at: (f64, f64), times: i64) -> Result<(), PageError> {
         for time in 1..=times {
-            let held = Held::press(self, on, at, time).await?;
-            held.release(at, time).await?;
+            let (down, up) = tokio::join!(
+                biased;
+                self.call_in(on, event(DispatchMouseEventType::MousePressed, at, time), LIMIT),
+                self.call_in(on, event(DispatchMouseEventType::MouseReleased, at, time), LIMIT),
+            );
+            down?;
+            up?;
         }
         Ok(())
     }

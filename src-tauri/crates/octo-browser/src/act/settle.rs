@@ -1,14 +1,22 @@
 //! What a page does after something was done to it.
 
-use super::{Act, LIMIT, Wait};
+use super::{
+    Act, LIMIT, Wait,
+    place::{node, session},
+};
 use crate::{
     CallError, Dialog, Event, Events, Heard, Page, PageError, PageEvent,
     cdp::{
-        browser_protocol::page::{
-            EventFrameNavigated, EventFrameStoppedLoading, EventLoadEventFired, EventNavigatedWithinDocument,
+        browser_protocol::{
+            page::{
+                EventFrameNavigated, EventFrameStoppedLoading, EventLoadEventFired,
+                EventNavigatedWithinDocument,
+            },
+            target::SessionId,
         },
-        js_protocol::runtime::EvaluateParams,
+        js_protocol::runtime::{CallFunctionOnParams, EvaluateParams, ExecutionContextId},
     },
+    snapshot::Place,
     wire::{FrameNavigated, NavigatedWithin},
 };
 use serde::Deserialize;
@@ -175,13 +183,20 @@ impl Settling {
     ///
     /// [`PageError`] when the page is gone.
     pub async fn after(self) -> Result<Came, PageError> {
-        self.settled(Patience(Duration::from_millis(100))).await
+        let page = self.page.clone();
+        self.come(page.at_rest_now(Duration::from_millis(100))).await
     }
 
-    pub(super) async fn settled(mut self, patience: Patience) -> Result<Came, PageError> {
+    /// The same after an act, with what was watched from before it.
+    pub(super) async fn settled(self, patience: Patience, watch: &Watch) -> Result<Came, PageError> {
+        let page = self.page.clone();
+        self.come(page.at_rest(watch, patience.0)).await
+    }
+
+    async fn come(mut self, rest: impl Future<Output = Result<(), PageError>>) -> Result<Came, PageError> {
         let mut course = Course::default();
         let page = self.page.clone();
-        if let Some(dialog) = self.rest(&mut course, page.at_rest(patience.0)).await? {
+        if let Some(dialog) = self.rest(&mut course, rest).await? {
             return Ok(Came::Dialog(dialog));
         }
         // A new document comes to rest by itself once it is there.
@@ -197,7 +212,7 @@ impl Settling {
         }
         if waited
             && course.committed.is_some()
-            && let Some(dialog) = self.rest(&mut course, page.at_rest(QUIET)).await?
+            && let Some(dialog) = self.rest(&mut course, page.at_rest_now(QUIET)).await?
         {
             return Ok(Came::Dialog(dialog));
         }
@@ -276,26 +291,98 @@ fn stopping(event: Result<PageEvent, RecvError>) -> Result<Option<Dialog>, PageE
     }
 }
 
+/// Documents that are watched for changes while something is done, the one it is done in first: by the session and
+/// the world of each.
+#[derive(Default)]
+pub(super) struct Watch(Vec<(SessionId, ExecutionContextId)>);
+
+/// Watches a document. What is drawn for the person is no change of the page.
+const WATCH: &str = "(() => {
+    globalThis.octoWatch?.stop();
+    let last = 0;
+    const ours = (node) => node === globalThis.octoOverlay?.host;
+    const own = (it) => ours(it.target) || (it.type === 'childList' && [...it.addedNodes, ...it.removedNodes].every(ours));
+    const watch = new MutationObserver((all) => { if (!all.every(own)) last = performance.now(); });
+    const on = (root) => watch.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    on(document);
+    globalThis.octoWatch = { last: () => last, on, stop: () => watch.disconnect() };
+})()";
+
+/// Watches the shadow roots too that an element is in: no observer of the document looks into them.
+const INSIDE: &str = "function() {
+    const watch = globalThis.octoWatch;
+    for (let root = this.getRootNode(); watch && root.host; root = root.host.getRootNode()) watch.on(root);
+}";
+
 impl Page {
-    /// Begins to watch the main document for changes, from before an act, so that one that changed it at once is not
-    /// waited for as if it had not. The page cannot see that it is watched.
-    pub(super) async fn begin_watching(&self) -> Result<(), PageError> {
-        const WATCH: &str = "(() => {
-            globalThis.octoWatch?.stop();
-            let last = 0;
-            const watch = new MutationObserver(() => { last = performance.now(); });
-            watch.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-            globalThis.octoWatch = { last: () => last, stop: () => watch.disconnect() };
-        })()";
-        let world = self.world(self.session(), self.main_frame().inner()).await?;
+    /// Begins to watch the main document for changes, and the frame and the shadow roots that an element is in, from
+    /// before an act: one that changed them at once is not waited for as if it had not. The page cannot see that it
+    /// is watched.
+    pub(super) async fn begin_watching(&self, place: Option<&Place>) -> Result<Watch, PageError> {
+        let main = self.watch_frame(self.session().clone(), self.main_frame().inner(), place);
+        let inner = place.filter(|place| place.frame != *self.main_frame().inner());
+        let Some(inner) = inner else { return Ok(Watch(vec![main.await?])) };
+        let (main, frame) = tokio::join!(
+            biased;
+            main,
+            self.watch_frame(session(inner), &inner.frame, Some(inner)),
+        );
+        // A frame that cannot be watched says so when it is acted in.
+        Ok(Watch(frame.into_iter().chain([main?]).collect()))
+    }
+
+    async fn watch_frame(
+        &self,
+        on: SessionId,
+        frame: &str,
+        place: Option<&Place>,
+    ) -> Result<(SessionId, ExecutionContextId), PageError> {
+        let world = self.world(&on, frame).await?;
         let watch = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(WATCH) };
-        self.link().tell(Some(self.session()), watch);
+        self.link().tell(Some(&on), watch);
+        if let Some(place) = place.filter(|place| place.frame == frame) {
+            let (page, on, at) = (self.clone(), on.clone(), node(place));
+            // Beside the act, which finds out by itself where the element is no more.
+            tokio::spawn(async move {
+                if let Ok(object) = page.object(&on, world, at).await {
+                    let inside =
+                        CallFunctionOnParams { object_id: object, ..CallFunctionOnParams::new(INSIDE) };
+                    page.link().tell(Some(&on), inside);
+                }
+            });
+        }
+        Ok((on, world))
+    }
+
+    /// Waits until what is watched is at rest: `patience` for a change to begin, and then until there are no more,
+    /// for a second at most.
+    ///
+    /// The worlds are those of before the act. Where one is gone, or is another's by now, no more than the waiting
+    /// fails: nothing is asked there whose answer counts.
+    async fn at_rest(&self, watch: &Watch, patience: Duration) -> Result<(), PageError> {
+        let mut patience = patience;
+        for (on, world) in &watch.0 {
+            self.rest_in(on, *world, patience).await?;
+            // What was waited for in one of them was waited for in all.
+            patience = Duration::ZERO;
+        }
         Ok(())
     }
 
-    /// Waits until the main document is at rest: `patience` for a change to begin, and then until there are no more,
-    /// for a second at most.
-    async fn at_rest(&self, patience: Duration) -> Result<(), PageError> {
+    /// The same for the main document as it is now.
+    async fn at_rest_now(&self, patience: Duration) -> Result<(), PageError> {
+        match self.world(self.session(), self.main_frame().inner()).await {
+            Ok(world) => self.rest_in(self.session(), world, patience).await,
+            Err(error) => self.leaving(error).await,
+        }
+    }
+
+    async fn rest_in(
+        &self,
+        on: &SessionId,
+        world: ExecutionContextId,
+        patience: Duration,
+    ) -> Result<(), PageError> {
         let (patience, quiet, restless) = (patience.as_millis(), QUIET.as_millis(), RESTLESS.as_millis());
         let rest = format!(
             "new Promise((done) => {{
@@ -310,16 +397,12 @@ impl Page {
                 look();
             }})"
         );
-        let world = match self.world(self.session(), self.main_frame().inner()).await {
-            Ok(world) => world,
-            Err(error) => return self.leaving(error).await,
-        };
         let rest = EvaluateParams {
             context_id: Some(world),
             await_promise: Some(true),
             ..EvaluateParams::new(rest)
         };
-        match self.call(rest, RESTLESS + LIMIT).await {
+        match self.call_in(on, rest, RESTLESS + LIMIT).await {
             Ok(_) => Ok(()),
             Err(error) => self.leaving(error).await,
         }

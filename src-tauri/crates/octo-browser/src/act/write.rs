@@ -1,6 +1,10 @@
 //! Writing into fields.
 
-use super::{ActError, Audience, LIMIT, Unfit, Way, keys::Stroke, place::session};
+use super::{
+    ActError, Audience, LIMIT, Unfit, Way,
+    keys::Stroke,
+    place::{Grip, session},
+};
 use crate::{CallError, Page, PageError, cdp::browser_protocol::input::InsertTextParams, snapshot::Place};
 use serde_json::{Value, json};
 
@@ -77,25 +81,25 @@ impl Page {
         text: &str,
         audience: Audience,
     ) -> Result<Way, ActError> {
-        self.show_where(place, audience).await?;
-        match self.caret(place, Writing::Append).await? {
-            Caret::Text | Caret::Empty => self.write(place, text).await,
-            Caret::Value => self.set_value(place, text).await,
+        let grip = self.grip_shown(place, audience).await?;
+        match self.caret(&grip, Writing::Append).await? {
+            Caret::Text | Caret::Empty => self.write(place, &grip, text).await,
+            Caret::Value => self.set_value(&grip, text).await,
             Caret::Tick | Caret::List => Err(Unfit::NoText.into()),
         }
     }
 
     pub(super) async fn fill(&self, place: &Place, text: &str, audience: Audience) -> Result<Way, ActError> {
-        self.show_where(place, audience).await?;
-        match self.caret(place, Writing::Replace).await? {
+        let grip = self.grip_shown(place, audience).await?;
+        match self.caret(&grip, Writing::Replace).await? {
             Caret::Empty if text.is_empty() => Ok(Way::Nothing),
             Caret::Text if text.is_empty() => {
                 let delete = Stroke::read("Delete").ok_or(Unfit::UnknownKey)?;
                 self.strike(&session(place), &delete).await?;
                 Ok(Way::Input)
             }
-            Caret::Text | Caret::Empty => self.write(place, text).await,
-            Caret::Value => self.set_value(place, text.trim()).await,
+            Caret::Text | Caret::Empty => self.write(place, &grip, text).await,
+            Caret::Value => self.set_value(&grip, text.trim()).await,
             Caret::List => self.select(place, &[text.to_owned()], audience).await,
             Caret::Tick => {
                 let wanted = match text.trim().to_lowercase().as_str() {
@@ -103,7 +107,7 @@ impl Page {
                     "false" | "off" | "no" | "0" | "unchecked" | "" => false,
                     _ => return Err(Unfit::NotAccepted.into()),
                 };
-                if self.ask(place, TICKED, Vec::new()).await? == json!(wanted) {
+                if self.ask_in(&grip, TICKED, Vec::new()).await? == json!(wanted) {
                     return Ok(Way::Nothing);
                 }
                 self.click(place, 1, audience).await?;
@@ -112,9 +116,16 @@ impl Page {
         }
     }
 
-    async fn caret(&self, place: &Place, writing: Writing) -> Result<Caret, ActError> {
+    /// Scrolls to an element, points at it and takes hold of it.
+    async fn grip_shown(&self, place: &Place, audience: Audience) -> Result<Grip, ActError> {
+        let (shown, grip) = tokio::join!(biased; self.show_where(place, audience), self.grip(place));
+        shown?;
+        Ok(grip?)
+    }
+
+    async fn caret(&self, grip: &Grip, writing: Writing) -> Result<Caret, ActError> {
         let replace = json!(writing == Writing::Replace);
-        let kind = self.ask(place, CARET, vec![replace]).await?;
+        let kind = self.ask_in(grip, CARET, vec![replace]).await?;
         match kind.as_str().unwrap_or_default() {
             "select" => Ok(Caret::List),
             "tick" => Ok(Caret::Tick),
@@ -127,8 +138,9 @@ impl Page {
     }
 
     /// Writes where the caret is. A page that takes no keys there may still take text.
-    async fn write(&self, place: &Place, text: &str) -> Result<Way, ActError> {
-        let before = self.ask(place, HOLDS, Vec::new()).await?;
+    async fn write(&self, place: &Place, grip: &Grip, text: &str) -> Result<Way, ActError> {
+        // Not in the same breath as the caret: a page that moves the focus may do so a moment later.
+        let before = self.ask_in(grip, HOLDS, Vec::new()).await?;
         if before.get(0) != Some(&Value::Bool(true)) {
             return Err(Unfit::Closed.into());
         }
@@ -137,29 +149,29 @@ impl Page {
             if text.chars().count() <= KEYED { text.chars().map(Stroke::writing).collect() } else { None };
         if let Some(strokes) = strokes {
             self.strike_all(&on, &strokes).await?;
-            if self.took(place, &before, text).await? {
+            if self.took(grip, &before, text).await? {
                 return Ok(Way::Input);
             }
         }
         // What has no keys of its own, or is not to be typed by them. It never presses Enter.
         self.call_in(&on, InsertTextParams::new(text), LIMIT).await?;
-        match self.took(place, &before, text).await? {
+        match self.took(grip, &before, text).await? {
             true => Ok(Way::Input),
             false => Err(Unfit::NotTaken.into()),
         }
     }
 
     /// Whether a field holds something else than before, or just what was written. One that is gone by now took it.
-    async fn took(&self, place: &Place, before: &Value, text: &str) -> Result<bool, ActError> {
-        match self.ask(place, HOLDS, Vec::new()).await.map_err(ActError::from) {
+    async fn took(&self, grip: &Grip, before: &Value, text: &str) -> Result<bool, ActError> {
+        match self.ask_in(grip, HOLDS, Vec::new()).await.map_err(ActError::from) {
             Ok(now) => Ok(now.get(1) != before.get(1) || now.get(1).and_then(Value::as_str) == Some(text)),
             Err(ActError::Gone) => Ok(true),
             Err(error) => Err(error),
         }
     }
 
-    async fn set_value(&self, place: &Place, value: &str) -> Result<Way, ActError> {
-        match self.ask(place, SET, vec![json!(value)]).await? == json!(true) {
+    async fn set_value(&self, grip: &Grip, value: &str) -> Result<Way, ActError> {
+        match self.ask_in(grip, SET, vec![json!(value)]).await? == json!(true) {
             true => Ok(Way::Set),
             false => Err(Unfit::NotAccepted.into()),
         }

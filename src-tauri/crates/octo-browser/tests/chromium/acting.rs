@@ -83,6 +83,33 @@ const PAGES: &[(&str, &str)] = &[
         <iframe src='http://localhost:PORT/inner' style='transform:scale(.6);width:400px;height:200px'></iframe>
         <p id=said></p><script>window.hit = (one) => { said.textContent += one.textContent + ' '; }</script>",
     ),
+    (
+        "/restless",
+        "<title>Restless</title><button onclick='setTimeout(() => { said.textContent = \"late\" }, 70)'>Late</button><p id=said></p><div id=host></div>
+        <iframe src='http://localhost:PORT/stir' style='width:400px;height:100px'></iframe><script>
+        const root = host.attachShadow({ mode: 'closed' });
+        root.innerHTML = '<button>Deep</button><p></p>';
+        window.heard = '';
+        root.querySelector('button').onclick = () => {
+            const until = performance.now() + 400, line = new MessageChannel(), said = root.querySelector('p');
+            window.heard = 'begun';
+            line.port1.onmessage = () => { said.textContent = performance.now(); if (performance.now() < until) line.port2.postMessage(0); else window.heard = 'done'; };
+            line.port2.postMessage(0);
+        };
+        window.onmessage = (event) => { window.heard = event.data; };
+        </script>",
+    ),
+    (
+        "/stir",
+        "<title>Stir</title><button>Stir</button><p id=said></p><script>
+        document.querySelector('button').onclick = () => {
+            const until = performance.now() + 400, line = new MessageChannel();
+            parent.postMessage('begun', '*');
+            line.port1.onmessage = () => { said.textContent = performance.now(); if (performance.now() < until) line.port2.postMessage(0); else parent.postMessage('done', '*'); };
+            line.port2.postMessage(0);
+        };
+        </script>",
+    ),
     ("/other", "<title>Other</title>the person's own"),
 ];
 
@@ -459,6 +486,31 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
     assert_ne!(numbered.bytes, plain.bytes);
     scene.page.clear_overlay().await.expect("cleared");
     scene.page.clear_overlay().await.expect("nothing to clear");
+    scene.ends().await;
+}
+
+/// Neither the pointer that is drawn nor a document in which nothing happens is what is waited for.
+#[tokio::test]
+async fn the_page_is_given_time_where_it_was_acted_in() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/restless", "Restless").await;
+    scene.click("button", "Late").await.expect("pressed");
+    assert_eq!(scene.said().await, "late", "drawing the pointer is no answer of the page");
+    for button in ["Deep", "Stir"] {
+        let mut heard = String::new();
+        // A page that gets no time at all for a while looks quiet, on a machine that does too much.
+        for _ in 0..5 {
+            scene.click("button", button).await.expect("pressed");
+            heard = said(&scene.page, "heard").await.as_str().unwrap_or_default().to_owned();
+            if heard == "done" {
+                break;
+            }
+            until("the end", async || (said(&scene.page, "heard").await == "done").then_some(())).await;
+        }
+        assert_eq!(heard, "done", "{button}: it was waited for until it was quiet");
+    }
     scene.ends().await;
 }
 

@@ -175,8 +175,9 @@ impl Seat {
             told.words = format!("{words} The tab was closed.");
             return Ok(told);
         }
-        self.take(page).await;
-        let captured = match self.read_where_it_may_be(work, ground).await? {
+        // The person's picture and the model's text are of the same moment, and neither waits for the other.
+        let ((), captured) = tokio::join!(self.take(page), self.read_where_it_may_be(work, ground));
+        let captured = match captured? {
             Ok(captured) => captured,
             Err(strayed) => {
                 told.words = strayed.words(words);

@@ -1,0 +1,291 @@
+//! Octo's browser next to Playwright MCP and chrome-devtools-mcp: the same pages, the same headless Chromium, a fresh
+//! one with one tab for each.
+//!
+//! A witness of the bench's own (`pages/witness.js`) stands in every page and frame. It counts what can be pressed or
+//! filled in really, is told by an event at the element itself what a tool gave a handle of, and notes when the page
+//! felt an input. Tokens are Octo's own estimate for all three.
+
+mod chromium;
+mod octo;
+mod own;
+mod peers;
+mod site;
+
+use crate::{
+    say,
+    table::{Figures, Table, Unit},
+};
+use anyhow::{Context as _, Result, ensure};
+use chromium::Targets;
+use peers::Peer;
+use site::Site;
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// Clicks and fills of each page, by turns.
+const RUNS: usize = 5;
+/// What Octo's tool gives of a snapshot by itself, in estimated tokens.
+const SNAPSHOT: usize = 4_000;
+/// The aim of the project's fifth issue: a third of another tool's tokens.
+const THIRD: f64 = 0.333;
+
+/// A page, and what is done in it.
+struct BenchPage {
+    name: &'static str,
+    path: &'static str,
+    title: &'static str,
+    /// What is pressed, as all three write it.
+    button: &'static str,
+    /// What is filled in.
+    field: &'static str,
+    text: Text,
+}
+
+/// What is written into a field.
+#[derive(Clone, Copy)]
+enum Text {
+    /// Another one each time.
+    Another,
+    /// Always the same: a page that filters by it shows the rest alone.
+    Same(&'static str),
+}
+
+impl Text {
+    fn of(self, run: usize) -> String {
+        match self {
+            Self::Another => format!("text {run}"),
+            Self::Same(text) => text.to_owned(),
+        }
+    }
+}
+
+const PAGES: [BenchPage; 6] = [
+    BenchPage {
+        name: "shop, frames and shadow roots",
+        path: "/shop.html",
+        title: "Blue Mug Shop",
+        button: "button \"Gift wrap all\"",
+        field: "searchbox \"Search\"",
+        text: Text::Another,
+    },
+    BenchPage {
+        name: "admin dashboard",
+        path: "/admin.html",
+        title: "Orders - Console",
+        button: "button \"Refresh\"",
+        field: "textbox \"Filter\"",
+        text: Text::Another,
+    },
+    BenchPage {
+        name: "table of 300 rows",
+        path: "/table.html",
+        title: "Customers",
+        button: "button \"Mark all\"",
+        field: "textbox \"Filter\"",
+        text: Text::Another,
+    },
+    BenchPage {
+        name: "long documentation",
+        path: "/docs.html",
+        title: "Reference of the parser",
+        button: "button \"Fold all\"",
+        field: "textbox \"Search the manual\"",
+        text: Text::Another,
+    },
+    BenchPage {
+        name: "Swagger UI",
+        path: "/swagger.html",
+        title: "Pets API",
+        button: "button \"Schemas\"",
+        field: "textbox \"Filter by tag",
+        text: Text::Same("e"),
+    },
+    BenchPage {
+        name: "form",
+        path: "/form.html",
+        title: "Sign up",
+        button: "button \"Check what I wrote\"",
+        field: "textbox \"Name *\"",
+        text: Text::Another,
+    },
+];
+
+/// A page with its address.
+struct PageOf {
+    page: &'static BenchPage,
+    url: String,
+}
+
+impl PageOf {
+    /// Swagger UI draws itself after its page is there; the same pause for all.
+    async fn come_to_rest(&self) {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+/// What a tool made of a page.
+struct Seen {
+    /// Tokens of the reply to a snapshot.
+    snapshot: usize,
+    /// Tokens of the whole, where the reply is an overview of it.
+    whole: usize,
+    /// How long the snapshot took.
+    look: Duration,
+    /// Tokens of the reply to an act, in the middle.
+    reply: f64,
+    /// The same with what shows what the act changed.
+    with_change: f64,
+    click: Figures,
+    fill: Figures,
+    /// A click, until what it changed is told.
+    told: Figures,
+    /// What was given a handle in the reply.
+    shown: Targets,
+    /// What was given a handle at all.
+    targets: Targets,
+}
+
+/// What a tool made of all pages.
+struct Measured {
+    seen: Vec<Seen>,
+    /// From the first call to a click the page felt, in milliseconds.
+    first: f64,
+    /// Of its own processes, in millions of bytes.
+    memory: f64,
+}
+
+/// Adds the rows and the tables.
+///
+/// # Errors
+/// When a tool or the browser is not there, or does not do what it is asked.
+pub async fn measure(table: &mut Table) -> Result<()> {
+    let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench");
+    let modules: PathBuf = bench.join("peers/node_modules");
+    ensure!(modules.is_dir(), "the other tools are not installed: cargo xtask bench browser installs them");
+    let site = Site::start(&bench.join("pages"), &modules.join("swagger-ui-dist")).await?;
+    let pages = PAGES.each_ref().map(|page| PageOf { page, url: site.url(page.path) });
+    let form = pages.last().context("a form")?;
+    say("browser: Octo against raw input");
+    let own = own::measure(table, form).await?;
+    say("browser: Octo");
+    let mut tools = vec![("Octo".to_owned(), octo::measure(&pages, &own).await.context("Octo")?)];
+    for peer in Peer::ALL {
+        let name = format!("{} {}", peer.name(), peer.version(&modules)?);
+        say(&format!("browser: {name}"));
+        let measured = peers::measure(peer, &modules, &pages, form).await.with_context(|| name.clone())?;
+        tools.push((name, measured));
+    }
+    aims(table, &tools)?;
+    table.note(matrix(&pages, &tools));
+    table.note(whole(&tools));
+    table.note(missed(&pages, &tools));
+    table.note(format!(
+        "All three drive the same headless Chromium over one connection. Octo's times are those of its whole agent \
+         between two calls of a scripted model, with the question whether it may, pictures for the person, and the \
+         store; the others' are those of a call over MCP. Octo's reply to an act says what changed; the others' say \
+         that it was done (Playwright MCP names a file with a new snapshot), so what it changed is read by a snapshot \
+         after it. {RUNS} clicks and {RUNS} fills of each page, medians. An aim for tokens is for all pages together, \
+         least and most are single pages. Octo's snapshot is an overview where a page is long, the whole is read in \
+         parts or found in; the targets of both are counted. A first click is felt after attaching to a page that is \
+         loaded, with the snapshot before it. The memory of the others is that of their Node processes (PSS), without \
+         the browser. Tokens are estimated the same way for all (`octo_browser::snapshot::estimate_tokens`)."
+    ));
+    Ok(())
+}
+
+/// Octo's tokens against the others', over all pages.
+fn aims(table: &mut Table, tools: &[(String, Measured)]) -> Result<()> {
+    let Some(((_, octo), peers)) = tools.split_first() else { return Ok(()) };
+    for (name, peer) in peers {
+        for (what, tokens) in [
+            ("Tokens of the snapshots' replies", (|seen: &Seen| seen.snapshot as f64) as fn(&Seen) -> f64),
+            ("Tokens until the model reads what an act changed", |seen: &Seen| seen.with_change),
+        ] {
+            let ratio = |ours: f64, theirs: f64| ours / theirs;
+            let pairs = octo.seen.iter().zip(&peer.seen);
+            let each = Figures::of(pairs.map(|(ours, theirs)| ratio(tokens(ours), tokens(theirs))))?;
+            let sum = |measured: &Measured| measured.seen.iter().map(tokens).sum::<f64>();
+            // The aim is for all pages together; least and most are of single ones.
+            let all = Figures { median: ratio(sum(octo), sum(peer)), ..each };
+            table.aimed(format!("{what}, Octo to {name}"), Unit::Times, all, THIRD);
+        }
+        let marked =
+            |measured: &Measured| measured.seen.iter().map(|seen| seen.targets.marked).sum::<usize>();
+        let (ours, theirs) = (marked(octo), marked(peer));
+        let met = if ours > theirs { "met" } else { "not met" };
+        table.note(format!("Aim: more targets marked than by {name}: {met}, {ours} to {theirs}."));
+    }
+    Ok(())
+}
+
+fn matrix(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
+    let mut text = "| Page | Tool | Snapshot, tokens | Whole, tokens | Act's reply, tokens | With what it changed | Targets in the reply | Targets in all | Present | Snapshot | Click | Fill | Click, and what it changed |\n\
+        | :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
+        .to_owned();
+    for (index, page) in pages.iter().enumerate() {
+        for (name, measured) in tools {
+            let Some(seen) = measured.seen.get(index) else { continue };
+            let tool = name.split(' ').next().unwrap_or_default();
+            // Writing to a string cannot fail.
+            let _ = write!(
+                text,
+                "\n| {} | {tool} | {} | {} | {:.0} | {:.0} | {} | {} | {} | {:.0} ms | {:.0} ms | {:.0} ms | {:.0} ms |",
+                page.page.name,
+                seen.snapshot,
+                seen.whole,
+                seen.reply,
+                seen.with_change,
+                seen.shown.marked,
+                seen.targets.marked,
+                seen.targets.present,
+                seen.look.as_secs_f64() * 1e3,
+                seen.click.median,
+                seen.fill.median,
+                seen.told.median,
+            );
+        }
+    }
+    text
+}
+
+fn whole(tools: &[(String, Measured)]) -> String {
+    let mut text = "| Tool, all pages | Snapshots, tokens | Whole, tokens | Acts' replies, tokens | With what they changed | Targets in replies | Targets in all | Present | First click felt | Memory |\n\
+        | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
+        .to_owned();
+    for (name, Measured { seen, first, memory }) in tools {
+        let sum = |of: fn(&Seen) -> f64| seen.iter().map(of).sum::<f64>();
+        let _ = write!(
+            text,
+            "\n| {name} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {first:.0} ms | {memory:.1} MB |",
+            sum(|seen| seen.snapshot as f64),
+            sum(|seen| seen.whole as f64),
+            sum(|seen| seen.reply),
+            sum(|seen| seen.with_change),
+            sum(|seen| seen.shown.marked as f64),
+            sum(|seen| seen.targets.marked as f64),
+            sum(|seen| seen.targets.present as f64),
+        );
+    }
+    text
+}
+
+/// What was given no handle: the counts above are worth what can be looked up.
+fn missed(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
+    let mut text = "Targets that got no handle (the first of each page):".to_owned();
+    for (name, measured) in tools {
+        for (page, seen) in pages.iter().zip(&measured.seen) {
+            if !seen.targets.missed.is_empty() {
+                let _ =
+                    write!(text, "\n* {name}, {}: {}", page.page.name, seen.targets.missed.join("; ").trim());
+            }
+        }
+    }
+    text
+}
+
+fn numbers_of(numbers: &[usize]) -> Result<Figures> {
+    Figures::of(numbers.iter().map(|number| *number as f64))
+}

@@ -1,0 +1,172 @@
+//! A fresh headless browser with one tab, and a second line to it that measures nothing and only asks the witness.
+
+use anyhow::{Context as _, Result, ensure};
+use octo_browser::{
+    Browser, Connected, Environment, Page, System, Wanted, cdp::js_protocol::runtime::EvaluateParams,
+};
+use serde_json::Value;
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// How long anything may take before it hangs.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The same for every tool. Root cannot have the sandbox, and these pages are the project's own.
+const ARGUMENTS: &[&str] = &[
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--password-store=basic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--window-size=1100,800",
+    "--remote-debugging-port=0",
+];
+
+/// A running browser with a profile of its own. It ends with this.
+pub struct Chromium {
+    process: Child,
+    profile: tempfile::TempDir,
+    /// The port it is controlled by.
+    pub port: u16,
+}
+
+impl Chromium {
+    /// Starts it with one tab.
+    ///
+    /// # Errors
+    /// When there is none on the path, or it does not come up.
+    pub async fn start(url: &str) -> Result<Self> {
+        let path = std::env::var_os("PATH").context("a PATH")?;
+        let program = std::env::split_paths(&path)
+            .map(|folder| folder.join("chromium"))
+            .find(|it| it.is_file())
+            .context("Chromium (package chromium) is not on the path")?;
+        let profile = tempfile::tempdir()?;
+        let process = Command::new(program)
+            .args(ARGUMENTS)
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg(url)
+            .env("HOME", profile.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("Chromium")?;
+        let mut browser = Self { process, profile, port: 0 };
+        let began = Instant::now();
+        let written = browser.folder().join("DevToolsActivePort");
+        while browser.port == 0 {
+            ensure!(began.elapsed() < PATIENCE, "Chromium never listened");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            let told = fs::read_to_string(&written).unwrap_or_default();
+            if told.lines().count() == 2 {
+                browser.port = told.lines().next().unwrap_or_default().parse().context("a port")?;
+            }
+        }
+        Ok(browser)
+    }
+
+    /// Where it keeps its data.
+    pub fn folder(&self) -> PathBuf {
+        self.profile.path().to_owned()
+    }
+
+    /// A connection to it, not made yet.
+    pub fn browser(&self) -> Browser {
+        let environment = Environment {
+            system: System::Linux,
+            home: self.folder(),
+            chrome_config_home: None,
+            xdg_config_home: None,
+            local_app_data: None,
+            program_files: Vec::new(),
+            windows_homes: Vec::new(),
+            path: Vec::new(),
+        };
+        Browser::new(environment, Wanted::Folder(self.folder()))
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Attaches to the tab that shows this title.
+///
+/// # Errors
+/// When it does not come.
+pub async fn attach(connected: &Connected, title: &str) -> Result<Page> {
+    let began = Instant::now();
+    loop {
+        let tabs = connected.tabs.list().await?;
+        if let Some(tab) = tabs.into_iter().find(|tab| tab.title == title) {
+            return Ok(Page::attach(&connected.link, &tab.target).await?);
+        }
+        ensure!(began.elapsed() < PATIENCE, "no tab shows {title}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// What the page's own script says.
+///
+/// # Errors
+/// When it cannot be asked.
+pub async fn said(page: &Page, script: &str) -> Result<Value> {
+    let ask = EvaluateParams {
+        return_by_value: Some(true),
+        await_promise: Some(true),
+        ..EvaluateParams::new(script)
+    };
+    Ok(page.call(ask, PATIENCE).await?.result.value.unwrap_or_default())
+}
+
+/// What the witness counted, over all frames and shadow roots.
+#[derive(Clone, Debug, Default)]
+pub struct Targets {
+    /// Visible elements that can be pressed or filled in.
+    pub present: usize,
+    /// Those among them that a tool gave a handle of.
+    pub marked: usize,
+    /// The first of the others.
+    pub missed: Vec<String>,
+}
+
+/// Asks the witness what is there and what was marked.
+///
+/// # Errors
+/// When it does not answer.
+pub async fn targets(page: &Page) -> Result<Targets> {
+    let told = said(page, "witness.whole()").await?;
+    let number = |name: &str| {
+        let number = told[name].as_u64().and_then(|number| usize::try_from(number).ok());
+        number.with_context(|| format!("the witness says {told}"))
+    };
+    let missed = told["missed"].as_array().into_iter().flatten();
+    let missed = missed.filter_map(|one| one.as_str().map(str::to_owned)).collect();
+    Ok(Targets { present: number("present")?, marked: number("marked")?, missed })
+}
+
+/// When the page felt an input of this kind, in milliseconds since 1970; none if it has not since it was asked to
+/// forget.
+///
+/// # Errors
+/// When it does not answer.
+pub async fn felt(page: &Page, kind: &str) -> Result<Option<f64>> {
+    Ok(said(page, &format!("witness.felt.{kind}")).await?.as_f64())
+}
+
+/// Now, as the page counts.
+pub fn wall() -> f64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    since.as_secs_f64() * 1e3
+}

@@ -1,0 +1,168 @@
+//! Octo's tool as a model has it: the whole agent, told by a scripted model what to call. A call's time is what lies
+//! between the model's answer and the next request, so it holds the question whether it may, the live pictures for the
+//! person, and what is stored.
+
+use super::{
+    Measured, PageOf, RUNS, Seen,
+    chromium::{Chromium, attach, targets},
+    numbers_of, own,
+};
+use crate::{seed, table::Figures};
+use anyhow::{Context as _, Result, bail, ensure};
+use octo_browser::{
+    View,
+    snapshot::{Filter, WHOLE, estimate_tokens},
+};
+use octo_protocol::{
+    Block, BrowserChoice, ChooseBrowser, DetachBrowser, Event, Mode, Profile, StartSession, TurnEnd,
+};
+use octo_testkit::{ModelServer, Reply, Script, TempHome};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A turn that takes longer hangs.
+const TURN: Duration = Duration::from_secs(300);
+
+/// Takes the agent through all pages, in one browser.
+///
+/// # Errors
+/// When it does not do what it is asked.
+pub async fn measure(pages: &[PageOf], own: &own::Own) -> Result<Measured> {
+    let chromium = Chromium::start("about:blank").await?;
+    let mut seen = Vec::new();
+    for page in pages {
+        seen.push(one(&chromium, page).await.with_context(|| page.page.name.to_owned())?);
+    }
+    Ok(Measured { seen, first: own.first_from_nothing, memory: own.memory })
+}
+
+/// What the model is scripted to do in a page.
+fn script(page: &PageOf) -> Script {
+    let (url, button, field, text) = (page.url.clone(), page.page.button, page.page.field, page.page.text);
+    Script::from_fn(move |request| {
+        let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();
+        let number = |what: &str| handle_of(&read, what).unwrap_or_default();
+        let made = request.answers();
+        let call = match made {
+            0 => json!({ "action": "open", "url": url }),
+            1 => json!({ "action": "act", "kind": "wait", "ms": 500 }),
+            2 => json!({ "action": "snapshot" }),
+            made if made >= 3 + 2 * RUNS => return Reply::text("Done."),
+            // What is not used keeps the calls from being the same one again and again.
+            made if made % 2 == 1 => {
+                json!({ "action": "act", "kind": "click", "ref": number(button), "ms": made })
+            }
+            made => {
+                json!({ "action": "act", "kind": "fill", "ref": number(field), "text": text.of(made), "ms": made })
+            }
+        };
+        Reply::call("browser", call)
+    })
+}
+
+/// The number behind a target, where it was read last.
+fn handle_of(read: &str, what: &str) -> Option<u32> {
+    let rest = read.rsplit_once(what)?.1;
+    rest.split_once('[')?.1.split_once(']')?.0.parse().ok()
+}
+
+async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
+    let home = TempHome::new();
+    let server = ModelServer::start(script(page));
+    let octo = seed::start(&home).await?;
+    seed::add_model(&octo, server.url()).await?;
+    let choice = BrowserChoice::Folder { path: chromium.folder().display().to_string() };
+    octo.call(ChooseBrowser { choice }).await?;
+    let mut events = octo.events();
+    octo.call(StartSession {
+        folder: home.work().to_str().context("a path in Unicode")?.to_owned(),
+        profile: Profile::General,
+        mode: Mode::Autonomous,
+        model: None,
+        effort: None,
+        blocks: vec![Block::Text { text: "Measure.".to_owned() }],
+    })
+    .await?;
+    let ended = tokio::time::timeout(TURN, async {
+        loop {
+            match &events.recv().await?.event {
+                Event::TurnEnded { turn } => return anyhow::Ok(turn.end.clone()),
+                Event::QuestionAsked { question } => bail!("the person is asked: {question:?}"),
+                _ => {}
+            }
+        }
+    });
+    let end = ended.await.context("the turn hangs")??;
+    ensure!(end == Some(TurnEnd::Finished), "the turn ended so: {end:?}");
+    octo.call(DetachBrowser {}).await?;
+    octo.shutdown().await;
+    let requests = server.requests();
+    let results = requests.last().context("requests")?.all_results();
+    let texts: Vec<&str> = results.iter().map(|result| result.text.as_str()).collect();
+    ensure!(texts.len() == 3 + 2 * RUNS, "{} results: {texts:#?}", texts.len());
+    for text in &texts {
+        ensure!(!text.contains("Not done"), "{text}");
+    }
+    let gaps: Vec<Duration> = server
+        .timings()
+        .windows(2)
+        .map(|pair| Ok(pair[1].arrived.duration_since(pair[0].last_byte.context("every answer has an end")?)))
+        .collect::<Result<_>>()?;
+    let acts = |odd: usize| -> Vec<Duration> {
+        (3..3 + 2 * RUNS).filter(|at| at % 2 == odd).map(|at| gaps[at]).collect()
+    };
+    let replies: Vec<usize> = texts[3..].iter().map(|text| estimate_tokens(text)).collect();
+    let (whole, shown, targets) = marks(chromium, page, texts[2]).await?;
+    Ok(Seen {
+        snapshot: estimate_tokens(texts[2]),
+        whole,
+        look: gaps[2],
+        reply: numbers_of(&replies)?.median,
+        // The reply says what changed.
+        with_change: numbers_of(&replies)?.median,
+        click: Figures::of_times(&acts(1))?,
+        fill: Figures::of_times(&acts(0))?,
+        told: Figures::of_times(&acts(1))?,
+        shown,
+        targets,
+    })
+}
+
+/// What the whole snapshot takes, and the witness's count of what is numbered in the reply and in the whole.
+async fn marks(
+    chromium: &Chromium,
+    page: &PageOf,
+    reply: &str,
+) -> Result<(usize, super::Targets, super::Targets)> {
+    const TELL: &str =
+        "function() { this.dispatchEvent(new CustomEvent('witness-mark', { composed: true })); }";
+    let connected = chromium.browser().connect().await?;
+    let watched = attach(&connected, page.page.title).await?;
+    watched.navigate("about:blank").await?;
+    watched.navigate(&page.url).await?;
+    page.come_to_rest().await;
+    let mut view = View::default();
+    let snapshot = view.look(&watched).await?;
+    // The reply's numbers are those of the session that is over; its lines are found again in this look.
+    let short = snapshot.render(super::SNAPSHOT, Filter::default()).text;
+    ensure!(
+        handles(&short).len() == handles(reply).len(),
+        "the page shows something else than before:\n{reply}\n{short}"
+    );
+    let whole = snapshot.render(WHOLE, Filter::default()).text;
+    let mut counts = Vec::new();
+    for text in [&short, &whole] {
+        for number in handles(text) {
+            let Ok(place) = view.refs().lookup(number) else { continue };
+            watched.ask(place, TELL, Vec::<Value>::new()).await?;
+        }
+        counts.push(targets(&watched).await?);
+    }
+    let all = counts.pop().context("two counts")?;
+    let shown = counts.pop().context("two counts")?;
+    Ok((estimate_tokens(&whole), shown, all))
+}
+
+fn handles(text: &str) -> Vec<u32> {
+    text.split('[').skip(1).filter_map(|rest| rest.split_once(']')?.0.parse().ok()).collect()
+}

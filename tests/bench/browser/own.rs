@@ -1,0 +1,248 @@
+//! What Octo's own connection costs beside the browser: an act against the same input sent raw, the first act after
+//! attaching, and memory. By turns on one page, in one tab.
+
+use super::{
+    PageOf,
+    chromium::{Chromium, PATIENCE, attach, felt, said, wall},
+};
+use crate::{
+    memory,
+    table::{Figures, Table, Unit},
+};
+use anyhow::{Context as _, Result};
+use octo_browser::{
+    Act, Audience, Page, View,
+    cdp::browser_protocol::{
+        dom::{BackendNodeId, FocusParams},
+        input::{
+            DispatchKeyEventParams, DispatchKeyEventType, DispatchMouseEventParams, DispatchMouseEventType,
+            MouseButton,
+        },
+    },
+    snapshot::{Filter, Place, WHOLE},
+};
+use std::time::{Duration, Instant};
+
+/// By turns, so often.
+const RUNS: usize = 31;
+/// Fresh browsers for the first act.
+const FIRSTS: usize = 3;
+/// The aims of the project's fifth issue: milliseconds, milliseconds, millions of bytes.
+const FIRST: f64 = 100.0;
+const OVERHEAD: f64 = 10.0;
+const MEMORY: f64 = 10.0;
+
+/// What is told beside the other tools, too.
+pub struct Own {
+    /// From nothing to the first click that the page felt.
+    pub first_from_nothing: f64,
+    /// What the process took more with a connection than before.
+    pub memory: f64,
+}
+
+/// One way of doing something, over all turns.
+#[derive(Default)]
+struct Times {
+    /// Until the call was over, without what the page was given to answer.
+    whole: Vec<f64>,
+    /// Until the page felt the input.
+    felt: Vec<f64>,
+    /// What the page was given to answer.
+    waited: Vec<f64>,
+}
+
+/// Adds the rows.
+///
+/// # Errors
+/// When a page does not do what it is asked.
+pub async fn measure(table: &mut Table, form: &PageOf) -> Result<Own> {
+    let mut firsts = (Vec::new(), Vec::new());
+    let mut memories = Vec::new();
+    for _ in 0..FIRSTS {
+        let (from_nothing, attached, grown) = first(form).await?;
+        firsts.0.push(from_nothing);
+        firsts.1.push(attached);
+        memories.push(grown);
+    }
+    let chromium = Chromium::start(&form.url).await?;
+    let connected = chromium.browser().connect().await?;
+    let page = attach(&connected, form.page.title).await?;
+    page.begin_acting().await?;
+    for (what, button) in [
+        ("a click that changes the page", form.page.button),
+        ("a click that changes nothing", "button \"Stand still\""),
+    ] {
+        let place = place(&page, button).await?;
+        let (mut ours, mut raw) = (Times::default(), Times::default());
+        for run in 0..=RUNS {
+            let at = page.spot(&place).await.map_err(anyhow::Error::from)?.middle();
+            let raw_times = run_raw(&page, "click", raw_click(&page, at)).await?;
+            let our_times = act(&page, &Act::Click(place.clone()), "click").await?;
+            if run > 0 {
+                raw.push(raw_times);
+                ours.push(our_times);
+            }
+        }
+        rows(table, what, &ours, &raw)?;
+    }
+    let field = place(&page, form.page.field).await?;
+    let (mut ours, mut raw) = (Times::default(), Times::default());
+    for run in 0..=RUNS {
+        let text = format!("Ada Lovelace {run}");
+        let raw_times = run_raw(&page, "input", raw_fill(&page, &field, &text)).await?;
+        let our_times = act(&page, &Act::Fill(field.clone(), text), "input").await?;
+        if run > 0 {
+            raw.push(raw_times);
+            ours.push(our_times);
+        }
+    }
+    rows(table, "a field filled with some 15 letters", &ours, &raw)?;
+    let own = Own { first_from_nothing: Figures::of(firsts.0.clone())?.median, memory: 0.0 };
+    table.told(
+        "From no connection to the first click the page felt",
+        Unit::Milliseconds,
+        Figures::of(firsts.0)?,
+    );
+    table.aimed(
+        "From being attached to the first click the page felt",
+        Unit::Milliseconds,
+        Figures::of(firsts.1)?,
+        FIRST,
+    );
+    let memory = Figures::of(memories)?;
+    table.aimed(
+        "Memory of a connection, an attached page and a snapshot of it",
+        Unit::Megabytes,
+        memory,
+        MEMORY,
+    );
+    Ok(Own { memory: memory.median, ..own })
+}
+
+impl Times {
+    fn push(&mut self, [whole, felt, waited]: [f64; 3]) {
+        self.whole.push(whole);
+        self.felt.push(felt);
+        self.waited.push(waited);
+    }
+}
+
+fn rows(table: &mut Table, what: &str, ours: &Times, raw: &Times) -> Result<()> {
+    let pairs = |ours: &[f64], raw: &[f64]| Figures::of(ours.iter().zip(raw).map(|(ours, raw)| ours - raw));
+    let told = |table: &mut Table, name: &str, times: &[f64]| -> Result<()> {
+        table.told(format!("{what}: {name}"), Unit::Milliseconds, Figures::of(times.iter().copied())?);
+        Ok(())
+    };
+    told(table, "the same input sent raw", &raw.whole)?;
+    told(table, "Octo's act, without what the page is given to answer", &ours.whole)?;
+    told(table, "what the page is given to answer", &ours.waited)?;
+    let over = pairs(&ours.whole, &raw.whole)?;
+    table.aimed(format!("{what}: Octo's act beyond the raw input"), Unit::Milliseconds, over, OVERHEAD);
+    let later = pairs(&ours.felt, &raw.felt)?;
+    table.aimed(format!("{what}: how much later the page feels it"), Unit::Milliseconds, later, OVERHEAD);
+    Ok(())
+}
+
+/// A fresh browser whose tab shows the page: from nothing, and from being attached, to a click that it felt; and what
+/// the process takes more.
+async fn first(form: &PageOf) -> Result<(f64, f64, f64)> {
+    let chromium = Chromium::start(&form.url).await?;
+    let browser = chromium.browser();
+    // It is loaded before anybody comes.
+    let watching = chromium.browser().connect().await?;
+    drop(attach(&watching, form.page.title).await?);
+    let before = memory::own()?;
+    let began = wall();
+    let connected = browser.connect().await?;
+    let page = attach(&connected, form.page.title).await?;
+    let attached = wall();
+    let mut view = View::default();
+    let number = number(&mut view, &page, form.page.button).await?;
+    let place = view.locate(&page, number).await?.place;
+    page.begin_acting().await?;
+    page.perform(&Act::Click(place), Audience::Person).await?;
+    let grown = memory::own()? - before;
+    let felt = felt(&page, "click").await?.context("the click was felt")?;
+    Ok((felt - began, felt - attached, grown))
+}
+
+/// The number of a target, as a model reads it.
+async fn number(view: &mut View, page: &Page, what: &str) -> Result<u32> {
+    let text = view.look(page).await?.render(WHOLE, Filter::default()).text;
+    let rest = text.split_once(what).with_context(|| format!("{what} in {text}"))?.1;
+    let number = rest.split_once('[').and_then(|(_, rest)| rest.split_once(']')).context("a number")?.0;
+    Ok(number.parse()?)
+}
+
+async fn place(page: &Page, what: &str) -> Result<Place> {
+    let mut view = View::default();
+    let number = number(&mut view, page, what).await?;
+    Ok(view.locate(page, number).await?.place)
+}
+
+/// Octo's act, while the person watches.
+async fn act(page: &Page, act: &Act, kind: &str) -> Result<[f64; 3]> {
+    said(page, "witness.forget()").await?;
+    let (at, began) = (wall(), Instant::now());
+    let done = page.perform(act, Audience::Person).await?;
+    let took = began.elapsed();
+    rest().await;
+    let felt = felt(page, kind).await?.context("it was felt")?;
+    let waited = done.waited.as_secs_f64() * 1e3;
+    Ok([took.as_secs_f64() * 1e3 - waited, felt - at, waited])
+}
+
+async fn run_raw(page: &Page, kind: &str, doing: impl Future<Output = Result<()>>) -> Result<[f64; 3]> {
+    said(page, "witness.forget()").await?;
+    let (at, began) = (wall(), Instant::now());
+    doing.await?;
+    let took = began.elapsed();
+    rest().await;
+    let felt = felt(page, kind).await?.context("it was felt")?;
+    Ok([took.as_secs_f64() * 1e3, felt - at, 0.0])
+}
+
+/// What one of them left to be drawn is not the other's to wait for.
+async fn rest() {
+    tokio::time::sleep(Duration::from_millis(60)).await;
+}
+
+/// Where it is was known before; the three events are all there is to a click.
+async fn raw_click(page: &Page, (x, y): (f64, f64)) -> Result<()> {
+    let event = |kind, count| DispatchMouseEventParams {
+        button: Some(MouseButton::Left),
+        click_count: Some(count),
+        ..DispatchMouseEventParams::new(kind, x, y)
+    };
+    page.call(DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, x, y), PATIENCE).await?;
+    page.call(event(DispatchMouseEventType::MousePressed, 1), PATIENCE).await?;
+    page.call(event(DispatchMouseEventType::MouseReleased, 1), PATIENCE).await?;
+    Ok(())
+}
+
+/// The focus, everything chosen, and a key for each letter: down and up, one after the other without waiting.
+async fn raw_fill(page: &Page, place: &Place, text: &str) -> Result<()> {
+    let focus =
+        FocusParams { backend_node_id: Some(BackendNodeId::new(place.node)), ..FocusParams::default() };
+    page.call(focus, PATIENCE).await?;
+    let select = DispatchKeyEventParams {
+        commands: Some(vec!["selectAll".to_owned()]),
+        ..DispatchKeyEventParams::new(DispatchKeyEventType::RawKeyDown)
+    };
+    let mut keys = vec![select];
+    for character in text.chars() {
+        let down = DispatchKeyEventParams {
+            text: Some(character.to_string()),
+            key: Some(character.to_string()),
+            ..DispatchKeyEventParams::new(DispatchKeyEventType::KeyDown)
+        };
+        let up = DispatchKeyEventParams {
+            key: Some(character.to_string()),
+            ..DispatchKeyEventParams::new(DispatchKeyEventType::KeyUp)
+        };
+        keys.extend([down, up]);
+    }
+    let sent = keys.into_iter().map(|key| page.call(key, PATIENCE));
+    futures::future::try_join_all(sent).await?;
+    Ok(())
+}

@@ -1,0 +1,324 @@
+//! The other tools, driven as a model's harness drives them: over the Model Context Protocol, on standard input and
+//! output. They attach to the browser that was started for them.
+
+use super::{
+    Measured, PageOf, RUNS, Seen,
+    chromium::{Chromium, PATIENCE, attach, felt, targets, wall},
+    numbers_of,
+};
+use crate::{memory, table::Figures};
+use anyhow::{Context as _, Result, bail};
+use octo_browser::snapshot::estimate_tokens;
+use serde_json::{Value, json};
+use std::{
+    path::Path,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
+    process::{Child, ChildStdin, ChildStdout, Command},
+};
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// `@playwright/mcp`.
+    Playwright,
+    /// `chrome-devtools-mcp`.
+    DevTools,
+}
+
+impl Peer {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Playwright, Self::DevTools];
+
+    /// Its name in a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Playwright => "Playwright MCP",
+            Self::DevTools => "chrome-devtools-mcp",
+        }
+    }
+
+    fn package(self) -> &'static str {
+        match self {
+            Self::Playwright => "@playwright/mcp",
+            Self::DevTools => "chrome-devtools-mcp",
+        }
+    }
+
+    /// Its program, with the options that make it attach. Neither may start or fetch a browser of its own.
+    fn command(self, modules: &Path, port: u16) -> Command {
+        let mut command = Command::new("node");
+        let address = format!("http://127.0.0.1:{port}");
+        match self {
+            Self::Playwright => {
+                command.arg(modules.join("@playwright/mcp/cli.js")).arg(format!("--cdp-endpoint={address}"))
+            }
+            Self::DevTools => command
+                .arg(modules.join("chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js"))
+                .arg(format!("--browserUrl={address}"))
+                .args(["--no-usage-statistics", "--no-performance-crux"]),
+        };
+        command.env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1").env("CI", "1");
+        command
+    }
+
+    /// Its version, as it is installed.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn version(self, modules: &Path) -> Result<String> {
+        let path = modules.join(self.package()).join("package.json");
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let package: Value = serde_json::from_str(&text)?;
+        Ok(package["version"].as_str().unwrap_or_default().to_owned())
+    }
+
+    fn navigate(self, url: &str) -> (&'static str, Value) {
+        match self {
+            Self::Playwright => ("browser_navigate", json!({ "url": url })),
+            Self::DevTools => ("navigate_page", json!({ "pageId": 1, "type": "url", "url": url })),
+        }
+    }
+
+    fn snapshot(self) -> (&'static str, Value) {
+        match self {
+            Self::Playwright => ("browser_snapshot", json!({})),
+            Self::DevTools => ("take_snapshot", json!({ "pageId": 1 })),
+        }
+    }
+
+    fn click(self, handle: &str) -> (&'static str, Value) {
+        match self {
+            Self::Playwright => ("browser_click", json!({ "element": "it", "target": handle })),
+            Self::DevTools => ("click", json!({ "pageId": 1, "uid": handle })),
+        }
+    }
+
+    fn fill(self, handle: &str, text: &str) -> (&'static str, Value) {
+        match self {
+            Self::Playwright => ("browser_type", json!({ "element": "it", "target": handle, "text": text })),
+            Self::DevTools => ("fill", json!({ "pageId": 1, "uid": handle, "value": text })),
+        }
+    }
+
+    /// The handle in a line of its snapshot.
+    fn handle(self, line: &str) -> Option<String> {
+        let (before, until) = match self {
+            Self::Playwright => ("[ref=", ']'),
+            Self::DevTools => ("uid=", ' '),
+        };
+        let rest = line.split_once(before)?.1;
+        Some(rest.split(until).next()?.to_owned())
+    }
+
+    fn handle_of(self, snapshot: &str, what: &str) -> Result<String> {
+        let line = snapshot.lines().find(|line| line.contains(what)).with_context(|| {
+            let begin: String = snapshot.chars().take(3_000).collect();
+            format!("{what} is not in the snapshot:\n{begin}")
+        })?;
+        self.handle(line).with_context(|| format!("no handle in {line}"))
+    }
+}
+
+/// A server of theirs that runs.
+struct Server {
+    peer: Peer,
+    process: Child,
+    input: ChildStdin,
+    output: Lines<BufReader<ChildStdout>>,
+    calls: u64,
+    _folder: tempfile::TempDir,
+}
+
+impl Server {
+    async fn start(peer: Peer, modules: &Path, port: u16) -> Result<Self> {
+        // What they write goes where it ends with them.
+        let folder = tempfile::tempdir()?;
+        let mut process = peer
+            .command(modules, port)
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .context("node")?;
+        let input = process.stdin.take().context("its input")?;
+        let output = BufReader::new(process.stdout.take().context("its output")?).lines();
+        let mut server = Self { peer, process, input, output, calls: 0, _folder: folder };
+        let hello = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "octo-bench", "version": "1" },
+        });
+        server.ask("initialize", hello).await?;
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
+        Ok(server)
+    }
+
+    async fn send(&mut self, message: &Value) -> Result<()> {
+        self.input.write_all(format!("{message}\n").as_bytes()).await?;
+        Ok(self.input.flush().await?)
+    }
+
+    async fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
+        self.calls += 1;
+        let id = self.calls;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await?;
+        let answer = async {
+            loop {
+                let line = self.output.next_line().await?.context("it ended")?;
+                let message: Value = serde_json::from_str(&line).context("its answer")?;
+                if message["id"] == json!(id) {
+                    return anyhow::Ok(message);
+                }
+            }
+        };
+        let mut message = tokio::time::timeout(PATIENCE, answer)
+            .await
+            .with_context(|| format!("{} does not answer {method}", self.peer.name()))??;
+        if let Some(error) = message.get("error") {
+            bail!("{} says to {method}: {error}", self.peer.name());
+        }
+        Ok(message["result"].take())
+    }
+
+    /// Calls a tool: what a model would read of it, and how long it took.
+    async fn call(&mut self, (tool, arguments): (&str, Value)) -> Result<(String, Duration)> {
+        let began = Instant::now();
+        let result = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
+        let took = began.elapsed();
+        let parts = result["content"].as_array().into_iter().flatten();
+        let text: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
+        let text = text.join("\n");
+        if result["isError"] == json!(true) {
+            bail!("{}: {tool}: {text}", self.peer.name());
+        }
+        Ok((text, took))
+    }
+
+    /// Gives the page's witness every element that has a handle in a snapshot.
+    async fn mark(&mut self, snapshot: &str) -> Result<()> {
+        const TELL: &str = "one.dispatchEvent(new CustomEvent('witness-mark', { composed: true }))";
+        let handles: Vec<String> = snapshot.lines().filter_map(|line| self.peer.handle(line)).collect();
+        match self.peer {
+            Peer::Playwright => {
+                for some in handles.chunks(500) {
+                    let code = format!(
+                        "async (page) => {{ for (const ref of {}) {{ try {{ await page.locator('aria-ref=' + ref).evaluate((one) => {TELL}, undefined, {{ timeout: 5000 }}); }} catch {{}} }} }}",
+                        json!(some)
+                    );
+                    self.call(("browser_run_code_unsafe", json!({ "code": code }))).await?;
+                }
+            }
+            Peer::DevTools => {
+                let function = format!("(...all) => {{ for (const one of all) {TELL}; return 1; }}");
+                let mark = |some: &[String]| {
+                    ("evaluate_script", json!({ "pageId": 1, "function": function, "args": some }))
+                };
+                for some in handles.chunks(50) {
+                    // Those of two frames cannot be told together, and what has no element cannot be told at all.
+                    if self.call(mark(some)).await.is_err() {
+                        for one in some.chunks(1) {
+                            let _untold = self.call(mark(one)).await;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes one of them through all pages, in one browser.
+///
+/// # Errors
+/// When it does not do what it is asked.
+pub async fn measure(peer: Peer, modules: &Path, pages: &[PageOf], form: &PageOf) -> Result<Measured> {
+    let mut seen = Vec::new();
+    let first = first(peer, modules, form).await?;
+    let chromium = Chromium::start("about:blank").await?;
+    let mut server = Server::start(peer, modules, chromium.port).await?;
+    for page in pages {
+        seen.push(one(&mut server, &chromium, page).await.with_context(|| page.page.name.to_owned())?);
+    }
+    let process = server.process.id().context("it ended")?;
+    let memory = memory::proportional(process)?.values().sum();
+    Ok(Measured { seen, first, memory })
+}
+
+/// What was done in a page, so far.
+#[derive(Default)]
+struct Acts {
+    clicks: Vec<Duration>,
+    fills: Vec<Duration>,
+    /// A click, and the snapshot that shows what it changed.
+    told: Vec<Duration>,
+    replies: Vec<usize>,
+    with_change: Vec<usize>,
+}
+
+async fn one(server: &mut Server, chromium: &Chromium, page: &PageOf) -> Result<Seen> {
+    let peer = server.peer;
+    server.call(peer.navigate(&page.url)).await?;
+    page.come_to_rest().await;
+    let (snapshot, took) = server.call(peer.snapshot()).await?;
+    let (button, field) = (page.page.button, page.page.field);
+    let mut handles = (peer.handle_of(&snapshot, button)?, peer.handle_of(&snapshot, field)?);
+    let mut acts = Acts::default();
+    for run in 0..RUNS {
+        let (reply, took) = server.call(peer.click(&handles.0)).await?;
+        let (shown, looked) = server.call(peer.snapshot()).await?;
+        acts.clicks.push(took);
+        acts.told.push(took + looked);
+        acts.replies.push(estimate_tokens(&reply));
+        acts.with_change.push(estimate_tokens(&reply) + estimate_tokens(&shown));
+        // Some number everything anew each time.
+        handles = (peer.handle_of(&shown, button)?, peer.handle_of(&shown, field)?);
+        let (reply, took) = server.call(peer.fill(&handles.1, &page.page.text.of(run))).await?;
+        let (shown, _) = server.call(peer.snapshot()).await?;
+        acts.fills.push(took);
+        acts.replies.push(estimate_tokens(&reply));
+        acts.with_change.push(estimate_tokens(&reply) + estimate_tokens(&shown));
+        handles = (peer.handle_of(&shown, button)?, peer.handle_of(&shown, field)?);
+    }
+    server.call(peer.navigate("about:blank")).await?;
+    server.call(peer.navigate(&page.url)).await?;
+    page.come_to_rest().await;
+    let (again, _) = server.call(peer.snapshot()).await?;
+    server.mark(&again).await?;
+    let connected = chromium.browser().connect().await?;
+    let watched = attach(&connected, page.page.title).await?;
+    let targets = targets(&watched).await?;
+    Ok(Seen {
+        snapshot: estimate_tokens(&snapshot),
+        whole: estimate_tokens(&snapshot),
+        look: took,
+        reply: numbers_of(&acts.replies)?.median,
+        with_change: numbers_of(&acts.with_change)?.median,
+        click: Figures::of_times(&acts.clicks)?,
+        fill: Figures::of_times(&acts.fills)?,
+        told: Figures::of_times(&acts.told)?,
+        shown: targets.clone(),
+        targets,
+    })
+}
+
+/// From the first call to a click that the page felt: the server runs already, and attaches now.
+async fn first(peer: Peer, modules: &Path, form: &PageOf) -> Result<f64> {
+    let chromium = Chromium::start(&form.url).await?;
+    // It is loaded before anybody comes.
+    drop(attach(&chromium.browser().connect().await?, form.page.title).await?);
+    let mut server = Server::start(peer, modules, chromium.port).await?;
+    let began = wall();
+    let (snapshot, _) = server.call(peer.snapshot()).await?;
+    server.call(peer.click(&peer.handle_of(&snapshot, form.page.button)?)).await?;
+    let connected = chromium.browser().connect().await?;
+    let page = attach(&connected, form.page.title).await?;
+    let felt = felt(&page, "click").await?.context("the click was felt")?;
+    Ok(felt - began)
+}
