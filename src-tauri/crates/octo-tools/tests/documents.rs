@@ -81,6 +81,7 @@ impl Desk {
         let context = ToolContext {
             browser: std::sync::Arc::new(octo_tools::NoBrowser),
             browser_leave: None,
+            skills: std::sync::Arc::new(octo_tools::NoSkills),
             session,
             call: CallId::new(),
             cwd: folder.clone(),

@@ -3,4 +3,4 @@
 /**
  * What a model call was for.
  */
-export type Purpose = "turn" | "compaction" | "warmth" | "suggestion";
+export type Purpose = "turn" | "sub_agent" | "compaction" | "warmth" | "suggestion";

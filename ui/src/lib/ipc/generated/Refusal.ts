@@ -3,4 +3,4 @@
 /**
  * Why a call is refused, whatever the mode and the rules.
  */
-export type Refusal = "wipes" | "device" | "fork_bomb" | "ends_octo" | "octo_own" | "ruled" | "hook" | "address";
+export type Refusal = "wipes" | "device" | "fork_bomb" | "ends_octo" | "octo_own" | "ruled" | "hook" | "address" | "sub_agent";

@@ -2,6 +2,7 @@
 import type { BackgroundCommand } from "./BackgroundCommand";
 import type { BudgetStop } from "./BudgetStop";
 import type { Draft } from "./Draft";
+import type { ForkOrigin } from "./ForkOrigin";
 import type { Note } from "./Note";
 import type { Question } from "./Question";
 import type { Queued } from "./Queued";
@@ -81,4 +82,8 @@ suggestion: Suggestion | null,
 /**
  * Set while the turn waits because a budget is used up.
  */
-budget: BudgetStop | null, };
+budget: BudgetStop | null, 
+/**
+ * What it is a part of, for a sub-agent.
+ */
+fork?: ForkOrigin, };

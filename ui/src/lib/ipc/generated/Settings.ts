@@ -8,6 +8,7 @@ import type { ModelId } from "./ModelId";
 import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
 import type { SearchProviders } from "./SearchProviders";
+import type { SubAgentLimit } from "./SubAgentLimit";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
 import type { TrashLimits } from "./TrashLimits";
@@ -85,6 +86,10 @@ trash: TrashLimits,
  * The browser the agent works in.
  */
 browser: BrowserChoice, 
+/**
+ * How many sub-agents may work at once.
+ */
+sub_agents: SubAgentLimit, 
 /**
  * Whether the first-run screen was completed or skipped.
  */

@@ -6,6 +6,7 @@ import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
 import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
+import type { SubAgentLimit } from "./SubAgentLimit";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
 import type { TrashLimits } from "./TrashLimits";
@@ -62,6 +63,10 @@ proxy?: ProxyChoice,
  * See [`Settings::trash`].
  */
 trash?: TrashLimits, 
+/**
+ * See [`Settings::sub_agents`].
+ */
+sub_agents?: SubAgentLimit, 
 /**
  * See [`Settings::welcomed`].
  */

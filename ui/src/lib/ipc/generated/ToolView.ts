@@ -6,6 +6,8 @@ import type { DiffView } from "./DiffView";
 import type { FileMatches } from "./FileMatches";
 import type { Refusal } from "./Refusal";
 import type { SearchProviderKind } from "./SearchProviderKind";
+import type { SkillView } from "./SkillView";
+import type { SubAgentView } from "./SubAgentView";
 import type { Todo } from "./Todo";
 import type { WebPageView } from "./WebPageView";
 import type { WebResult } from "./WebResult";
@@ -117,7 +119,7 @@ provider: SearchProviderKind | null,
 /**
  * What was found, best first.
  */
-results: Array<WebResult>, } | { "type": "web_page" } & WebPageView | { "type": "browser" } & BrowserView | { "type": "refused", 
+results: Array<WebResult>, } | { "type": "web_page" } & WebPageView | { "type": "browser" } & BrowserView | { "type": "skill" } & SkillView | { "type": "sub_agent" } & SubAgentView | { "type": "refused", 
 /**
  * What it would have been: a command line, a path.
  */
