@@ -21,6 +21,7 @@ pub(crate) struct Arguments {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, and it is read once")]
 pub(crate) enum Command {
     /// Run one turn and print its answer.
     Exec(ExecArguments),

@@ -3,17 +3,54 @@
 //! What the actor keeps is paired already; this pass makes sure that nothing else is ever sent, whatever
 //! an older version, a crash or an import left in the store. It looks at a message and the one behind it
 //! only, so what it makes of a prefix never depends on what comes later.
+//!
+//! A call the person made (a skill by its slash) is kept as a call, and sent as a notice: a provider may insist that a
+//! call of the model's begins with what it thought, and of this one it thought nothing.
 
-use octo_protocol::{Block, CallStatus, Message, MessageId, Meta, Origin, Role, ToolCall, ToolResult};
+use octo_protocol::{
+    Block, CallStatus, Message, MessageId, Meta, NoticeKind, Origin, Role, ToolCall, ToolResult,
+};
 use std::borrow::Cow;
 
 /// What stands for a result that was never stored. Part of what is sent: never change the words.
 const MISSING: &str =
     "No result was kept for this call: it may or may not have run. Check before you rely on it.";
 
+/// What is said of a skill the person invoked. Part of what is sent: never change the words.
+const INVOKED: &str = "The person invoked a skill with these words; what it gave follows. Do not invoke it again for them.";
+
 /// The conversation with every call paired. Borrowed when nothing had to be mended.
 pub(crate) fn paired(messages: &[Message]) -> Cow<'_, [Message]> {
-    if is_paired(messages) { Cow::Borrowed(messages) } else { Cow::Owned(mend(messages)) }
+    let mended = if is_paired(messages) { Cow::Borrowed(messages) } else { Cow::Owned(mend(messages)) };
+    if mended.iter().any(is_of_the_person) { Cow::Owned(told(mended.into_owned())) } else { mended }
+}
+
+/// Whether a message holds calls the person made.
+fn is_of_the_person(message: &Message) -> bool {
+    message.role == Role::Assistant && message.meta.origin == Origin::Octo && message.calls().next().is_some()
+}
+
+/// The person's own calls as notices of what they gave.
+fn told(messages: Vec<Message>) -> Vec<Message> {
+    let mut told: Vec<Message> = Vec::with_capacity(messages.len());
+    let mut called: Vec<ToolCall> = Vec::new();
+    for mut message in messages {
+        if is_of_the_person(&message) {
+            called = message.calls().cloned().collect();
+            continue;
+        }
+        let asked = std::mem::take(&mut called);
+        for block in &mut message.blocks {
+            if let Block::ToolResult(result) = block
+                && let Some(call) = asked.iter().find(|call| call.id == result.call)
+            {
+                let text = format!("{INVOKED}\n{}\n\n{}", call.arguments, result.text);
+                *block = Block::Notice { kind: NoticeKind::Skill, text };
+            }
+        }
+        told.push(message);
+    }
+    told
 }
 
 fn is_paired(messages: &[Message]) -> bool {

@@ -106,6 +106,7 @@ pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
         NoticeKind::Interrupted => "interrupted",
         NoticeKind::Loop => "loop",
         NoticeKind::Compaction => "compaction",
+        NoticeKind::Skill => "skill",
         NoticeKind::NewSkills => "new-skills",
         NoticeKind::Fork => "fork",
     };

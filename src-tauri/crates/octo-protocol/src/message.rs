@@ -181,6 +181,8 @@ pub enum NoticeKind {
     Loop,
     /// What was said so far is to be summed up.
     Compaction,
+    /// A skill the person invoked, and what it gave: how their own calls are sent.
+    Skill,
     /// Skills that came while the session ran.
     NewSkills,
     /// From here on a sub-agent works on a part of the task, and by what instructions.

@@ -634,6 +634,7 @@ function emptyState(info: SessionInfo): SessionState {
     compacting: false,
     suggestion: null,
     budget: null,
+    fork: null,
     stopping: false,
     trouble: null,
     page: null,

@@ -77,7 +77,7 @@ struct Trace {
     tools: u64,
     system: u64,
     messages: Vec<u64>,
-    /// What a sub-agent was told when it began; none in a conversation that is none's.
+    /// The message with which a sub-agent began; none in a conversation that is none's.
     fork: Option<u64>,
     /// The messages whose end the cache holds.
     covered: usize,
@@ -139,11 +139,11 @@ impl Trace {
                 covered = index + 1;
             }
         }
+        let messages: Vec<u64> = messages.iter().map(Hasher::finish).collect();
         let told = segments.all.iter().rfind(|segment| segment.text.contains(FORKED));
-        let fork = told.map(|segment| {
-            let mut hasher = DefaultHasher::new();
-            segment.text.hash(&mut hasher);
-            hasher.finish()
+        let fork = told.and_then(|segment| match segment.section {
+            Section::Message(index) => messages.get(index).copied(),
+            Section::Tools | Section::System => None,
         });
         Self {
             fork,
@@ -155,7 +155,7 @@ impl Trace {
             manner: segments.manner.clone(),
             tools: hash_of(&|section| section == Section::Tools),
             system: hash_of(&|section| section == Section::System),
-            messages: messages.iter().map(Hasher::finish).collect(),
+            messages,
             covered,
             left,
             expires: match policy.lives.origin {

@@ -158,7 +158,29 @@ fn with_skills_there_are_sixteen_tools_in_their_order() {
     }
     let definitions = tools.definitions();
     let definition = definitions.iter().find(|tool| tool.name == "invoke_skill").unwrap();
-    insta::assert_snapshot!(serde_json::to_string_pretty(definition).unwrap(), @"");
+    insta::assert_snapshot!(serde_json::to_string_pretty(definition).unwrap(), @r#"
+    {
+      "name": "invoke_skill",
+      "description": "Invokes a skill. It gives instructions to follow, or works in a sub-agent and gives back a summary. Several calls in one message work side by side.",
+      "parameters": {
+        "type": "object",
+        "properties": {
+          "skill_name": {
+            "type": "string",
+            "description": "Its name."
+          },
+          "task": {
+            "type": "string",
+            "description": "What it is to do, with all it must know."
+          }
+        },
+        "required": [
+          "skill_name",
+          "task"
+        ]
+      }
+    }
+    "#);
     let bytes = serde_json::to_string(definition).unwrap().len();
     assert!((60 * 4..=110 * 4).contains(&bytes), "{bytes} bytes");
     let all = serde_json::to_string(&*definitions).unwrap().len();
