@@ -17,7 +17,8 @@ const MISSING: &str =
     "No result was kept for this call: it may or may not have run. Check before you rely on it.";
 
 /// What is said of a skill the person invoked. Part of what is sent: never change the words.
-const INVOKED: &str = "The person invoked a skill with these words; what it gave follows. Do not invoke it again for them.";
+const INVOKED: &str =
+    "The person invoked a skill with these words; what it gave follows. Do not invoke it again for them.";
 
 /// The conversation with every call paired. Borrowed when nothing had to be mended.
 pub(crate) fn paired(messages: &[Message]) -> Cow<'_, [Message]> {
@@ -142,7 +143,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn message(role: Role, blocks: Vec<Block>) -> Message {
-        let meta = Meta { origin: Origin::Octo, at: 0, model: None, usage: None, end: None };
+        let origin = if role == Role::Assistant { Origin::Model } else { Origin::Octo };
+        let meta = Meta { origin, at: 0, model: None, usage: None, end: None };
         Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
     }
 
@@ -175,6 +177,31 @@ mod tests {
             message(Role::User, vec![text("and?")]),
         ];
         assert!(matches!(paired(&messages), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_call_of_the_persons_is_sent_as_a_notice_of_what_it_gave() {
+        let [theirs, its] = [CallId::new(), CallId::new()];
+        let mut asked = message(Role::Assistant, vec![call(theirs)]);
+        asked.meta.origin = Origin::Octo;
+        let mut messages = vec![
+            message(Role::User, vec![text("/grep x")]),
+            asked,
+            message(Role::User, vec![result(theirs)]),
+            message(Role::Assistant, vec![call(its)]),
+            message(Role::User, vec![result(its)]),
+        ];
+        let whole = paired(&messages).into_owned();
+        let roles: Vec<Role> = whole.iter().map(|message| message.role).collect();
+        assert_eq!(roles, [Role::User, Role::User, Role::Assistant, Role::User]);
+        let [Block::Notice { kind: NoticeKind::Skill, text }] = whole[1].blocks.as_slice() else {
+            panic!("a notice, and nothing else: {:?}", whole[1].blocks)
+        };
+        assert!(text.starts_with(INVOKED) && text.ends_with("{}\n\nok"), "{text}");
+        assert_eq!(whole[3].blocks, messages[4].blocks, "a call of the model's stays a call");
+        // What comes later changes nothing of it.
+        messages.truncate(3);
+        assert_eq!(paired(&messages).into_owned(), whole[..2]);
     }
 
     #[test]
