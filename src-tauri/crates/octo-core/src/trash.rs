@@ -69,20 +69,24 @@ impl HomeTrash {
     ///
     /// # Errors
     /// Nothing was changed then.
-    pub(crate) async fn throw_away(&self, path: PathBuf, removal: Removal) -> Result<(), ApiError> {
+    pub(crate) async fn throw_away(&self, path: PathBuf, removal: Removal) -> Result<TrashId, ApiError> {
         let files = self.files.clone();
-        blocking(move || {
+        let id = blocking(move || {
             files
                 .take(&path, &removal)
-                .map(|_| ())
+                .map(|slip| slip.id)
                 .map_err(|error| ApiError::new("trash.not_deleted").arg("path", path.display()).detail(error))
         })
         .await?;
-        self.take_in(Sweep::New).await
+        self.take_in(Sweep::New).await?;
+        Ok(id)
     }
 
     /// What a file of this path is to the person.
     fn kind_of(&self, path: &Path) -> TrashKind {
+        if path.parent().is_some_and(|folder| folder.ends_with(".octo/skills")) {
+            return TrashKind::Skill;
+        }
         let home = octo_workspace::real(&self.home).unwrap_or_else(|_| self.home.clone());
         let Ok(inside) = path.strip_prefix(home) else { return TrashKind::File };
         let depth = inside.components().count();

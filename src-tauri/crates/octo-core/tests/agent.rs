@@ -23,8 +23,11 @@ mod agent {
     #[cfg(unix)]
     mod lasting;
     mod ledger;
+    mod library;
+    mod memories;
     mod models;
     mod permission;
+    mod prefix;
     mod restart;
     mod rig;
     mod rules;

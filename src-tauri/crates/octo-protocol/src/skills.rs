@@ -166,6 +166,9 @@ pub struct SkillSheet {
     pub card: SkillCard,
     /// Its `SKILL.md`.
     pub text: String,
+    /// What stands for all its files as they are shown, given back when it is accepted; none where there is nothing to
+    /// accept, or more than can be checked.
+    pub seen: Option<String>,
     /// Its other files, by path, at most 200.
     pub files: Vec<SkillFile>,
     /// The tools its author wants it to use, by Octo's names.

@@ -158,7 +158,10 @@ describe("a skill", () => {
     expect(get(testids.skillSource).textContent).toContain("name: deploy-preview");
     get(testids.skillAccept).click();
     await until(() => expect(all(testids.skillWaits)).toHaveLength(0));
-    expect(last("accept_skill")).toMatchObject({ skill: { name: "deploy-preview", origin: "project" } });
+    expect(last("accept_skill")).toMatchObject({
+      skill: { name: "deploy-preview", origin: "project" },
+      seen: expect.stringContaining("scripts/push.sh") as string,
+    });
     expect(get(testids.skillOn, row("deploy-preview"))).toHaveProperty("disabled", false);
   });
 
@@ -187,7 +190,7 @@ describe("a skill", () => {
     await until(() => expect((get(testids.skillText) as HTMLTextAreaElement).value).toContain("Say thanks"));
     get(testids.skillSave).click();
     await until(() => expect(all(testids.skillVersion)).toHaveLength(2));
-    expect(last("save_skill")).toMatchObject({ text: `${text}6. Say thanks.\n` });
+    expect(last("save_skill")).toMatchObject({ from: text, text: `${text}6. Say thanks.\n` });
     expect(toast()).toContain("the version before is kept");
     expect(edits.size).toBe(0);
   });

@@ -132,17 +132,17 @@ export class Skillbook {
     });
   }
 
-  /** Accepts a skill that came with a folder, as it is. */
-  async accept(skill: SkillRef): Promise<void> {
-    await this.#do(() => call("skills", "accept_skill", { skill }), "skills.accepted", skill.name);
+  /** Accepts a skill that came with a folder, as it was seen. */
+  async accept(skill: SkillRef, seen: string): Promise<void> {
+    await this.#do(() => call("skills", "accept_skill", { skill, seen }), "skills.accepted", skill.name);
     await this.refresh();
   }
 
-  /** Writes a SKILL.md; whether that could be done. */
-  async save(skill: SkillRef, text: string): Promise<boolean> {
+  /** Writes a SKILL.md that says `from`; whether that could be done. */
+  async save(skill: SkillRef, from: string, text: string): Promise<boolean> {
     const saved = await this.#do(
       async () => {
-        const value = await call("skills", "save_skill", { skill, text });
+        const value = await call("skills", "save_skill", { skill, from, text });
         edits.delete(editKey(skill));
         // Its name may be another one now.
         this.look = { type: "skill", skill: value.card.skill };

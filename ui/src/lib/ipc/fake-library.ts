@@ -366,11 +366,13 @@ export class FakeLibrary {
       }
       case "accept_skill": {
         const known = this.#skill(call.skill);
+        if (call.seen !== seenOf(known)) throw failure("skills.changed", { name: call.skill.name });
         known.card = { ...known.card, trust: "trusted", on: "on", automatic: "on" };
         return (this.#note(), {});
       }
       case "save_skill": {
         const known = this.#skill(call.skill);
+        if (call.from !== known.text) throw failure("skills.edited", { name: call.skill.name });
         this.#write(known, call.text);
         this.#note();
         return sheetOf(known);
@@ -475,10 +477,17 @@ export class FakeLibrary {
   }
 }
 
-function sheetOf({ card, text, files, tools, license, compatibility, versions }: Kept): SkillSheet {
+/** What stands for a skill's files. */
+function seenOf({ card, text, files }: Kept): string | null {
+  return card.skill.project === null ? null : `${text}\n${files.map(({ path, size }) => `${path} ${size}`).join("\n")}`;
+}
+
+function sheetOf(known: Kept): SkillSheet {
+  const { card, text, files, tools, license, compatibility, versions } = known;
   return {
     card,
     text,
+    seen: seenOf(known),
     files: [...files],
     tools: [...tools],
     license,

@@ -11,9 +11,10 @@ use crate::trash::HomeTrash;
 use octo_protocol::{
     ApiError, OfferedSkill, RemovedBy, SkillOffer, SkillOrigin, SkillsInstalled, SuggestionId,
 };
-use octo_skills::{Candidate, InstallSource, OnConflict, inspect, install};
-use octo_workspace::Removal;
+use octo_skills::{Candidate, InstallError, InstallSource, OnConflict, inspect, install};
+use octo_workspace::{IfTaken, Removal};
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -105,29 +106,71 @@ impl Library {
         if chosen.is_empty() {
             return Err(ApiError::new("skills.nothing_chosen"));
         }
-        let into = self.own_skills();
         let mut installed = Vec::new();
         for candidate in chosen {
-            let place = into.clone();
             let on_conflict =
                 if replace.contains(&candidate.name) { OnConflict::Replace } else { OnConflict::Refuse };
-            let done = blocking(move || {
-                install(&candidate, &place, on_conflict).map_err(|error| ApiError::from(&error))
-            })
-            .await;
+            let done = self.install_one(candidate, on_conflict, trash).await;
             // What was installed before it is there.
             self.changed();
-            let done = done?;
-            installed.push(done.name);
-            if let Some(replaced) = done.replaced {
-                let removal = Removal { who: RemovedBy::Person, session: None, project: None, command: None };
-                trash.throw_away(replaced.clone(), removal).await?;
-                // The folder around it was made for it alone.
-                let around = replaced.parent().map(Path::to_owned);
-                blocking(move || Ok(around.map(std::fs::remove_dir))).await?;
-            }
+            installed.push(done?);
         }
         Ok(SkillsInstalled { names: installed })
+    }
+
+    async fn install_one(
+        &self,
+        candidate: Candidate,
+        on_conflict: OnConflict,
+        trash: &HomeTrash,
+    ) -> Result<String, ApiError> {
+        if candidate.error.is_some() {
+            return Err(ApiError::from(&InstallError::Broken(candidate.name)));
+        }
+        let present = self.present(&candidate.name).await?;
+        if !present.is_empty() && on_conflict != OnConflict::Replace {
+            return Err(ApiError::from(&InstallError::Exists(candidate.name)));
+        }
+        // Into the trash from where it is, so that the trash can bring it back there.
+        let mut removed = Vec::new();
+        for folder in present {
+            let removal = Removal { who: RemovedBy::Person, session: None, project: None, command: None };
+            removed.push((trash.throw_away(folder.clone(), removal).await?, folder));
+        }
+        let into = self.own_skills();
+        let done = blocking(move || {
+            install(&candidate, &into, OnConflict::Refuse).map_err(|error| ApiError::from(&error))
+        })
+        .await;
+        if done.is_err() {
+            for (id, folder) in removed {
+                match trash.put_back(id, folder, IfTaken::Refuse).await {
+                    Ok(Ok(_)) => {}
+                    Ok(Err(error)) => tracing::warn!(%id, %error, "a skill that was to be replaced stays in the trash"),
+                    Err(error) => tracing::warn!(%id, %error, "a skill that came back is still listed in the trash"),
+                }
+            }
+        }
+        done.map(|done| done.name)
+    }
+
+    /// Where the person has a skill of that name: in the folder of that name, or in one that is called otherwise.
+    async fn present(&self, name: &str) -> Result<BTreeSet<PathBuf>, ApiError> {
+        let shelf = self.shelf(None).await?;
+        let all = shelf.catalogue.skills().iter().chain(shelf.catalogue.shadowed());
+        let own = all.filter(|skill| skill.source == SkillOrigin::User && skill.name == name);
+        let mut present: BTreeSet<PathBuf> = own.map(|skill| skill.folder.clone()).collect();
+        let own = self.own_skills();
+        let own = octo_workspace::real(&own).unwrap_or(own);
+        let place = own.join(name);
+        blocking(move || {
+            if place.symlink_metadata().is_ok() {
+                // A link in that place is meant itself, not what it leads to.
+                present.insert(place);
+            }
+            Ok(present)
+        })
+        .await
     }
 
     fn own_skills(&self) -> PathBuf {

@@ -40,6 +40,8 @@ impl Library {
             let count = u32::try_from(versions.len()).unwrap_or(u32::MAX);
             Ok(SkillSheet {
                 card: shelf.card(skill, count),
+                // What stands for the files is older than what is shown of them: what changed in between is refused.
+                seen: skill.fingerprint.as_ref().map(Fingerprint::to_hex),
                 text: text_of(skill)?,
                 files: files_of(skill, &shelf),
                 tools: tools(&skill.fields),
@@ -71,35 +73,52 @@ impl Library {
         Ok(())
     }
 
-    /// The person accepts a skill as it is now.
-    pub(crate) async fn accept(&self, wanted: SkillRef) -> Result<(), ApiError> {
+    /// The person accepts a skill as they saw it.
+    pub(crate) async fn accept(&self, wanted: SkillRef, seen: &str) -> Result<(), ApiError> {
         let shelf = self.shelf_of(&wanted).await?;
         let skill = shelf.find(&wanted)?;
         if skill.trust == Trust::Trusted {
             return Ok(());
         }
-        let print = skill.fingerprint.as_ref().map(Fingerprint::to_hex);
-        let Some(print) = print else {
-            return Err(ApiError::new("skills.too_large").arg("name", &wanted.name));
-        };
+        let print = print_of(skill)?;
+        if print != seen {
+            return Err(ApiError::new("skills.changed").arg("name", &wanted.name));
+        }
+        self.trust(wanted, print).await
+    }
+
+    async fn trust(&self, wanted: SkillRef, print: String) -> Result<(), ApiError> {
         let written = self.0.store.write(move |tx| tx.accept_skill(&wanted, &print)).await;
         written.map_err(ApiError::from)?;
         self.changed();
         Ok(())
     }
 
-    /// Writes a skill's `SKILL.md`, and keeps what it was.
-    pub(crate) async fn save(&self, wanted: SkillRef, text: String) -> Result<SkillSheet, ApiError> {
+    /// Writes a skill's `SKILL.md` that says `from`, and keeps what it was.
+    pub(crate) async fn save(
+        &self,
+        wanted: SkillRef,
+        from: &str,
+        text: String,
+    ) -> Result<SkillSheet, ApiError> {
         let shelf = self.shelf_of(&wanted).await?;
         let skill = shelf.find(&wanted)?;
         if !skill.source.is_writable() {
             return Err(ApiError::new("skills.not_yours").arg("name", &wanted.name));
         }
+        let edited = skill.clone();
+        if blocking(move || text_of(&edited)).await? != from {
+            return Err(ApiError::new("skills.edited").arg("name", &wanted.name));
+        }
         let was_accepted = skill.trust == Trust::Trusted;
         self.put(wanted.clone(), skill.folder.clone(), text).await?;
         // What the person writes they have seen.
         if was_accepted && skill.source.is_of_a_folder() {
-            self.accept(wanted.clone()).await?;
+            let shelf = self.shelf_of(&wanted).await?;
+            // Its name may be another one now; it is then another skill, and looked at first.
+            if let Ok(skill) = shelf.find(&wanted) {
+                self.trust(wanted.clone(), print_of(skill)?).await?;
+            }
         }
         self.changed();
         self.sheet(wanted).await
@@ -170,6 +189,12 @@ impl Library {
         })
         .await
     }
+}
+
+/// What stands for all files of a skill.
+fn print_of(skill: &Skill) -> Result<String, ApiError> {
+    let print = skill.fingerprint.as_ref().map(Fingerprint::to_hex);
+    print.ok_or_else(|| ApiError::new("skills.too_large").arg("name", &skill.name))
 }
 
 /// A skill's `SKILL.md` as it is on the disk.

@@ -17,10 +17,10 @@ impl Octo {
                 json(Done {})
             }
             SkillRequest::AcceptSkill(call) => {
-                library.accept(call.skill).await?;
+                library.accept(call.skill, &call.seen).await?;
                 json(Done {})
             }
-            SkillRequest::SaveSkill(call) => json(library.save(call.skill, call.text).await?),
+            SkillRequest::SaveSkill(call) => json(library.save(call.skill, &call.from, call.text).await?),
             SkillRequest::GetSkillVersion(call) => json(library.version(call.skill, call.number).await?),
             SkillRequest::DeleteSkill(call) => {
                 library.delete(call.skill, trash).await?;

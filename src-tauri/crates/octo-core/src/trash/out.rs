@@ -51,7 +51,7 @@ impl HomeTrash {
     }
 
     /// Puts a file back and takes its entry away; what was replaced gets one.
-    pub(super) async fn put_back(
+    pub(crate) async fn put_back(
         &self,
         id: TrashId,
         to: PathBuf,

@@ -30,15 +30,21 @@ super::domain! {
             /// Whether the agent may start it by itself; none to leave it.
             automatic: Option<Switch>,
         } -> Done;
-        /// The person looked at a skill that came with a folder and accepts it as it is.
+        /// The person looked at a skill that came with a folder and accepts it as they saw it. Refused where it is
+        /// another one since.
         AcceptSkill {
             /// Which.
             skill: SkillRef,
+            /// What they saw (see [`SkillSheet::seen`]).
+            seen: String,
         } -> Done;
-        /// Write a skill's `SKILL.md`. The version before is kept.
+        /// Write a skill's `SKILL.md`. The version before is kept. Refused where it says something else than what was
+        /// edited.
         SaveSkill {
             /// Which; it must be one Octo may write.
             skill: SkillRef,
+            /// The text that was edited (see [`SkillSheet::text`]).
+            from: String,
             /// The new text.
             text: String,
         } -> SkillSheet;
