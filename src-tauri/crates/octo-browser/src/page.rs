@@ -8,6 +8,7 @@ mod listen;
 mod liveness;
 mod navigate;
 mod picture;
+mod steady;
 mod window;
 
 pub use dialog::{Answer, Dialog, DialogKind};

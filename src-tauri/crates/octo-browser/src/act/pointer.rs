@@ -99,13 +99,6 @@ impl Page {
         }
     }
 
-    pub(super) async fn click_at(&self, at: (f64, f64), audience: Audience) -> Result<Way, ActError> {
-        self.point_out(audience, at, None);
-        self.move_to(self.session(), at).await?;
-        self.press_at(self.session(), at, 1).await?;
-        Ok(Way::Input)
-    }
-
     pub(super) async fn hover(&self, place: &Place, audience: Audience) -> Result<Way, ActError> {
         let at = self.pressable(place).await?;
         self.point_out(audience, at.on_page, Some((at.spot, at.shift)));
@@ -135,7 +128,7 @@ impl Page {
         Ok(again)
     }
 
-    async fn press_at(&self, on: &SessionId, at: (f64, f64), times: i64) -> Result<(), PageError> {
+    pub(super) async fn press_at(&self, on: &SessionId, at: (f64, f64), times: i64) -> Result<(), PageError> {
         for time in 1..=times {
             let held = Held::press(self, on, at, time).await?;
             held.release(at, time).await?;

@@ -52,7 +52,7 @@ pub(super) async fn ready(
     let effects = tokio::select! {
         biased;
         () = context.cancel.cancelled() => return Err(ToolError::new(super::texts::STOPPED)),
-        weighed = effects.weighed(&*context.browser) => weighed?,
+        weighed = effects.weighed(&*context.browser, &permission::standing(ground)) => weighed?,
     };
     let decided = permission::decide_beside(ground, &effects).await;
     if let Some(entry) = decided.logged(&effects, context.session, now()) {
