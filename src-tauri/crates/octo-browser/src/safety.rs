@@ -30,7 +30,7 @@ mod visible;
 mod words;
 
 pub use address::{Address, Forbidden};
-pub use block::{PageBlock, PageText, Said, block};
+pub use block::{PageBlock, PageText, Said, block, disarm, shown_in};
 pub use field::{Editing, Element, Field, Form, InForm, Sensitive};
 pub use grants::{
     Grants, Kept, Lifetime, NoEntry, Pass, PlaceKind, Scope, SiteQuestion, Step, TabNumber, Verdict,
@@ -42,4 +42,5 @@ pub use redact::Redactor;
 pub use secret::{BoundSecret, Piece, Release, SecretFault, SecretName, SecretTarget, pieces};
 pub use sink::{Act, Action, Dialog, Judgement, Keys, Sink, SinkQuestion, Target, judge};
 pub use site::{NoSite, Origin, Scheme, Site};
+pub(crate) use visible::is_invisible;
 pub use words::Deed;

@@ -324,7 +324,8 @@ impl BrowserLeave {
     /// Whether what is weighed now is at the place this is for, whatever it sets off there.
     pub fn is_at(&self, now: &Weight) -> bool {
         let site = |weight: &Weight| weight.place.as_ref().map(|place| place.site.clone());
-        site(&self.weight) == site(now) && !matches!(now.place, Some(Place { entry: Entry::Never { .. }, .. }))
+        site(&self.weight) == site(now)
+            && !matches!(now.place, Some(Place { entry: Entry::Never { .. }, .. }))
     }
 }
 
@@ -368,7 +369,10 @@ mod tests {
         let unseen = Weight { looked: Looked::PlaceOnly, ..weight("", "https://a.example", &[]) };
         let granted = leave(&unseen);
         assert!(granted.covers(&weight("7", "https://a.example", &[])), "nothing is asked about it");
-        assert!(!granted.covers(&weight("7", "https://a.example", &[PageRisk::Pays])), "it was not asked about");
+        assert!(
+            !granted.covers(&weight("7", "https://a.example", &[PageRisk::Pays])),
+            "it was not asked about"
+        );
         assert!(!granted.covers(&weight("7", "https://b.example", &[])), "another site");
         assert!(BrowserLeave::none().covers(&Weight::default()));
         assert!(!BrowserLeave::none().covers(&weight("7", "https://a.example", &[])));

@@ -19,6 +19,8 @@ pub struct Snapshot {
     pub(super) lines: Lines,
     pub(super) nodes: Vec<Node>,
     pub(super) seen: Vec<bool>,
+    /// The origins of its frames.
+    origins: Vec<String>,
     /// What fields that can be seen ask for, with the frame each is in.
     asks_for: Vec<(String, Sensitive)>,
     /// The refs by (frame, backend node id).
@@ -65,6 +67,7 @@ impl Snapshot {
             lines,
             nodes,
             seen: marks.seen,
+            origins: captured.frames.iter().map(|frame| frame.origin.clone()).collect(),
             asks_for,
             numbers,
         }
@@ -73,6 +76,24 @@ impl Snapshot {
     /// How many targets have a ref.
     pub fn targets(&self) -> usize {
         self.lines.targets.len()
+    }
+
+    /// All that is written on the page, by the origin of the frame it is in: what can be read of the snapshot, in
+    /// whatever part. Names and values stand behind the text.
+    pub fn texts(&self) -> Vec<(&str, String)> {
+        let mut texts: Vec<(&str, String)> =
+            self.origins.iter().map(|origin| (origin.as_str(), String::new())).collect();
+        let is_text = |node: &&Node| node.part == Part::Text;
+        let written =
+            self.nodes.iter().filter(is_text).chain(self.nodes.iter().filter(|node| !is_text(node)));
+        for node in written {
+            let Some((_, text)) = texts.get_mut(node.frame as usize) else { continue };
+            for said in [&node.name, &node.value].into_iter().filter(|said| !said.is_empty()) {
+                text.push_str(said);
+                text.push('\n');
+            }
+        }
+        texts
     }
 
     /// What the page's fields ask for that must not get away, with the frame each is in: in frames of other sites and

@@ -34,7 +34,11 @@ pub(super) fn decide(ground: &Ground, effect: &BrowserEffect, files: Option<Deci
         Entry::Open if changes => by_mode(),
         Entry::Open => Decision::Run(Basis::Policy),
         Entry::Asks | Entry::AsksEachTask if is_granted(ground, place) || ground.mode == Mode::Autonomous => {
-            if changes { by_mode() } else { Decision::Run(Basis::Person) }
+            if changes {
+                by_mode()
+            } else {
+                Decision::Run(Basis::Person)
+            }
         }
         Entry::Asks => {
             let rule = Some(Rule::Site { site: site.clone() });

@@ -37,7 +37,7 @@ function(wanted) {
     const named = (it) => (get(it, 'aria-labelledby') || '').split(/\s+/).filter(Boolean).slice(0, 8)
         .map((id) => { const root = it.getRootNode(); const by = root.getElementById ? root.getElementById(id) : null; return by ? by.textContent : ''; });
     const words = (it) => [get(it, 'aria-label'), ...named(it), get(it, 'title'), get(it, 'alt'), pressed(it) ? it.value : '',
-        is(it, 'input,select,textarea') && !pressed(it) ? '' : shown(it),
+        is(it, 'html,body') || is(it, 'input,select,textarea') && !pressed(it) ? '' : shown(it),
         ...[...it.querySelectorAll('img[alt],[aria-label],[title]')].filter((in_it) => near(in_it, control + ',' + widget) === null || near(in_it, control + ',' + widget) === it)
             .slice(0, 8).map((in_it) => get(in_it, 'alt') || get(in_it, 'aria-label') || get(in_it, 'title')),
         ...[...it.querySelectorAll('svg title')].slice(0, 4).map((in_it) => in_it.textContent)].map(text).filter(Boolean);

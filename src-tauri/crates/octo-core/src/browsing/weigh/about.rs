@@ -23,6 +23,15 @@ pub(super) struct About<'a> {
     pub tab: TabNumber,
 }
 
+/// What becomes of what a field holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writing {
+    /// It stays, and the text comes behind it.
+    Added,
+    /// The text takes its place.
+    InPlace,
+}
+
 /// An element that was found, and what is known of it.
 pub(super) type Known = (Place, Option<Facts>);
 
@@ -122,11 +131,11 @@ impl About<'_> {
             }
             PageAct::Hover(target) => self.on(work, *target, &[Action::Hover], found).await,
             PageAct::Select(target, values) => self.choose(work, *target, values, found).await,
-            PageAct::Type(target, text) | PageAct::Fill(target, text) => {
-                let is_fill = matches!(act, PageAct::Fill(..));
-                self.write(work, *target, text, is_fill, found).await
+            PageAct::Type(target, text) => self.write(work, *target, text, Writing::Added, found).await,
+            PageAct::Fill(target, text) => self.write(work, *target, text, Writing::InPlace, found).await,
+            PageAct::Press(Some(target), key) => {
+                self.on(work, *target, &[Action::Press { key }], found).await
             }
-            PageAct::Press(Some(target), key) => self.on(work, *target, &[Action::Press { key }], found).await,
             PageAct::Press(None, key) => self.press(work, key, found).await,
             PageAct::Upload(target, files) => {
                 let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -173,6 +182,23 @@ impl About<'_> {
         Ok(())
     }
 
+    /// A download is a press on what offers it, and whatever else a press does there.
+    pub(super) async fn download(
+        &self,
+        work: &mut Work,
+        target: u32,
+        found: &mut Found,
+    ) -> Result<(), ToolError> {
+        let (place, facts) = self.element(work, target, found, &[]).await?;
+        let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        let name = facts.as_ref().and_then(|facts| facts.element.download.as_deref()).unwrap_or_default();
+        for action in [Action::Click, Action::Download { name }] {
+            self.judged(&mut found.weight, work, about, action);
+        }
+        found.element = Some(place);
+        Ok(())
+    }
+
     async fn choose(
         &self,
         work: &mut Work,
@@ -193,12 +219,11 @@ impl About<'_> {
         work: &mut Work,
         target: u32,
         text: &str,
-        is_fill: bool,
+        writing: Writing,
         found: &mut Found,
     ) -> Result<(), ToolError> {
-        let holds_secret = safety::pieces(text).map_or(true, |pieces| {
-            pieces.iter().any(|piece| matches!(piece, safety::Piece::Secret(_)))
-        });
+        let holds_secret = safety::pieces(text)
+            .map_or(true, |pieces| pieces.iter().any(|piece| matches!(piece, safety::Piece::Secret(_))));
         if holds_secret {
             return Err(ToolError::new(
                 "No secrets are set up to be typed by name. Ask the person to type it themselves: they can take the page over.",
@@ -207,11 +232,14 @@ impl About<'_> {
         let (place, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
         let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         // A list is filled by choosing.
-        if is_fill && let Some(facts) = facts.as_ref().filter(|facts| facts.element.tag == "select") {
+        if writing == Writing::InPlace
+            && let Some(facts) = facts.as_ref().filter(|facts| facts.element.tag == "select")
+        {
             self.judged(&mut found.weight, work, about, Action::Select { options: &facts.options });
         }
         // With what is written there already: a text that comes in pieces is one text.
-        let whole = match facts.as_ref().filter(|facts| !is_fill && !facts.holds.is_empty()) {
+        let whole = match facts.as_ref().filter(|facts| writing == Writing::Added && !facts.holds.is_empty())
+        {
             Some(facts) => format!("{} {text}", facts.holds),
             None => text.to_owned(),
         };
@@ -235,16 +263,20 @@ impl About<'_> {
         let about = (&Origin::read(&self.page.origin()), facts.as_ref().map(|facts| (&place, facts)));
         self.judged(&mut found.weight, work, about, Action::Press { key });
         found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
-        found.weight.target = facts.as_ref().map(|facts| named_by_page(&facts.element));
-        found.element = Some(place);
+        // Where nothing has the focus, the body has it: that is nothing to be shown.
+        let shown = facts.as_ref().filter(|facts| !matches!(facts.element.tag.as_str(), "body" | "html"));
+        if let Some(facts) = shown {
+            found.weight.target = Some(named_by_page(&facts.element));
+            found.element = Some(place.clone());
+        }
+        found.focus = Some(place);
         Ok(())
     }
 
     async fn click_at(&self, work: &Work, (x, y): (f64, f64), found: &mut Found) -> Result<(), ToolError> {
-        let place =
-            self.page.place_at(x, y).await.map_err(|_| {
-                ToolError::new("Nothing can be pressed at that point of what is seen of the page.")
-            })?;
+        let place = self.page.place_at(x, y).await.map_err(|_| {
+            ToolError::new("Nothing can be pressed at that point of what is seen of the page.")
+        })?;
         let facts = facts::of(self.page, &place, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
         found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
