@@ -19,14 +19,15 @@ function(wanted) {
     const native = one;
     one = one || start;
 
-    // The words on something, without those of other controls in it: what is in a row is not what the row does.
+    // The words on something, without those of other controls in it: what is in a row is not what the row does. All that
+    // is in a control is the control's.
     const shown = (it) => {
-        const words = [];
+        const words = [], whole = is(it, control);
         const walk = (node, depth) => {
             if (depth > 200 || words.length > 2000) return;
             if (node.nodeType === 3) words.push(node.data);
             if (node.nodeType !== 1 && node.nodeType !== 11) return;
-            if (node.nodeType === 1 && (is(node, 'style,script,noscript,template') || node !== it && is(node, control + ',' + widget))) return;
+            if (node.nodeType === 1 && (is(node, 'style,script,noscript,template') || !whole && node !== it && is(node, control + ',' + widget))) return;
             const inner = node.localName === 'slot' ? node.assignedNodes({ flatten: true }) : [...(node.shadowRoot ? node.shadowRoot.childNodes : []), ...node.childNodes];
             for (const child of inner) walk(child, depth + 1);
         };

@@ -41,7 +41,7 @@ impl About<'_> {
         &self,
         weight: &mut Weight,
         work: &Work,
-        (place, facts): (&Origin, Option<(&Place, &Facts)>),
+        (frame, facts): (&Origin, Option<(&Place, &Facts)>),
         action: Action<'_>,
     ) {
         let loose = facts.and_then(|(place, facts)| {
@@ -49,7 +49,7 @@ impl About<'_> {
         });
         let act = Act {
             page: self.address,
-            frame: place,
+            frame,
             language: facts.and_then(|(_, facts)| facts.language.as_deref()),
             loose_fields: loose,
             target: facts.map_or(Target::Unknown, |(_, facts)| Target::Element(&facts.element)),
