@@ -18,7 +18,7 @@ const PAGES: &[(&str, &str)] = &[
     ),
     (
         "/leaving",
-        "<title>Leaving</title><main id=all></main><script>all.innerHTML = '<p>of the first page <a href=/other>x</a></p>'.repeat(6000); const go = () => { location.href = 'http://localhost:PORT/late'; };</script>",
+        "<title>Leaving</title><main id=all></main><script>all.innerHTML = '<p>of the first page <a href=/other>x</a></p>'.repeat(3000); const go = () => { location.href = 'http://localhost:PORT/late'; };</script>",
     ),
     ("/late", "<title>Secret</title><h1>SECRET of the second page</h1>"),
     (
