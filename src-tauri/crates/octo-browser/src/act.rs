@@ -5,6 +5,7 @@ mod choose;
 mod drag;
 mod error;
 mod keys;
+mod nodes;
 mod overlay;
 mod place;
 mod pointer;
@@ -15,6 +16,8 @@ mod wait;
 mod write;
 
 pub use error::{ActError, Cover, Unfit};
+pub use keys::knows_key;
+pub(crate) use keys::{HeldKeys, Stroke};
 pub use overlay::Audience;
 pub use place::Spot;
 pub use settle::{Came, Loading, Settling};
@@ -48,6 +51,8 @@ pub enum Act {
     /// A key or a shortcut, `Enter` or `Control+A`, in an element or where the focus is. `Mod` is the key that the
     /// system's shortcuts use: Command on a Mac, Control elsewhere.
     Press(Option<Place>, String),
+    /// A key where the focus is, as long as that is this element: a page can move it while the key is decided on.
+    PressAtFocus(Place, String),
     /// The pointer rests on it.
     Hover(Place),
     /// The first is dragged onto the second.
@@ -58,30 +63,32 @@ pub enum Act {
     Scroll(Scroll),
     /// Something is waited for.
     Wait(Wait),
-    /// A point is pressed, in CSS pixels of what is seen of the page.
-    ClickAt(f64, f64),
+    /// A point is pressed, in CSS pixels of what is seen of the page, as long as this element or a part of it is
+    /// there once the pointer is.
+    ClickAt(Place, f64, f64),
     /// Files are given to a field, or to the button that asks for them. Whoever calls has checked them.
     Upload(Place, Vec<PathBuf>),
 }
 
 impl Act {
     /// The element that it is done to first.
-    fn element(&self) -> Option<&Place> {
+    fn place(&self) -> Option<&Place> {
         match self {
             Self::Click(place)
             | Self::DoubleClick(place)
             | Self::Type(place, _)
             | Self::Fill(place, _)
             | Self::Press(Some(place), _)
+            | Self::PressAtFocus(place, _)
             | Self::Hover(place)
             | Self::Drag(place, _)
             | Self::Select(place, _)
-            | Self::Upload(place, _)
-            | Self::Scroll(Scroll::To(place) | Scroll::By(Some(place), ..)) => Some(place),
-            Self::Press(None, _)
-            | Self::Scroll(Scroll::ToText(_) | Scroll::By(None, ..))
-            | Self::Wait(_)
-            | Self::ClickAt(..) => None,
+            | Self::Scroll(Scroll::To(place) | Scroll::By(Some(place), ..))
+            | Self::ClickAt(place, ..)
+            | Self::Upload(place, _) => Some(place),
+            Self::Press(None, _) | Self::Scroll(Scroll::ToText(_) | Scroll::By(None, ..)) | Self::Wait(_) => {
+                None
+            }
         }
     }
 }
@@ -165,7 +172,7 @@ impl Page {
         let settling = self.settling();
         // Together, and what watches first: the page takes it in before any input.
         let doing = async {
-            let watching = async { self.begin_watching(act.element()).await.map_err(ActError::from) };
+            let watching = async { self.begin_watching(act.place()).await.map_err(ActError::from) };
             tokio::try_join!(biased; watching, self.carry_out(act, audience))
         };
         let done = tokio::select! {
@@ -173,6 +180,7 @@ impl Page {
             () = left, if touches => Err(ActError::Left),
             done = doing => done,
         };
+        self.let_nodes_go(act.place());
         let (watch, way) = match done {
             Ok(done) => done,
             Err(ActError::Page(PageError::Dialog(dialog))) => {
@@ -200,7 +208,8 @@ impl Page {
             Act::Select(place, values) => self.select(place, values, audience).await,
             Act::Scroll(scroll) => self.scroll(scroll, audience).await,
             Act::Wait(wait) => self.wait(wait).await,
-            Act::ClickAt(x, y) => self.click_at((*x, *y), audience).await,
+            Act::PressAtFocus(place, key) => self.press_at_focus(place, key).await,
+            Act::ClickAt(place, x, y) => self.click_at(place, (*x, *y), audience).await,
             Act::Upload(place, files) => self.upload(place, files, audience).await,
         }
     }

@@ -8,6 +8,7 @@ mod listen;
 mod liveness;
 mod navigate;
 mod picture;
+mod steady;
 mod window;
 
 pub use dialog::{Answer, Dialog, DialogKind};
@@ -29,7 +30,10 @@ use dialog::NoDialog;
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 use tokio::{
@@ -101,6 +105,8 @@ struct Core {
     main_frame: FrameId,
     known: Mutex<Known>,
     dialog: watch::Sender<Option<Dialog>>,
+    /// How often what was drawn was taken away: what was to be drawn before is not drawn any more.
+    cleared: AtomicU64,
     news: broadcast::Sender<PageEvent>,
 }
 
@@ -178,6 +184,19 @@ impl Page {
     /// Whether the tab is there and attached to. A page that crashed is.
     pub fn is_attached(&self) -> bool {
         self.0.core.known().health != Health::Gone
+    }
+
+    /// How often what was drawn onto it was taken away.
+    pub(crate) fn cleared(&self) -> u64 {
+        self.0.core.cleared.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn begin_clearing(&self) {
+        self.0.core.cleared.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn has_crashed(&self) -> bool {
+        self.0.core.known().health == Health::Crashed
     }
 
     /// What happens to the page from now on.

@@ -170,6 +170,8 @@ pub(crate) struct HistoryAnswer {
 #[derive(Debug, Deserialize)]
 pub(crate) struct HistoryEntry {
     pub(crate) id: i64,
+    #[serde(default)]
+    pub(crate) url: String,
 }
 
 /// `Page.getLayoutMetrics`, in CSS pixels and in those of the screen.
@@ -192,4 +194,7 @@ pub(crate) struct LayoutSize {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct VisualSize {
     pub(crate) client_width: f64,
+    pub(crate) client_height: f64,
+    pub(crate) page_x: f64,
+    pub(crate) page_y: f64,
 }

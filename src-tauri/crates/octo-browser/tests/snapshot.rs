@@ -337,3 +337,29 @@ proptest! {
         two.find(&Query { text: "a".to_owned(), ..Query::default() }, 100);
     }
 }
+
+#[test]
+fn no_number_is_given_twice_and_a_place_is_where_it_was_seen() {
+    let mut refs = Refs::default();
+    let mut given = Vec::new();
+    // Every process counts its nodes from the beginning: one page six times over is six pages of equal nodes.
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        let origin = format!("https://{name}.example");
+        let mut captured = captured("form");
+        let root = captured.frames.first_mut().expect("a page");
+        root.document = DocumentId(name.to_owned());
+        root.origin.clone_from(&origin);
+        captured.frames.truncate(1);
+        let numbers = refs_in(&Snapshot::new(&captured, &mut refs).render(WHOLE, Filter::default()).text);
+        assert!(numbers.len() > 5, "{numbers:?}");
+        for number in &numbers {
+            let place = refs.lookup(*number).expect("a place");
+            assert_eq!((place.document.0.as_str(), place.origin.as_str()), (name, origin.as_str()));
+            assert!(!given.contains(number), "{number} was another page's");
+        }
+        for old in &given {
+            assert!(matches!(refs.lookup(*old), Err(RefError::DocumentGone { .. })), "{old} on page {name}");
+        }
+        given.extend(numbers);
+    }
+}

@@ -28,7 +28,10 @@ use octo_workspace::Blobs;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 use tokio::sync::broadcast;
@@ -61,6 +64,8 @@ struct Inner {
     standing: Mutex<Standing>,
     seats: Mutex<HashMap<SessionId, Weak<Place>>>,
     news: broadcast::Sender<News>,
+    /// How often it was attached so far.
+    attachments: AtomicU64,
 }
 
 /// What is kept beside the attachment.
@@ -88,6 +93,7 @@ impl HomeBrowser {
             standing: Mutex::new(standing),
             seats: Mutex::default(),
             news: broadcast::channel(NEWS).0,
+            attachments: AtomicU64::new(0),
         };
         let home = Self(Arc::new(inner));
         let (weak, mut states) = (Arc::downgrade(&home.0), home.0.browser.state());
@@ -160,6 +166,7 @@ impl HomeBrowser {
         };
         lock(&self.0.standing).failure = None;
         if connected.fresh == octo_browser::Freshness::New {
+            self.0.attachments.fetch_add(1, Ordering::Relaxed);
             let ports = self.0.browser.look().await.into_iter().map(|found| found.port).collect();
             lock(&self.0.standing).ports = ports;
         }
@@ -252,6 +259,11 @@ impl HomeBrowser {
 
     fn blobs(&self) -> Blobs {
         self.0.blobs.clone()
+    }
+
+    /// The number of the attachment that is there, or was last.
+    fn attachment(&self) -> u64 {
+        self.0.attachments.load(Ordering::Relaxed)
     }
 
     fn ports(&self) -> Vec<u16> {

@@ -8,7 +8,7 @@
 mod browser;
 mod desk;
 
-pub(crate) use browser::browser_leave;
+pub(crate) use browser::{browser_leave, standing};
 
 use octo_protocol::{AskReason, Millis, Mode, Refusal, Risk, Rule, SessionId, TrashTotals};
 use octo_shell::{

@@ -100,8 +100,11 @@ pub enum AskReason {
     },
     /// An act in a page would set something off. Asked in every mode.
     Page {
-        /// What.
+        /// What, the weightiest of it.
         risk: PageRisk,
+        /// What else.
+        #[serde(default)]
+        besides: Vec<PageRisk>,
         /// The site.
         site: String,
         /// The element, by its real name in the page.

@@ -10,10 +10,16 @@ use tokio_util::sync::CancellationToken;
 /// allowed is carried out.
 pub trait Browsing: Send + Sync {
     /// Finds out what a call would touch, without changing anything: which site, which real element, what it would set
-    /// off. Attaches to the browser where that is needed, which may take as long as the person takes to allow it.
-    fn weigh(&self, wish: &BrowserWish) -> BoxFuture<'static, Result<Weight, ToolError>>;
+    /// off. Attaches to the browser where that is needed, which may take as long as the person takes to allow it. Of a
+    /// page that is not granted by `standing` nothing is looked at but where it is.
+    fn weigh(
+        &self,
+        wish: &BrowserWish,
+        standing: &BrowserLeave,
+    ) -> BoxFuture<'static, Result<Weight, ToolError>>;
 
-    /// What the person is shown of a call before it runs: made from the page, never from the model's words.
+    /// What the person is shown of a call before it runs: made from the page, never from the model's words. It shows
+    /// what was weighed last.
     fn show(&self, wish: &BrowserWish) -> BoxFuture<'static, Result<BrowserView, ToolError>>;
 
     /// Does it. The page is weighed again right before: what is not covered by `leave` any more is not done.
@@ -37,7 +43,11 @@ impl NoBrowser {
 }
 
 impl Browsing for NoBrowser {
-    fn weigh(&self, _wish: &BrowserWish) -> BoxFuture<'static, Result<Weight, ToolError>> {
+    fn weigh(
+        &self,
+        _wish: &BrowserWish,
+        _standing: &BrowserLeave,
+    ) -> BoxFuture<'static, Result<Weight, ToolError>> {
         Self::error()
     }
 
@@ -126,6 +136,41 @@ pub enum WishedDeed {
     },
 }
 
+impl WishedDeed {
+    /// Whether it may change something in the page or beyond it, rather than look or go somewhere.
+    pub fn changes_something(&self) -> bool {
+        match self {
+            Self::Status
+            | Self::Tabs
+            | Self::Open { .. }
+            | Self::Navigate { .. }
+            | Self::Back
+            | Self::Focus
+            | Self::Close
+            | Self::Snapshot { .. }
+            | Self::Find { .. }
+            | Self::Read { .. }
+            | Self::Screenshot { .. }
+            | Self::Dialog(DialogAnswer::Dismiss)
+            | Self::Act(PageAct::Hover(_) | PageAct::Scroll(_) | PageAct::Wait(_)) => false,
+            Self::Dialog(DialogAnswer::Accept(_))
+            | Self::Download { .. }
+            | Self::Evaluate { .. }
+            | Self::Act(
+                PageAct::Click(_)
+                | PageAct::DoubleClick(_)
+                | PageAct::Type(..)
+                | PageAct::Fill(..)
+                | PageAct::Press(..)
+                | PageAct::Drag(..)
+                | PageAct::Select(..)
+                | PageAct::ClickAt(..)
+                | PageAct::Upload(..),
+            ) => true,
+        }
+    }
+}
+
 /// How a dialog is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DialogAnswer {
@@ -193,8 +238,21 @@ pub struct Weight {
     pub risks: Vec<PageRisk>,
     /// The element it is done to, as the page itself names it.
     pub target: Option<PageElement>,
-    /// Tells this element of this document from every other: what is done must be what was weighed.
+    /// Tells this element of this document from every other, and where something is asked about, what it said and
+    /// where it led: what is done must be what was weighed.
     pub mark: String,
+    /// How much of the page was looked at for it.
+    pub looked: Looked,
+}
+
+/// How much of a page was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Looked {
+    /// All that the act concerns.
+    #[default]
+    Whole,
+    /// Where it is alone: its site is to be granted first.
+    PlaceOnly,
 }
 
 /// A place in the browser.
@@ -245,6 +303,11 @@ pub enum Roam {
 }
 
 impl BrowserLeave {
+    /// What is granted before anything is weighed.
+    pub fn standing(granted: Vec<String>, roam: Roam) -> Self {
+        Self { granted, roam, ..Self::none() }
+    }
+
     /// Leave for nothing. What needs none runs with it.
     pub fn none() -> Self {
         Self { weight: Weight::default(), granted: Vec::new(), roam: Roam::Granted }
@@ -253,10 +316,15 @@ impl BrowserLeave {
     /// Whether what is weighed now is covered: the same element of the same document, at the same place, setting off
     /// nothing more.
     pub fn covers(&self, now: &Weight) -> bool {
-        let site = |weight: &Weight| weight.place.as_ref().map(|place| place.site.clone());
-        self.weight.mark == now.mark
-            && site(&self.weight) == site(now)
+        self.is_at(now)
+            && (self.weight.mark == now.mark || self.weight.looked == Looked::PlaceOnly)
             && now.risks.iter().all(|risk| self.weight.risks.contains(risk))
+    }
+
+    /// Whether what is weighed now is at the place this is for, whatever it sets off there.
+    pub fn is_at(&self, now: &Weight) -> bool {
+        let site = |weight: &Weight| weight.place.as_ref().map(|place| place.site.clone());
+        site(&self.weight) == site(now)
             && !matches!(now.place, Some(Place { entry: Entry::Never { .. }, .. }))
     }
 }
@@ -273,7 +341,7 @@ mod tests {
 
     fn weight(mark: &str, site: &str, risks: &[PageRisk]) -> Weight {
         let place = Some(Place { site: site.to_owned(), entry: Entry::Asks });
-        Weight { place, risks: risks.to_vec(), target: None, mark: mark.to_owned() }
+        Weight { place, risks: risks.to_vec(), mark: mark.to_owned(), ..Weight::default() }
     }
 
     #[test]
@@ -298,6 +366,14 @@ mod tests {
         assert!(!given.covers(&Weight { place: never, ..weight("7", "", &[]) }));
         let harmless = leave(&weight("7", "https://a.example", &[]));
         assert!(!harmless.covers(&weight("7", "https://a.example", &[PageRisk::Pays])), "it became a sink");
+        let unseen = Weight { looked: Looked::PlaceOnly, ..weight("", "https://a.example", &[]) };
+        let granted = leave(&unseen);
+        assert!(granted.covers(&weight("7", "https://a.example", &[])), "nothing is asked about it");
+        assert!(
+            !granted.covers(&weight("7", "https://a.example", &[PageRisk::Pays])),
+            "it was not asked about"
+        );
+        assert!(!granted.covers(&weight("7", "https://b.example", &[])), "another site");
         assert!(BrowserLeave::none().covers(&Weight::default()));
         assert!(!BrowserLeave::none().covers(&weight("7", "https://a.example", &[])));
     }

@@ -1,6 +1,6 @@
 //! What a call would touch, known before it runs. Permission is decided on this and nothing else.
 
-use crate::{BrowserWish, Browsing, Http, Site, ToolError, Weight};
+use crate::{BrowserLeave, BrowserWish, Browsing, Http, Site, ToolError, Weight};
 use octo_protocol::LibraryChange;
 use std::path::PathBuf;
 
@@ -108,14 +108,18 @@ impl Effects {
         Self { browser: Some(BrowserEffect { wish, weight: None }), ..Self::none() }
     }
 
-    /// The same with what it does in the browser weighed against the live page.
+    /// The same with what it does in the browser weighed against the live page, where that is granted.
     ///
     /// # Errors
     ///
     /// What stands in the way, in words for the model: no browser, no such element.
-    pub async fn weighed(mut self, browser: &dyn Browsing) -> Result<Self, ToolError> {
+    pub async fn weighed(
+        mut self,
+        browser: &dyn Browsing,
+        standing: &BrowserLeave,
+    ) -> Result<Self, ToolError> {
         if let Some(effect) = &mut self.browser {
-            effect.weight = Some(browser.weigh(&effect.wish).await?);
+            effect.weight = Some(browser.weigh(&effect.wish, standing).await?);
         }
         Ok(self)
     }

@@ -260,6 +260,7 @@ describe("a question about a page", () => {
         reason: {
           type: "page",
           risk: "carries",
+          besides: ["deletes"],
           site: "https://a.example",
           target: { role: "textbox", name: "Message to all" },
         },
@@ -271,6 +272,9 @@ describe("a question about a page", () => {
     expect(preview && words(preview)).toContain("Type into field Message to all");
     expect(preview && words(preview)).not.toContain("field in use");
     expect(preview?.querySelector(".page-text")?.textContent).toBe(typed);
+    const why = words(all(testids.question)[1] ?? preview!);
+    expect(why).toContain(t("ask.why.page.carries"));
+    expect(why, "what else it sets off").toContain(t("ask.why.page.deletes"));
   });
 
   it("about a site allows it for the task, the session or the folder", async () => {
@@ -307,7 +311,7 @@ describe("a question about a page", () => {
           output: "",
           picture: null,
         },
-        reason: { type: "page", risk: "script", site: "http://a.example", target: null },
+        reason: { type: "page", risk: "script", besides: [], site: "http://a.example", target: null },
         rule: null,
       },
     });

@@ -17,6 +17,9 @@ use crate::{
 use futures::future::join_all;
 use std::time::Duration;
 
+/// How often a page that goes elsewhere while it is read is read again.
+const TRIES: u32 = 3;
+
 /// How long a page may take to be read: measured, the largest pages of documentation need one second, on a machine
 /// with nothing else to do.
 const READING: Duration = Duration::from_secs(15);
@@ -26,8 +29,24 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// [`PageError`]. A frame that goes while it is read is left out.
+    /// [`PageError`]; [`PageError::Moving`] where no reading was of one document. A frame that goes while it is read is
+    /// left out.
     pub async fn capture(&self) -> Result<Captured, PageError> {
+        for _ in 0..TRIES {
+            let mut steady = self.steady();
+            let captured = self.capture_once().await;
+            match captured {
+                Ok(Some(captured)) if steady.holds() => return Ok(captured),
+                Err(error) if steady.holds() => return Err(error),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Err(PageError::Moving)
+    }
+
+    /// Reads the page once. None where the frames were others at the end than at the beginning: what was read may be of
+    /// either.
+    async fn capture_once(&self) -> Result<Option<Captured>, PageError> {
         let about =
             Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(self.target().clone()) });
         let title = async { self.link().call(None, about, LIMIT).await.map(|news| news.target_info.title) };
@@ -76,7 +95,20 @@ impl Page {
                 owner,
             });
         }
-        Ok(captured)
+        // What was asked before may have been answered by what came since: text is told as of where it was read.
+        let now = self.frames().await?;
+        let is_the_one = |document: &str, frame: &str, origin: &str| {
+            now.iter().any(|now| now.id.inner() == frame && now.document == document && now.origin == origin)
+        };
+        if !captured
+            .frames
+            .first()
+            .is_some_and(|root| is_the_one(&root.document.0, &root.frame, &root.origin))
+        {
+            return Ok(None);
+        }
+        captured.frames.retain(|frame| is_the_one(&frame.document.0, &frame.frame, &frame.origin));
+        Ok(Some(captured))
     }
 
     async fn frame_tree(

@@ -35,8 +35,10 @@ struct Interception<'p> {
 
 impl<'p> Interception<'p> {
     async fn begin(page: &'p Page, on: &SessionId) -> Result<Self, PageError> {
+        // Held before it is asked for: one that is begun and given up must not outlive this.
+        let held = Self { page, on: on.clone() };
         page.call_in(on, SetInterceptDragsParams::new(true), LIMIT).await?;
-        Ok(Self { page, on: on.clone() })
+        Ok(held)
     }
 }
 
@@ -50,6 +52,10 @@ impl Page {
     pub(super) async fn drag(&self, from: &Place, to: &Place, audience: Audience) -> Result<Way, ActError> {
         if from.session != to.session {
             return Err(Unfit::TwoFrames.into());
+        }
+        // The browser makes a click of a button that goes down and up in the same one.
+        if self.is_one_control(from, to).await? {
+            return Err(Unfit::SameControl.into());
         }
         let on = session(from);
         // What is dragged onto may itself be out of sight at first; its place counts once both are where they stay.

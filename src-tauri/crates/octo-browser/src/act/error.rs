@@ -69,6 +69,17 @@ pub enum Unfit {
     /// No such key.
     #[error("that key is not known: name one such as Enter, Tab, Escape, ArrowDown, Mod+A")]
     UnknownKey,
+    /// Keys do not go there.
+    #[error(
+        "it cannot have the focus: press keys in a field or a control, or without ref where the focus is"
+    )]
+    NoFocus,
+    /// The focus went elsewhere since it was looked where it is.
+    #[error("the focus is elsewhere by now: give ref, or take a snapshot to see where it is")]
+    FocusMoved,
+    /// A drag that would only press what both of its ends are in.
+    #[error("both ends are in the same control, which a drag would only press: click it")]
+    SameControl,
     /// A text to scroll to is nowhere.
     #[error("the page shows no such text")]
     NoSuchText,

@@ -19,9 +19,9 @@ pub(super) struct Key {
     text: Option<String>,
 }
 
-/// A key with what is held down beside it.
+/// A key with what is held down beside it. What is judged and what is pressed are read by this alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stroke {
+pub(crate) struct Stroke {
     modifiers: i64,
     key: Key,
 }
@@ -78,6 +78,18 @@ const CONTROL: i64 = 2;
 const META: i64 = 4;
 const SHIFT: i64 = 8;
 
+/// What is held down beside a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeldKeys {
+    Nothing,
+    Shift,
+    /// Alt, Control or Meta, with or without Shift: a shortcut.
+    Command {
+        with_alt: bool,
+        with_shift: bool,
+    },
+}
+
 fn modifier(name: &str) -> Option<i64> {
     match name.to_ascii_lowercase().as_str() {
         "alt" | "option" => Some(ALT),
@@ -92,7 +104,7 @@ fn modifier(name: &str) -> Option<i64> {
 
 impl Stroke {
     /// Reads `Enter`, `ctrl+a`, `Control++`. None for a key nobody knows.
-    pub(super) fn read(keys: &str) -> Option<Self> {
+    pub(crate) fn read(keys: &str) -> Option<Self> {
         // `+` alone, or at the end, is the key itself.
         let (held, last) = match keys.strip_suffix('+') {
             Some(before) => (before.trim_end_matches('+'), "+"),
@@ -102,6 +114,27 @@ impl Stroke {
         let modifiers = held.map(modifier).try_fold(0, |sum, one| Some(sum | one?))?;
         let last = if last.trim().is_empty() { last } else { last.trim() };
         Some(Self { modifiers, key: Key::read(last, modifiers)? })
+    }
+
+    /// The key's place on the keyboard: `Enter`, `KeyV`; empty where a US keyboard has none.
+    pub(crate) fn code(&self) -> &str {
+        &self.key.code
+    }
+
+    /// Whether it writes something where text goes.
+    pub(crate) fn writes(&self) -> bool {
+        self.key.text.is_some()
+    }
+
+    pub(crate) fn held(&self) -> HeldKeys {
+        let with_shift = self.modifiers & SHIFT != 0;
+        if self.modifiers & (ALT | CONTROL | META) != 0 {
+            HeldKeys::Command { with_alt: self.modifiers & ALT != 0, with_shift }
+        } else if with_shift {
+            HeldKeys::Shift
+        } else {
+            HeldKeys::Nothing
+        }
     }
 
     /// The key that writes a character, if there is one on a US keyboard.
@@ -204,6 +237,11 @@ impl Key {
     }
 }
 
+/// Whether this names a key, or a key with others held down, that can be pressed.
+pub fn knows_key(keys: &str) -> bool {
+    Stroke::read(keys).is_some()
+}
+
 impl Page {
     pub(super) async fn press(
         &self,
@@ -218,9 +256,9 @@ impl Page {
                 self.show_where(place, audience).await?;
                 match self.focus(place).await {
                     Ok(()) => {}
-                    // What cannot have the focus hears keys when it is what the pointer was last on.
+                    // It is never clicked for that: a click does more than a key, and is judged by itself.
                     Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
-                        self.click(place, 1, audience).await?;
+                        return Err(Unfit::NoFocus.into());
                     }
                     Err(error) => return Err(error),
                 }

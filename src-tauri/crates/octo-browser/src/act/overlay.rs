@@ -94,10 +94,10 @@ impl Page {
         });
         let boxes = serde_json::Value::from(Vec::from_iter(boxes));
         let draw = format!("{DRAW}({x}, {y}, {boxes})");
-        let page = self.clone();
+        let (page, cleared) = (self.clone(), self.cleared());
         // A page that cannot be drawn on can be acted on all the same.
         tokio::spawn(async move {
-            if let Err(error) = page.in_overlay(&draw).await {
+            if let Err(error) = page.in_overlay(&draw, Some(cleared)).await {
                 tracing::debug!(%error, "the pointer was not drawn");
             }
         });
@@ -114,7 +114,7 @@ impl Page {
             .iter()
             .map(|(number, spot)| serde_json::json!([spot.left, spot.top, spot.width, spot.height, number]))
             .collect();
-        self.in_overlay(&format!("{DRAW}(null, null, {})", serde_json::Value::from(boxes))).await
+        self.in_overlay(&format!("{DRAW}(null, null, {})", serde_json::Value::from(boxes)), None).await
     }
 
     /// Takes everything away that was drawn onto the page for its person or for a picture: before pictures for a
@@ -124,11 +124,16 @@ impl Page {
     ///
     /// [`PageError`].
     pub async fn clear_overlay(&self) -> Result<(), PageError> {
-        self.in_overlay(CLEAR).await
+        self.begin_clearing();
+        self.in_overlay(CLEAR, None).await
     }
 
-    async fn in_overlay(&self, script: &str) -> Result<(), PageError> {
+    /// Runs a script in the world of what is drawn; not where that was taken away since, of which it is the number.
+    async fn in_overlay(&self, script: &str, unless_cleared: Option<u64>) -> Result<(), PageError> {
         let world: ExecutionContextId = self.world(self.session(), self.main_frame().inner()).await?;
+        if unless_cleared.is_some_and(|cleared| cleared != self.cleared()) {
+            return Ok(());
+        }
         let draw = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(script) };
         self.call(draw, DRAWING).await?;
         Ok(())

@@ -99,13 +99,6 @@ impl Page {
         }
     }
 
-    pub(super) async fn click_at(&self, at: (f64, f64), audience: Audience) -> Result<Way, ActError> {
-        self.point_out(audience, at, None);
-        self.move_to(self.session(), at).await?;
-        self.press_at(self.session(), at, 1).await?;
-        Ok(Way::Input)
-    }
-
     pub(super) async fn hover(&self, place: &Place, audience: Audience) -> Result<Way, ActError> {
         let at = self.pressable(place).await?;
         self.point_out(audience, at.on_page, Some((at.spot, at.shift)));
@@ -137,7 +130,7 @@ impl Page {
 
     /// The button goes down and up. Both are sent at once, so that nothing can leave it pressed; the browser takes
     /// them in order.
-    async fn press_at(&self, on: &SessionId, at: (f64, f64), times: i64) -> Result<(), PageError> {
+    pub(super) async fn press_at(&self, on: &SessionId, at: (f64, f64), times: i64) -> Result<(), PageError> {
         for time in 1..=times {
             let (down, up) = tokio::join!(
                 biased;

@@ -46,7 +46,8 @@ pub(super) struct Patience(Duration);
 impl Patience {
     pub(super) fn with(act: &Act) -> Self {
         Self(Duration::from_millis(match act {
-            Act::Click(_) | Act::DoubleClick(_) | Act::ClickAt(..) | Act::Press(..) | Act::Drag(..) => 100,
+            Act::Click(_) | Act::DoubleClick(_) | Act::ClickAt(..) | Act::Drag(..) => 100,
+            Act::Press(..) | Act::PressAtFocus(..) => 100,
             Act::Select(..) | Act::Upload(..) => 80,
             Act::Hover(_) | Act::Type(..) | Act::Fill(..) => 50,
             Act::Scroll(_) => 80,

@@ -15,15 +15,19 @@ use crate::{
     tabs::only,
     wire::{FrameTreeAnswer, Leniently},
 };
+use chromiumoxide::Method as _;
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::AtomicU64},
     time::Duration,
 };
 use tokio::sync::{broadcast, watch};
 
 /// How long each of the first commands may take on a page that answers.
 const FIRST: Duration = Duration::from_secs(5);
+
+/// How long a session is listened for that nobody waits for any more, so that it is ended when it comes.
+const LATE: Duration = Duration::from_secs(300);
 
 impl Page {
     /// Attaches to a tab. A tab that does not answer is detached from again and left as it was.
@@ -32,9 +36,8 @@ impl Page {
     ///
     /// [`PageError::Silent`] with the reason; [`PageError::Call`] with [`CallError::Gone`] when there is no such tab.
     pub async fn attach(link: &Link, target: &TargetId) -> Result<Self, PageError> {
-        let attach = AttachToTargetParams { target_id: target.clone(), flatten: Some(true) };
-        let session = link.call(None, attach, FIRST).await.map_err(no_target)?.session_id;
-        let guard = Undo { link: link.clone(), session: Some(session.clone()) };
+        let guard = attach_to(link, target).await?;
+        let session = guard.session.clone().ok_or(PageError::Detached)?;
         match liveness::probe(link, &session).await? {
             Liveness::Alive => {}
             silent => return Err(PageError::Silent(silent)),
@@ -74,11 +77,28 @@ impl Page {
                 children: HashMap::new(),
             }),
             dialog: watch::Sender::new(None),
+            cleared: AtomicU64::new(0),
             news: broadcast::Sender::new(NEWS),
         });
         guard.keep();
         let listening = tokio::spawn(listen::listen(Arc::clone(&core), events));
         Ok(Self(Arc::new(Attached { core, listening })))
+    }
+}
+
+/// Asks for a session. Whoever asks may give up before it is there, by Stop or for want of time: it is ended then.
+async fn attach_to(link: &Link, target: &TargetId) -> Result<Undo, PageError> {
+    let attach = AttachToTargetParams { target_id: target.clone(), flatten: Some(true) };
+    let method = attach.identifier().to_string();
+    let line = link.clone();
+    let attaching = tokio::spawn(async move {
+        let session = line.call(None, attach, LATE).await.map_err(no_target)?.session_id;
+        Ok(Undo { link: line, session: Some(session) })
+    });
+    match tokio::time::timeout(FIRST, attaching).await {
+        Ok(Ok(attached)) => attached.map_err(PageError::Call),
+        Ok(Err(_)) => Err(PageError::Detached),
+        Err(_) => Err(CallError::TimedOut { method, limit: FIRST }.into()),
     }
 }
 

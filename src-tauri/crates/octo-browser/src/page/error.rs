@@ -21,6 +21,9 @@ pub enum PageError {
     /// The tab does not answer, and this is why as far as it can be told.
     #[error("the tab does not answer: {0}")]
     Silent(Liveness),
+    /// It went elsewhere whenever it was looked at.
+    #[error("the page goes elsewhere while it is read")]
+    Moving,
     /// A command had no answer.
     #[error(transparent)]
     Call(#[from] CallError),

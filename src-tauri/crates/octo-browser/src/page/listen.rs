@@ -1,8 +1,8 @@
 //! What the browser tells of the page, put into what is known of it.
 
-use super::{Child, Committed, Core, Document, Health, PageEvent, attach};
+use super::{Child, Committed, Core, Dialog, DialogKind, Document, Health, PageEvent, attach};
 use crate::{
-    Event, Events, Heard,
+    CallError, Event, Events, Heard,
     cdp::browser_protocol::{
         inspector::EventTargetCrashed,
         page::{
@@ -170,10 +170,28 @@ fn origin(url: &str) -> String {
     }
 }
 
+/// Reads anew what the page shows. That it does not answer says that a dialog may hold it whose opening was missed: it
+/// can be answered, and whoever waits for the page is let go on.
 async fn read_again(core: &Core) {
     let command = Leniently::<_, FrameTreeAnswer>::new(GetFrameTreeParams {});
-    if let Ok(answer) = core.link.call(Some(&core.session), command, AGAIN).await {
-        commit(core, &answer.frame_tree.frame);
+    match core.link.call(Some(&core.session), command, AGAIN).await {
+        Ok(answer) => {
+            let frame = &answer.frame_tree.frame;
+            if core.known().loader == *frame.loader_id.inner() {
+                // The same document keeps its dialog.
+                core.known().committed = committed(frame);
+            } else {
+                commit(core, frame);
+            }
+        }
+        Err(CallError::TimedOut { .. }) if core.dialog.borrow().is_none() => {
+            let url = core.known().committed.url.clone();
+            let unknown =
+                Dialog { kind: DialogKind::Confirm, message: String::new(), default: String::new(), url };
+            core.dialog.send_replace(Some(unknown.clone()));
+            core.tell(PageEvent::DialogOpened(unknown));
+        }
+        Err(_) => {}
     }
 }
 

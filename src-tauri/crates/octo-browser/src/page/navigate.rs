@@ -10,7 +10,7 @@ use crate::{
         },
         js_protocol::runtime::EvaluateParams,
     },
-    wire::{HistoryAnswer, Leniently},
+    wire::{HistoryAnswer, HistoryEntry, Leniently},
 };
 use std::time::Duration;
 use tokio::{
@@ -84,6 +84,12 @@ impl Page {
     /// [`Self::arrive`] waits for what comes then.
     pub async fn navigate(&self, url: &str) -> Result<Arrival, NavigateError> {
         let mut events = self.events();
+        if self.has_crashed() {
+            // As in `reload`: nothing else would bring it back.
+            let core = &self.0.core;
+            core.link.tell(Some(&core.session), NavigateParams::new(url));
+            return self.arrived(&mut events).await;
+        }
         let answer = match self.call(NavigateParams::new(url), COMMIT).await {
             Ok(answer) => answer,
             Err(PageError::Call(CallError::TimedOut { .. })) => return Ok(Arrival::Waiting),
@@ -103,20 +109,33 @@ impl Page {
         self.loaded(&mut events, Some(loader.inner()), Instant::now() + LOAD).await
     }
 
+    /// Where the tab's own history leads.
+    ///
+    /// # Errors
+    ///
+    /// [`NavigateError::NoSuchPage`], and [`PageError`].
+    pub async fn entry(&self, way: History) -> Result<String, NavigateError> {
+        Ok(self.history(way).await?.url)
+    }
+
+    async fn history(&self, way: History) -> Result<HistoryEntry, NavigateError> {
+        let history = Leniently::<_, HistoryAnswer>::new(GetNavigationHistoryParams {});
+        let mut history = self.call(history, LOAD).await?;
+        let step = match way {
+            History::Back => history.current_index.checked_sub(1),
+            History::Forward => history.current_index.checked_add(1),
+        };
+        let index = step.filter(|index| *index < history.entries.len());
+        Ok(history.entries.swap_remove(index.ok_or(NavigateError::NoSuchPage(way))?))
+    }
+
     /// Goes through the tab's own history.
     ///
     /// # Errors
     ///
     /// As [`Self::navigate`], and [`NavigateError::NoSuchPage`].
     pub async fn travel(&self, way: History) -> Result<Arrival, NavigateError> {
-        let history = Leniently::<_, HistoryAnswer>::new(GetNavigationHistoryParams {});
-        let history = self.call(history, LOAD).await?;
-        let step = match way {
-            History::Back => history.current_index.checked_sub(1),
-            History::Forward => history.current_index.checked_add(1),
-        };
-        let entry =
-            step.and_then(|index| history.entries.get(index)).ok_or(NavigateError::NoSuchPage(way))?;
+        let entry = self.history(way).await?;
         let mut events = self.events();
         self.call(NavigateToHistoryEntryParams::new(entry.id), COMMIT).await?;
         self.arrived(&mut events).await

@@ -7,6 +7,7 @@ use crate::{
         dom::{BackendNodeId, GetContentQuadsParams, ScrollIntoViewIfNeededParams},
         page::{CaptureScreenshotFormat, CaptureScreenshotParams, GetLayoutMetricsParams, Viewport},
     },
+    wire::{LayoutMetrics, Leniently},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use std::{fmt, time::Duration};
@@ -71,7 +72,7 @@ impl Page {
     pub async fn picture(&self, area: Area, format: PictureFormat) -> Result<Picture, PageError> {
         self.bring_to_front().await?;
         let clip = match area {
-            Area::Visible => None,
+            Area::Visible => self.shrunk().await?,
             Area::Part { x, y, width, height } => Some(Viewport { x, y, width, height, scale: 1.0 }),
             Area::Element(node) => Some(self.place_of(node).await?),
         };
@@ -104,6 +105,25 @@ impl Page {
         Ok(Picture { bytes, format })
     }
 
+    /// What is seen, where the screen has more pixels than the page counts: a picture in the page's own measure is what
+    /// a point in it is given in, and costs a quarter.
+    async fn shrunk(&self) -> Result<Option<Viewport>, PageError> {
+        let metrics =
+            self.call(Leniently::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), MEASURING).await?;
+        let view = metrics.css_visual_viewport;
+        let Some(whole) = metrics.visual_viewport.filter(|_| view.client_width > 0.0) else {
+            return Ok(None);
+        };
+        let ratio = whole.client_width / view.client_width;
+        Ok((ratio > 1.01).then_some(Viewport {
+            x: view.page_x,
+            y: view.page_y,
+            width: view.client_width,
+            height: view.client_height,
+            scale: 1.0 / ratio,
+        }))
+    }
+
     /// Where an element is in the document, after it was scrolled to.
     async fn place_of(&self, node: BackendNodeId) -> Result<Viewport, PageError> {
         let scroll = ScrollIntoViewIfNeededParams { backend_node_id: Some(node), ..Default::default() };
@@ -126,8 +146,9 @@ impl Page {
         Ok(Viewport {
             x: left + view.page_x,
             y: top + view.page_y,
-            width: right - left,
-            height: bottom - top,
+            // Of one that is larger than what is seen, as much as is seen at once.
+            width: (right - left).min(view.client_width.max(1.0)),
+            height: (bottom - top).min(view.client_height.max(1.0)),
             scale: 1.0,
         })
     }

@@ -7,6 +7,7 @@
 use super::{
     fold::{fold, fold_drawn},
     redact::Redactor,
+    site::Site,
     visible::{line, visible},
 };
 use std::fmt::{self, Write};
@@ -123,6 +124,28 @@ pub fn block(page: &PageBlock, most: usize, secrets: &Redactor) -> String {
     }
     let _ = write!(written, "</{NAME}>");
     written
+}
+
+/// The texts of pages in what a model was told, each with the site it was read at: [`block`] read back. What a page
+/// says is in no block but its own, for it can write none.
+pub fn shown_in(told: &str) -> Vec<(Site, &str)> {
+    let (opens, closes) = (format!("<{NAME} origin=\""), format!("</{NAME}>"));
+    let mut found = Vec::new();
+    let mut rest = told;
+    while let Some((_, after)) = rest.split_once(opens.as_str()) {
+        let Some((head, after)) = after.split_once("\">\n") else { break };
+        let Some((text, after)) = after.split_once(closes.as_str()) else { break };
+        let text = text.strip_prefix(WARNING).unwrap_or(text);
+        found.extend(head.parse::<Site>().ok().map(|site| (site, text)));
+        rest = after;
+    }
+    found
+}
+
+/// A text of a stranger as it may stand in a block that Octo writes: without what cannot be seen, and without anything
+/// that reads as the beginning or the end of one, however it is spelled.
+pub fn disarm(text: &str) -> String {
+    disarmed(&visible(text))
 }
 
 fn quoted(text: &str) -> String {

@@ -250,6 +250,8 @@ pub struct Element {
     pub href: Option<String>,
     /// The name of the file it offers: an anchor's `download` attribute, which may be empty.
     pub download: Option<String>,
+    /// Whether its own markup, or its form's, does something when it is changed.
+    pub sends_on_change: bool,
     /// Its form.
     pub form: InForm,
 }

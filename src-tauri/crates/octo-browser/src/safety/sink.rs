@@ -16,6 +16,7 @@ use super::{
     visible::line,
     words::{Deed, deed_of},
 };
+use crate::act::{HeldKeys, Stroke};
 use activation::{Activation, activation, is_quiet};
 use url::Url;
 
@@ -63,8 +64,11 @@ pub enum Action<'a> {
         /// How.
         keys: Keys,
     },
-    /// One of its options is chosen.
-    Select,
+    /// Options of it are chosen.
+    Select {
+        /// What they say.
+        options: &'a [String],
+    },
     /// It is dragged onto another.
     Drag {
         /// That other.
@@ -235,7 +239,8 @@ fn sinks(act: &Act<'_>, memory: &Memory) -> Vec<Sink> {
         Origin::Opaque => None,
     };
     match act.action {
-        Action::Hover | Action::Scroll | Action::Select => Vec::new(),
+        Action::Hover | Action::Scroll => Vec::new(),
+        Action::Select { options } => selected(act, options),
         Action::Evaluate => vec![Sink::Evaluates],
         Action::Upload { files } => vec![Sink::Uploads(files.iter().map(|file| line(file, NAME)).collect())],
         Action::Download { name } => vec![Sink::Downloads(line(name, NAME))],
@@ -260,11 +265,32 @@ fn sinks(act: &Act<'_>, memory: &Memory) -> Vec<Sink> {
     }
 }
 
-fn dropped(act: &Act<'_>, target: Target<'_>) -> Option<Sink> {
-    match target {
-        Target::Unknown => Some(Sink::Unknown),
-        Target::Element(element) => says(act, element).map(Sink::Says),
+/// What either end of a drag may set off. One that the page takes for no drag is a press on it.
+fn dropped(act: &Act<'_>, target: Target<'_>) -> Vec<Sink> {
+    let Target::Element(element) = target else { return vec![Sink::Unknown] };
+    let mut sinks = activated(act, element);
+    let says = says(act, element).map(Sink::Says);
+    sinks.extend(says.filter(|says| !sinks.contains(says)).into_iter().collect::<Vec<_>>());
+    sinks
+}
+
+/// A choice whose words say what it does, and one that is heard of by the page's own markup, as by a list that sends
+/// its form.
+fn selected(act: &Act<'_>, options: &[String]) -> Vec<Sink> {
+    let Target::Element(element) = act.target else { return vec![Sink::Unknown] };
+    let mut sinks = Vec::new();
+    if element.sends_on_change {
+        match &element.form {
+            InForm::Form(form) => {
+                sinks.extend(form.sensitive().map(Sink::Submits));
+                sinks.extend(elsewhere(act, form));
+            }
+            InForm::None | InForm::Unknown => sinks.extend(act.loose_fields.map(Sink::Submits)),
+        }
     }
+    let says = options.iter().filter_map(|option| deed_of(option, act.language)).min();
+    sinks.extend(says.map(Sink::Says));
+    sinks
 }
 
 fn typed(act: &Act<'_>, text: &str, keys: Keys, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
@@ -291,36 +317,45 @@ fn is_filled(element: &Element) -> bool {
 }
 
 fn pressed(act: &Act<'_>, key: &str) -> Vec<Sink> {
-    let mut parts: Vec<&str> = key.split('+').map(str::trim).collect();
-    let last = parts.pop().unwrap_or_default();
-    let holds =
-        |names: &[&str]| parts.iter().any(|part| names.iter().any(|name| part.eq_ignore_ascii_case(name)));
-    let is = |names: &[&str]| names.iter().any(|name| last.eq_ignore_ascii_case(name));
+    // What is no key is not pressed either.
+    let Some(stroke) = Stroke::read(key) else { return vec![Sink::Unknown] };
+    let (code, held) = (stroke.code(), stroke.held());
     let Target::Element(element) = act.target else {
         let is_moving =
-            is(&["Tab", "Escape", "PageUp", "PageDown", "Home", "End", "Shift"]) || last.starts_with("Arrow");
-        return if is_moving { Vec::new() } else { vec![Sink::Unknown] };
+            matches!(code, "Tab" | "Escape" | "PageUp" | "PageDown" | "Home" | "End" | "ShiftLeft")
+                || code.starts_with("Arrow");
+        let is_plain = matches!(held, HeldKeys::Nothing | HeldKeys::Shift);
+        return if is_moving && is_plain { Vec::new() } else { vec![Sink::Unknown] };
     };
     let writes = element.editing != Editing::None;
-    if is(&["Enter", "NumpadEnter", "Return"]) {
-        if holds(&["Shift"]) && element.editing == Editing::Lines {
+    if matches!(code, "Enter" | "NumpadEnter") {
+        // With Shift alone it breaks a line; with another key beside it, it sends in many editors.
+        if held == HeldKeys::Shift && element.editing == Editing::Lines {
             return Vec::new();
         }
         return entered(act, element);
     }
-    if is(&["Space", "Spacebar", ""]) && !writes {
+    if code == "Space" && !writes {
         return activated(act, element);
     }
-    if holds(&["Control", "Ctrl", "Meta", "Command", "Cmd", "Alt"]) {
-        let edits =
-            is(&["a", "c", "x", "z", "y", "Home", "End", "Backspace", "Delete"]) || last.starts_with("Arrow");
-        // What is in the clipboard is not the model's, and not the site's.
-        return if edits && (writes || is(&["a", "c"])) { Vec::new() } else { vec![Sink::Shortcut] };
-    }
-    if !writes && (is(&["Delete", "Backspace", "Del"]) || last.chars().count() == 1) {
-        return vec![Sink::Shortcut];
-    }
-    Vec::new()
+    let is_around = matches!(code, "Home" | "End" | "Backspace" | "Delete") || code.starts_with("Arrow");
+    let harmless = match held {
+        // With Alt, letters are the page's own keys for its controls.
+        HeldKeys::Command { with_alt: true, .. } => writes && is_around,
+        HeldKeys::Command { with_alt: false, with_shift } => match code {
+            "KeyA" | "KeyC" => !with_shift,
+            "KeyX" | "KeyY" => writes && !with_shift,
+            "KeyZ" => writes,
+            // What is in the clipboard is not the model's, and not the site's.
+            _ => writes && is_around,
+        },
+        // It pastes what is in the clipboard.
+        HeldKeys::Shift if code == "Insert" => false,
+        HeldKeys::Shift | HeldKeys::Nothing => {
+            writes || !(matches!(code, "Delete" | "Backspace") || stroke.writes())
+        }
+    };
+    if harmless { Vec::new() } else { vec![Sink::Shortcut] }
 }
 
 /// What Enter does in an element: it sends the form, or presses the button.
@@ -337,17 +372,27 @@ fn entered(act: &Act<'_>, element: &Element) -> Vec<Sink> {
             let mut sinks: Vec<Sink> = form.sensitive().map(Sink::Submits).into_iter().collect();
             sinks.extend(elsewhere(act, form));
             sinks.extend(form.submits.iter().find_map(|name| deed_of(name, act.language)).map(Sink::Says));
+            // The first button is the one that Enter presses. One that says nothing, or none at all, is that of a
+            // conversation as well as any.
+            let is_mute = form.submits.first().is_none_or(|name| line(name, NAME).is_empty());
+            if sinks.is_empty() && is_mute && !is_search(element) {
+                sinks.push(Sink::Enter);
+            }
             sinks
         }
         InForm::None => {
             let mut sinks: Vec<Sink> = act.loose_fields.map(Sink::Submits).into_iter().collect();
             // A real search field asks; any other line may be one of a conversation.
-            if sinks.is_empty() && !element.field.kind.trim().eq_ignore_ascii_case("search") {
+            if sinks.is_empty() && !is_search(element) {
                 sinks.push(Sink::Enter);
             }
             sinks
         }
     }
+}
+
+fn is_search(element: &Element) -> bool {
+    element.field.kind.trim().eq_ignore_ascii_case("search")
 }
 
 /// What a click, or a key on a control, does.

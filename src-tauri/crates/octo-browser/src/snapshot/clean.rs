@@ -1,9 +1,10 @@
 //! Text of a page, freed of what a person cannot see.
 
+use crate::safety::is_invisible;
 use std::borrow::Cow;
 
 /// A text without the characters that show nothing or turn the reading direction: controls (but tab and line
-/// feed), zero-width characters, bidirectional controls, fillers, the tags block, and the variation selectors and
+/// feed), zero-width characters, bidirectional controls, fillers, the tags block, the private glyphs of fonts, and the variation selectors and
 /// joiners that belong to no emoji or to no script that writes with joiners. They carry instructions past a
 /// person's eye, and words past a filter.
 pub fn clean_text(text: &str) -> Cow<'_, str> {
@@ -48,7 +49,7 @@ pub(super) fn push_tidy(out: &mut String, text: &str) {
             if !out.is_empty() && !out.ends_with(' ') {
                 out.push(' ');
             }
-        } else if !is_private(char) {
+        } else {
             out.push(char);
         }
     }
@@ -65,23 +66,9 @@ pub(super) fn cut(text: &str, chars: usize) -> Cow<'_, str> {
     }
 }
 
-/// Private use: the glyphs of icon fonts.
-fn is_private(char: char) -> bool {
-    matches!(char, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10fffd}')
-}
-
-/// Default-ignorable and direction characters of the Unicode Character Database, and controls.
+/// What cannot be seen, and the marks that end a line without a line feed.
 fn is_unseen(char: char) -> bool {
-    match char {
-        '\n' | '\t' => false,
-        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => true,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' => true,
-        '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' => true,
-        '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' => true,
-        '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' => true,
-        '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
-        _ => false,
-    }
+    is_invisible(char) || matches!(char, '\u{2028}' | '\u{2029}')
 }
 
 /// Whether a character may be followed by a text or emoji selector.

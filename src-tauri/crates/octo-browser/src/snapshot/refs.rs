@@ -14,6 +14,8 @@ use super::view::Snapshot;
 #[derive(Debug, Default)]
 pub struct Refs {
     last: u32,
+    /// How many documents were seen so far. It never goes back, so that no document is taken for one that is gone.
+    seen: u32,
     documents: HashMap<DocumentId, u32>,
     numbers: HashMap<(u32, i64), u32>,
     given: HashMap<u32, Given>,
@@ -166,8 +168,10 @@ impl Refs {
         self.present.clear();
         let mut documents = Vec::with_capacity(tree.frames.len());
         for frame in tree.frames {
-            let next = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
-            let document = *self.documents.entry(frame.document.clone()).or_insert(next);
+            let document = *self.documents.entry(frame.document.clone()).or_insert_with(|| {
+                self.seen += 1;
+                self.seen
+            });
             self.present.insert(document);
             documents.push(document);
         }
@@ -229,24 +233,20 @@ impl Numbers for Numbering<'_> {
         });
         let round = refs.round;
         let frame = tree.frame(node);
-        let session = frame.and_then(|frame| tree.sessions.get(frame.session)).cloned().unwrap_or_default();
-        let given = refs.given.entry(number).or_insert_with(|| Given {
-            document: key.0,
-            place: Place {
-                session: session.clone(),
-                frame: frame.map(|frame| frame.frame.clone()).unwrap_or_default(),
-                document: frame
-                    .map(|frame| frame.document.clone())
-                    .unwrap_or_else(|| DocumentId(String::new())),
-                origin: frame.map(|frame| frame.origin.clone()).unwrap_or_default(),
-                node: node.backend,
-            },
-            known: Known::default(),
-            round,
-        });
-        given.round = round;
+        let place = Place {
+            session: frame.and_then(|frame| tree.sessions.get(frame.session)).cloned().unwrap_or_default(),
+            frame: frame.map(|frame| frame.frame.clone()).unwrap_or_default(),
+            document: frame.map(|frame| frame.document.clone()).unwrap_or_else(|| DocumentId(String::new())),
+            origin: frame.map(|frame| frame.origin.clone()).unwrap_or_default(),
+            node: node.backend,
+        };
         // A tab that was detached from and attached to again has another session; its numbers stay.
-        given.place.session = session;
+        let given = refs
+            .given
+            .entry(number)
+            .and_modify(|given| given.place.clone_from(&place))
+            .or_insert_with(|| Given { document: key.0, place, known: Known::default(), round });
+        given.round = round;
         self.given.insert((node.frame, node.backend), number);
         number
     }

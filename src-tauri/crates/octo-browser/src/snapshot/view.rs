@@ -9,6 +9,7 @@ use super::marks::Marks;
 use super::refs::{Known, Refs};
 use super::role::Part;
 use super::tree::{Node, Tree};
+use crate::safety::{Field, Sensitive};
 
 /// What a tab showed at one moment.
 pub struct Snapshot {
@@ -18,6 +19,10 @@ pub struct Snapshot {
     pub(super) lines: Lines,
     pub(super) nodes: Vec<Node>,
     pub(super) seen: Vec<bool>,
+    /// The origins of its frames.
+    origins: Vec<String>,
+    /// What fields that can be seen ask for, with the frame each is in.
+    asks_for: Vec<(String, Sensitive)>,
     /// The refs by (frame, backend node id).
     pub(super) numbers: HashMap<(u32, i64), u32>,
 }
@@ -43,6 +48,7 @@ impl Snapshot {
             .iter()
             .map(|node| (node.part == Part::Field || node.editable) && numbering.is_secret(&tree, node))
             .collect();
+        let asks_for = asks_for(&tree, &marks);
         let numbers = numbering.given();
         let known = lines.targets.iter().map(|target| {
             let heading = lines.headings.get(target.heading as usize).cloned().unwrap_or_default();
@@ -61,6 +67,8 @@ impl Snapshot {
             lines,
             nodes,
             seen: marks.seen,
+            origins: captured.frames.iter().map(|frame| frame.origin.clone()).collect(),
+            asks_for,
             numbers,
         }
     }
@@ -68,6 +76,30 @@ impl Snapshot {
     /// How many targets have a ref.
     pub fn targets(&self) -> usize {
         self.lines.targets.len()
+    }
+
+    /// All that is written on the page, by the origin of the frame it is in: what can be read of the snapshot, in
+    /// whatever part. Names and values stand behind the text.
+    pub fn texts(&self) -> Vec<(&str, String)> {
+        let mut texts: Vec<(&str, String)> =
+            self.origins.iter().map(|origin| (origin.as_str(), String::new())).collect();
+        let is_text = |node: &&Node| node.part == Part::Text;
+        let written =
+            self.nodes.iter().filter(is_text).chain(self.nodes.iter().filter(|node| !is_text(node)));
+        for node in written {
+            let Some((_, text)) = texts.get_mut(node.frame as usize) else { continue };
+            for said in [&node.name, &node.value].into_iter().filter(|said| !said.is_empty()) {
+                text.push_str(said);
+                text.push('\n');
+            }
+        }
+        texts
+    }
+
+    /// What the page's fields ask for that must not get away, with the frame each is in: in frames of other sites and
+    /// in shadow roots nobody else sees into as well, where payment providers have theirs.
+    pub fn asks_for(&self) -> impl Iterator<Item = (&str, Sensitive)> {
+        self.asks_for.iter().map(|(frame, sensitive)| (frame.as_str(), *sensitive))
     }
 
     /// How many texts were left out because a person cannot see them.
@@ -96,4 +128,25 @@ impl Snapshot {
         });
         alike.map(|target| target.number)
     }
+}
+
+fn asks_for(tree: &Tree<'_>, marks: &Marks) -> Vec<(String, Sensitive)> {
+    let mut found = Vec::new();
+    for (node, place) in tree.nodes.iter().zip(0..) {
+        if node.part != Part::Field || !marks.is_seen(place) {
+            continue;
+        }
+        let attribute = |name: &str| tree.attribute(node, name).unwrap_or_default();
+        let field = Field {
+            kind: attribute("type").to_owned(),
+            autocomplete: attribute("autocomplete").to_owned(),
+            attributes: format!("{} {}", attribute("name"), attribute("id")),
+            name: format!("{} {}", node.name, attribute("placeholder")),
+        };
+        let frame = tree.frame(node).map(|frame| frame.frame.clone()).unwrap_or_default();
+        found.extend(field.sensitive().map(|sensitive| (frame, sensitive)));
+    }
+    found.sort();
+    found.dedup();
+    found
 }

@@ -10,6 +10,18 @@ use std::time::{Duration, Instant};
 
 const PAGES: &[(&str, &str)] = &[
     (
+        "/guards",
+        "<title>Guards</title><style>body{margin:0}</style><div id=plain style='cursor:pointer;width:200px;height:30px' onclick='said.textContent+=\" pressed\"'>Delete account</div>
+        <form onsubmit='event.preventDefault(); said.textContent += \" sent\"'><button style='width:200px;height:60px'><span id=a onclick=1 style='display:block'>One half</span><span id=b onclick=1 style='display:block'>Other half</span></button></form>
+        <div id=calm style='position:absolute;left:300px;top:0;width:100px;height:100px;background:#eee'>Calm</div>
+        <p id=said></p><script>calm.onmousemove = () => { const over = document.createElement('button'); over.textContent = 'Pay'; over.style.cssText = 'position:absolute;left:300px;top:0;width:100px;height:100px'; over.onclick = () => { said.textContent += ' paid'; }; document.body.append(over); };</script>",
+    ),
+    (
+        "/leaving",
+        "<title>Leaving</title><main id=all></main><script>all.innerHTML = '<p>of the first page <a href=/other>x</a></p>'.repeat(3000); const go = () => { location.href = 'http://localhost:PORT/late'; };</script>",
+    ),
+    ("/late", "<title>Secret</title><h1>SECRET of the second page</h1>"),
+    (
         "/form",
         "<title>Form</title><h1>Form</h1><form action=/sent onsubmit='event.preventDefault(); said.textContent = \"sent \" + new URLSearchParams(new FormData(this)) + \" \" + event.isTrusted'>
         <input name=name aria-label=Name oninput='log(event)' onkeydown='log(event)' onchange='log(event)'>
@@ -114,23 +126,23 @@ const PAGES: &[(&str, &str)] = &[
 ];
 
 /// A page to act on, by numbers, beside a tab of the person's.
-struct Scene {
+pub(crate) struct Scene {
     site: Site,
     desk: Desk,
     _chromium: Chromium,
     connected: octo_browser::Connected,
-    page: Page,
+    pub(crate) page: Page,
     view: View,
     start: octo_browser::Tab,
     before: Vec<(String, String, String)>,
 }
 
 impl Scene {
-    async fn start(path: &str, title: &str) -> Self {
+    pub(crate) async fn start(path: &str, title: &str) -> Self {
         Self::start_with(path, title, &[]).await
     }
 
-    async fn start_with(path: &str, title: &str, more: &[&str]) -> Self {
+    pub(crate) async fn start_with(path: &str, title: &str, more: &[&str]) -> Self {
         let site = Site::start(PAGES).await;
         let desk = Desk::start(Frame::None).await;
         let urls = [site.url(path), site.url("/other")];
@@ -164,7 +176,7 @@ impl Scene {
         after.split_once(']').expect("its end").0.parse().expect("a number")
     }
 
-    async fn place(&mut self, role: &str, name: &str) -> octo_browser::snapshot::Place {
+    pub(crate) async fn place(&mut self, role: &str, name: &str) -> octo_browser::snapshot::Place {
         let number = self.number(role, name).await;
         self.view.locate(&self.page, number).await.expect("located").place
     }
@@ -174,16 +186,16 @@ impl Scene {
         self.page.perform(&Act::Click(place), Audience::Person).await
     }
 
-    async fn act(&mut self, act: Act) -> Result<Done, ActError> {
+    pub(crate) async fn act(&mut self, act: Act) -> Result<Done, ActError> {
         self.page.perform(&act, Audience::Person).await
     }
 
-    async fn said(&self) -> String {
+    pub(crate) async fn said(&self) -> String {
         said(&self.page, "said.textContent").await.as_str().unwrap_or_default().to_owned()
     }
 
     /// The person's other tabs are as they were.
-    async fn ends(self) {
+    pub(crate) async fn ends(self) {
         assert_eq!(others(&self.connected.tabs, &self.start).await, self.before);
         drop(self.page);
         let _ = &self.desk;

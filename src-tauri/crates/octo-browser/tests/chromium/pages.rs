@@ -255,22 +255,27 @@ async fn a_crash_is_told_and_a_reload_brings_the_page_back() {
     }
     let scene = Scene::start(Frame::None, &["/"], &[]).await;
     let page = scene.page("Start").await;
-    let mut events = page.events();
-    scene
-        .connected
-        .link
-        .call(
-            Some(page.session()),
-            octo_browser::cdp::browser_protocol::page::CrashParams {},
-            Duration::from_millis(200),
-        )
-        .await
-        .ok();
-    while !matches!(events.recv().await.expect("told"), PageEvent::Crashed) {}
-    assert_eq!(page.call(EvaluateParams::new("1"), PATIENCE).await.map(drop), Err(PageError::Crashed));
-    assert_eq!(page.liveness().await, Ok(Liveness::Discarded));
-    page.reload().await.expect("revived");
-    assert_eq!(said(&page, "document.title").await, "Start");
+    for revived_by_its_address in [false, true] {
+        let mut events = page.events();
+        scene
+            .connected
+            .link
+            .call(
+                Some(page.session()),
+                octo_browser::cdp::browser_protocol::page::CrashParams {},
+                Duration::from_millis(200),
+            )
+            .await
+            .ok();
+        while !matches!(events.recv().await.expect("told"), PageEvent::Crashed) {}
+        assert_eq!(page.call(EvaluateParams::new("1"), PATIENCE).await.map(drop), Err(PageError::Crashed));
+        assert_eq!(page.liveness().await, Ok(Liveness::Discarded));
+        match revived_by_its_address {
+            true => page.navigate(&scene.site.url("/")).await.expect("revived"),
+            false => page.reload().await.expect("revived"),
+        };
+        assert_eq!(said(&page, "document.title").await, "Start");
+    }
 }
 
 #[tokio::test]

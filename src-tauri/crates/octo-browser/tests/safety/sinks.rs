@@ -111,6 +111,11 @@ fn enter_is_the_forms_button() {
             vec![Sink::SubmitsElsewhere(Some(site("https://b.example")))],
         ),
         (in_form(form(vec![], here, &["Search"])), vec![]),
+        // A conversation: its button is a picture, or there is none.
+        (in_form(form(vec![], here, &[" \n \u{200b}"])), vec![Sink::Enter]),
+        (in_form(form(vec![], here, &["", "Help"])), vec![Sink::Enter]),
+        (in_form(form(vec![], here, &[])), vec![Sink::Enter]),
+        (Element { field: field("search", "", "Search"), ..in_form(form(vec![], here, &[""])) }, vec![]),
         (in_form(InForm::Unknown), vec![Sink::Enter]),
         (text_line("Message"), vec![Sink::Enter]),
         (Element { field: field("search", "", "Search"), ..text_line("Search") }, vec![]),
@@ -133,6 +138,9 @@ fn enter_is_the_forms_button() {
     }
     let lines = Element { tag: "textarea".into(), editing: Editing::Lines, ..text_line("Text") };
     assert_eq!(asked(None, &lines, Action::Press { key: "Shift+Enter" }), []);
+    for key in ["Control+Shift+Enter", "Mod+Shift+Enter", "Alt+Shift+Enter", "shift+cmd+return"] {
+        assert_eq!(asked(None, &lines, Action::Press { key }), [Sink::Enter], "{key} sends in many editors");
+    }
 }
 
 #[test]
@@ -148,6 +156,21 @@ fn keys_are_what_they_do() {
         (text_line("Name"), "Control+a", false),
         (text_line("Name"), "Control+v", true),
         (text_line("Name"), "x", false),
+        // Every name the keyboard has for a key, and every key that pastes.
+        (text_line("Name"), "Mod+V", true),
+        (text_line("Name"), "ControlOrMeta+v", true),
+        (text_line("Name"), "CmdOrCtrl+Shift+V", true),
+        (text_line("Name"), "Shift+Insert", true),
+        (text_line("Name"), "Mod+A", false),
+        (text_line("Name"), "Mod+Shift+Z", false),
+        (text_line("Name"), "Option+ArrowLeft", false),
+        (text_line("Name"), "Alt+s", true),
+        (button("Next"), "bac\u{212a}space", true),
+        (button("Next"), "Spacebar", false),
+        (button("Delete"), " ", true),
+        (button("Delete"), "Shift+Space", true),
+        (text_line("Name"), "Hyper+x", true),
+        (text_line("Name"), "", true),
     ] {
         assert_eq!(
             !asked(None, &element, Action::Press { key }).is_empty(),
@@ -202,6 +225,62 @@ fn every_other_action_has_its_rule() {
         [Sink::Says(Deed::Send)],
         "a nameless button is told by its hint"
     );
+}
+
+#[test]
+fn a_drag_asks_for_what_a_press_on_either_end_would() {
+    let card = || form(vec![field("text", "cc-number", "")], "https://a.example/pay", &[]);
+    let plain = button("Card");
+    for (from, onto, expected) in [
+        (submit(card()), plain.clone(), vec![Sink::Submits(Sensitive::Payment)]),
+        (plain.clone(), submit(card()), vec![Sink::Submits(Sensitive::Payment)]),
+        (
+            submit(form(vec![], "https://b.example", &[])),
+            plain.clone(),
+            vec![Sink::SubmitsElsewhere(Some(site("https://b.example")))],
+        ),
+        (
+            Element { download: Some("a.exe".into()), ..link("Report", "https://a.example/r") },
+            plain.clone(),
+            vec![Sink::Downloads("a.exe".into())],
+        ),
+        (link("Mail", "mailto:a@b.example"), plain.clone(), vec![Sink::OpensProgram]),
+        (button("Delete"), plain.clone(), vec![Sink::Says(Deed::Delete)]),
+    ] {
+        assert_eq!(
+            asked(None, &from, Action::Drag { onto: Target::Element(&onto) }),
+            expected,
+            "{from:?} onto {onto:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_chosen_is_judged_by_its_words() {
+    let list = |form, sends_on_change| Element {
+        tag: "select".into(),
+        field: field("select-one", "", "Action"),
+        form,
+        sends_on_change,
+        ..button("Action")
+    };
+    let pay = form(vec![field("text", "cc-number", "")], "", &[]);
+    for (element, option, expected) in [
+        (list(InForm::None, false), "Mark as read", vec![]),
+        (list(InForm::None, false), "Delete account", vec![Sink::Says(Deed::Delete)]),
+        (list(pay.clone(), false), "December", vec![]),
+        (list(pay, true), "December", vec![Sink::Submits(Sensitive::Payment)]),
+        (
+            list(form(vec![], "https://b.example", &[]), true),
+            "Blue",
+            vec![Sink::SubmitsElsewhere(Some(site("https://b.example")))],
+        ),
+    ] {
+        let options = [option.to_owned()];
+        assert_eq!(asked(None, &element, Action::Select { options: &options }), expected, "{option}");
+    }
+    let option = Element { tag: "option".into(), ..button("Delete account") };
+    assert_eq!(asked(None, &option, Action::Click), [Sink::Says(Deed::Delete)]);
 }
 
 #[test]

@@ -147,7 +147,12 @@ impl Seat {
     }
 
     /// What the page is like after something was done in it: what changed, and nothing of a place that was not granted.
-    async fn outcome(&self, work: &mut Work, ground: &Ground<'_>, words: &str) -> Result<Told, ToolError> {
+    pub(super) async fn outcome(
+        &self,
+        work: &mut Work,
+        ground: &Ground<'_>,
+        words: &str,
+    ) -> Result<Told, ToolError> {
         let Ground { connected, tab, page, leave } = ground;
         let mut told = Told::words(words);
         let committed = page.committed();
@@ -184,6 +189,7 @@ impl Seat {
                 return Ok(told);
             }
         };
+        let origin = card::site_read(&captured);
         let view = work.view(tab.number);
         let budget = if view.last().is_some() { CHANGE } else { SNAPSHOT };
         let diff = view.changes_to(&captured, budget);
@@ -193,11 +199,11 @@ impl Seat {
             Change::Page => " The page now:",
         });
         if diff.change != Change::Nothing {
-            told.page = Some(PageBlock {
-                origin: live::site_of(page),
-                lines: Vec::new(),
-                text: PageText::new(diff.text),
-            });
+            told.page = Some(PageBlock { origin, lines: Vec::new(), text: PageText::new(diff.text) });
+        }
+        if diff.change == Change::Page {
+            work.learn(tab.number);
+            told.learnt = true;
         }
         told.after = tabs::popups(work, connected, tab).await;
         Ok(told)
@@ -212,7 +218,10 @@ pub(super) fn act_on(act: &PageAct, found: &Found) -> Option<Act> {
         PageAct::DoubleClick(_) => Act::DoubleClick(place()?),
         PageAct::Type(_, text) => Act::Type(place()?, text.clone()),
         PageAct::Fill(_, text) => Act::Fill(place()?, text.clone()),
-        PageAct::Press(None, key) => Act::Press(None, key.clone()),
+        PageAct::Press(None, key) => match &found.focus {
+            Some(place) => Act::PressAtFocus(place.clone(), key.clone()),
+            None => Act::Press(None, key.clone()),
+        },
         PageAct::Press(Some(_), key) => Act::Press(Some(place()?), key.clone()),
         PageAct::Hover(_) => Act::Hover(place()?),
         PageAct::Drag(..) => Act::Drag(place()?, found.onto.clone()?),
@@ -222,7 +231,7 @@ pub(super) fn act_on(act: &PageAct, found: &Found) -> Option<Act> {
         PageAct::Scroll(Scrolled::By(x, y)) => Act::Scroll(Scroll::By(None, *x, *y)),
         PageAct::Wait(Awaited::Text(text)) => Act::Wait(Wait::Text(text.clone())),
         PageAct::Wait(Awaited::Time(time)) => Act::Wait(Wait::Time(Duration::from_millis(*time))),
-        PageAct::ClickAt(x, y) => Act::ClickAt(*x, *y),
+        PageAct::ClickAt(x, y) => Act::ClickAt(place()?, *x, *y),
         PageAct::Upload(_, files) => Act::Upload(place()?, files.clone()),
     })
 }

@@ -4,16 +4,50 @@ use super::{live, weigh::Found};
 use octo_browser::{
     Page,
     safety::{Address, Element},
+    snapshot::Captured,
 };
 use octo_protocol::{BrowserDeed, BrowserView, PageElement};
 use octo_tools::{Awaited, BrowserWish, DialogAnswer, PageAct, WishedDeed};
 
-/// The most of a text that a card shows, in characters.
+/// The most of a text that the card of a call that is over shows, in characters.
 const SHOWN: usize = 400;
 
-/// A call as its card shows it.
+/// All that a call gives to a page or its address.
+pub(super) fn whole_text(deed: &WishedDeed) -> Option<String> {
+    deed_of(deed).1
+}
+
+/// A call as its question shows it: whole, for what is given to a page is what is decided on.
 pub(super) fn view_of(wish: &BrowserWish, found: &Found) -> BrowserView {
-    let (deed, text) = match &wish.deed {
+    let (deed, text) = deed_of(&wish.deed);
+    BrowserView {
+        deed,
+        target: found.weight.target.clone(),
+        site: found.weight.place.as_ref().map(|place| place.site.clone()),
+        title: found.tab.as_ref().map(|tab| line(&tab.title)),
+        tab: found.tab.as_ref().map(|tab| tab.number.0),
+        text,
+        output: String::new(),
+        picture: None,
+    }
+}
+
+/// The same once it is done, where its beginning is enough.
+pub(super) fn done_view_of(wish: &BrowserWish, found: &Found) -> BrowserView {
+    let mut view = view_of(wish, found);
+    view.text = view.text.map(|text| {
+        let mut characters = text.chars();
+        let mut kept: String = characters.by_ref().take(SHOWN).collect();
+        if characters.next().is_some() {
+            kept.push('\u{2026}');
+        }
+        kept
+    });
+    view
+}
+
+fn deed_of(deed: &WishedDeed) -> (BrowserDeed, Option<String>) {
+    match deed {
         WishedDeed::Status | WishedDeed::Tabs => (BrowserDeed::Look, None),
         WishedDeed::Open { url } | WishedDeed::Navigate { url } => (BrowserDeed::Open, Some(url.clone())),
         WishedDeed::Back => (BrowserDeed::Open, None),
@@ -38,16 +72,6 @@ pub(super) fn view_of(wish: &BrowserWish, found: &Found) -> BrowserView {
                 (BrowserDeed::Upload, Some(files.join("\n")))
             }
         },
-    };
-    BrowserView {
-        deed,
-        target: found.weight.target.clone(),
-        site: found.weight.place.as_ref().map(|place| place.site.clone()),
-        title: found.tab.as_ref().map(|tab| line(&tab.title)),
-        tab: found.tab.as_ref().map(|tab| tab.number.0),
-        text: text.map(|text| text.chars().take(SHOWN).collect()),
-        output: String::new(),
-        picture: None,
     }
 }
 
@@ -66,6 +90,12 @@ pub(super) fn title_of(found: &Found) -> String {
 /// The site the page is on, for what is told of it.
 pub(super) fn site_now(page: &Page) -> String {
     live::site_of(page)
+}
+
+/// The site of a page that was read: that of what was read, wherever the page is by now.
+pub(super) fn site_read(captured: &Captured) -> String {
+    let root = captured.frames.first();
+    root.map(|root| live::site_at(&root.url, &root.origin)).unwrap_or_default()
 }
 
 /// A place's name: its site, or its page.

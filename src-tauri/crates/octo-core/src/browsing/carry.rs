@@ -8,18 +8,20 @@ use super::{
     faults::{CHANGED, fault},
     fetching::{Awaiting, Course},
     live,
-    seat::{Hand, Work},
+    seat::{Hand, STOPPED, Work},
     tabs,
     weigh::Found,
 };
 use octo_browser::{
-    Act, Answer, Area, Connected, Freshness, History, Page, PictureFormat,
+    Act, Answer, Area, Connected, History, Page, PictureFormat,
     cdp::{browser_protocol::dom::BackendNodeId, js_protocol::runtime::EvaluateParams},
     safety::{PageBlock, PageText, Said, Site, block},
     snapshot::Place,
 };
 use octo_protocol::{BlobHash, BrowserState, CallId, ResultImage, ToolView};
-use octo_tools::{BrowserLeave, BrowserWish, DialogAnswer, Outcome, ToolError, ToolOutput, WishedDeed};
+use octo_tools::{
+    BrowserLeave, BrowserWish, DialogAnswer, Looked, Outcome, ToolError, ToolOutput, WishedDeed,
+};
 use std::{fmt::Write, time::Duration};
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +34,8 @@ const SAID: usize = 4_000;
 /// The most that a card shows of what the model read.
 const SHOWN: usize = 4_000;
 
-const STOPPED: &str = "The page was let go of before this was done; what it had done until then may remain.";
+/// What was granted was where to work, and not what the act would set off there.
+const ASKED_NEXT: &str = "The person granted the site. Nothing was done yet: this act is asked about by itself. Make the same call again.";
 
 /// What came of a call.
 #[derive(Default)]
@@ -43,6 +46,8 @@ pub(super) struct Told {
     pub page: Option<PageBlock>,
     /// Octo's words behind the page's.
     pub after: String,
+    /// Whether the page's words are in the memory already, each as of the frame it is in.
+    pub learnt: bool,
     pub images: Vec<ResultImage>,
     pub picture: Option<BlobHash>,
     /// Where a file is that came of it.
@@ -86,21 +91,23 @@ impl Seat {
         call: CallId,
     ) -> Result<ToolOutput, ToolError> {
         let connected = self.connect().await?;
-        let hand = self.in_hand().await;
+        self.in_hand().await;
         let mut work = self.work().await;
-        let found = self.look_in(&mut work, &connected, wish).await?;
+        work.over(self.0.browser.attachment());
+        let found = self.look_in(&mut work, &connected, wish, leave).await?;
         if !leave.covers(&found.weight) {
-            return Err(ToolError::new(CHANGED));
+            let only_granted = leave.weight.looked == Looked::PlaceOnly && leave.is_at(&found.weight);
+            return Err(ToolError::new(if only_granted { ASKED_NEXT } else { CHANGED }));
         }
         let mut told = self.done(&mut work, &connected, wish, &found, leave, call).await?;
         self.fetched(&mut work, &connected, wish, &found, &mut told).await;
-        if hand == Hand::Returned {
+        if self.handed() == Hand::Returned {
             told.words.insert_str(
                 0,
                 "(The person worked in the page and handed it back: it may have changed since you saw it.)\n",
             );
         }
-        if connected.fresh == Freshness::New {
+        if std::mem::take(&mut work.attached_anew) {
             told.words.insert_str(0, "(Octo was attached to the browser anew.)\n");
         }
         if let Some(note) = &found.note {
@@ -113,7 +120,9 @@ impl Seat {
         let mut text = told.words.trim_end().to_owned();
         if let Some(page) = &told.page {
             if let Ok(site) = page.origin.parse::<Site>() {
-                work.memory.shown(&site, page.text.raw());
+                if !told.learnt {
+                    work.memory.shown(&site, page.text.raw());
+                }
                 page.lines.iter().for_each(|(_, said)| work.memory.shown(&site, said.raw()));
             }
             let _ = write!(text, "\n{}", block(page, BLOCK, &work.redactor));
@@ -121,7 +130,7 @@ impl Seat {
         if !told.after.trim().is_empty() {
             let _ = write!(text, "\n{}", told.after.trim());
         }
-        let mut view = card::view_of(wish, found);
+        let mut view = card::done_view_of(wish, found);
         view.output = text.chars().take(SHOWN).collect();
         view.picture = told.picture;
         view.text = view.text.or(told.file);
@@ -205,8 +214,11 @@ impl Seat {
                 self.do_in_page(work, &ground, found, "The dialog was answered.", doing).await
             }
             WishedDeed::Evaluate { script } => {
-                let told = self.while_there(&ground, found, evaluate(&page, script)).await?;
-                told.unwrap_or_else(|| Err(ToolError::new(CHANGED)))
+                match self.while_there(&ground, found, evaluate(&page, script)).await? {
+                    Some(told) => told,
+                    // It began, and led elsewhere.
+                    None => self.outcome(work, &ground, "The script ran; what it answered is lost.").await,
+                }
             }
             WishedDeed::Download { .. } => {
                 let place = found.element.clone().ok_or_else(|| ToolError::new(CHANGED))?;
@@ -272,11 +284,14 @@ impl Seat {
             |error: &dyn std::fmt::Display| ToolError::new(format!("The tab was not opened: {error}."));
         // Empty at first: where it goes is watched from its first step on.
         let tab = connected.tabs.open("about:blank").await.map_err(|error| failed(&error))?;
+        // One that is not gone to in the end is not left behind.
+        let opened = OpenedTab::new(connected, &tab);
         work.use_tab(&tab);
         let page = work.attached(connected, &tab).await?;
         let _watching = self.watch(&page, tab.number.0, String::new(), call, None);
         let settling = page.settling();
         let arrival = page.navigate(url).await;
+        opened.keep();
         let ground = Ground { connected, tab: &tab, page: &page, leave };
         let mut told = self.arrived(work, &ground, arrival, settling).await?;
         told.words.insert_str(0, &format!("Tab {} was opened. ", tab.number));
@@ -295,6 +310,35 @@ impl Seat {
     pub(super) async fn keep(&self, bytes: Vec<u8>) -> Option<BlobHash> {
         let blobs = self.0.browser.blobs();
         tokio::task::spawn_blocking(move || blobs.put(&bytes).ok()).await.ok().flatten()
+    }
+}
+
+/// A tab that was opened and is empty still. It is closed where nothing comes of it: Stop, a page that cannot be
+/// attached to.
+struct OpenedTab {
+    connected: Connected,
+    tab: Option<octo_browser::Tab>,
+}
+
+impl OpenedTab {
+    fn new(connected: &Connected, tab: &octo_browser::Tab) -> Self {
+        Self { connected: connected.clone(), tab: Some(tab.clone()) }
+    }
+
+    fn keep(mut self) {
+        self.tab = None;
+    }
+}
+
+impl Drop for OpenedTab {
+    fn drop(&mut self) {
+        let Some(tab) = self.tab.take() else { return };
+        let connected = self.connected.clone();
+        tokio::spawn(async move {
+            if let Err(error) = connected.tabs.close(&tab, octo_browser::Closing::OnlyOurs).await {
+                tracing::debug!(%error, "an empty tab stays");
+            }
+        });
     }
 }
 

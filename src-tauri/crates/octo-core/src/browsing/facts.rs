@@ -8,59 +8,9 @@ use octo_browser::{
 };
 use serde::Deserialize;
 
-/// Looks at an element, the control it belongs to, and the form around that. `get` reads attributes by the
-/// prototype's own function: a form's own fields can take the names of its properties.
-const LOOK: &str = "function() {
-    const get = (one, name) => Element.prototype.getAttribute.call(one, name);
-    const text = (value) => String(value == null ? '' : value).trim().replace(/\\s+/g, ' ').slice(0, 400);
-    let one = this.nodeType === 1 ? this : this.parentElement;
-    if (!one) return null;
-    const control = one.closest('a,area,button,input,select,textarea,option,optgroup,label,summary') || one;
-    one = control.localName === 'label' && control.control ? control.control : control;
-    const label = (field) => text([get(field, 'aria-label'), ...(field.labels ? [...field.labels].map((l) => l.textContent) : []),
-        get(field, 'placeholder'), get(field, 'title')].filter(Boolean).join(' '));
-    const field = (it) => ({ kind: text(it.type), autocomplete: text(get(it, 'autocomplete')),
-        attributes: text([get(it, 'name'), get(it, 'id')].filter(Boolean).join(' ')), name: label(it) });
-    const seen = (it) => it.getClientRects().length > 0;
-    const all = [...one.ownerDocument.querySelectorAll('input,select,textarea,button')];
-    const inside = one.getRootNode();
-    if (inside !== one.ownerDocument && inside.querySelectorAll) all.push(...inside.querySelectorAll('input,select,textarea,button'));
-    const isButton = (it) => it.localName === 'button' || ['submit', 'image', 'button', 'reset'].includes(it.type);
-    const submits = (it) => (it.localName === 'button' && it.type === 'submit') || it.type === 'submit' || it.type === 'image';
-    const resolved = (address) => { try { return new URL(address, one.ownerDocument.baseURI).href; } catch { return String(address); } };
-    const form = one.form || (one.closest && one.closest('form')) || null;
-    const own = form ? all.filter((it) => it.form === form) : [];
-    const action = (one.hasAttribute && get(one, 'formaction')) || (form && get(form, 'action')) || '';
-    const href = one.localName === 'a' || one.localName === 'area' ? get(one, 'href') : null;
-    return {
-        tag: one.localName,
-        frame: ['iframe', 'frame', 'object', 'embed', 'portal'].includes(one.localName),
-        texts: [get(one, 'aria-label'), get(one, 'title'), get(one, 'alt'), isButton(one) ? one.value : '',
-            isButton(one) || href !== null || !['input', 'select', 'textarea'].includes(one.localName) ? text(one.textContent) : '',
-            ...[...one.querySelectorAll('img[alt],[aria-label],[title]')].slice(0, 8).map((it) => get(it, 'alt') || get(it, 'aria-label') || get(it, 'title'))]
-            .map(text).filter(Boolean),
-        field: field(one),
-        editing: one.localName === 'textarea' || one.isContentEditable ? 'lines'
-            : one.localName === 'input' && ['', 'text', 'search', 'email', 'url', 'tel', 'password', 'number'].includes(one.type) ? 'line' : 'none',
-        href: href === null ? null : resolved(href),
-        download: href !== null && one.hasAttribute('download') ? get(one, 'download') : null,
-        form: form && {
-            fields: own.filter((it) => !isButton(it) && seen(it)).slice(0, 100).map(field),
-            method: text(get(form, 'method')),
-            action: action ? resolved(action) : '',
-            submits: own.filter(submits).slice(0, 20).map((it) => text(it.textContent || it.value || get(it, 'aria-label'))),
-        },
-        loose: all.filter((it) => !it.form && !isButton(it) && seen(it)).slice(0, 100).map(field),
-        language: text(one.ownerDocument.documentElement && get(one.ownerDocument.documentElement, 'lang')),
-    };
-}";
-
-/// What has the focus, as deep as it can be told.
-const FOCUSED: &str = "function() {
-    let one = this.activeElement;
-    while (one && one.shadowRoot && one.shadowRoot.activeElement) one = one.shadowRoot.activeElement;
-    return one;
-}";
+/// Looks at an element, the control it belongs to, what a press on it goes on to, and the form around that. It is given
+/// what is to be chosen of a list.
+const LOOK: &str = include_str!("facts/look.js");
 
 #[derive(Deserialize)]
 struct Told {
@@ -71,8 +21,12 @@ struct Told {
     editing: String,
     href: Option<String>,
     download: Option<String>,
+    changes: bool,
     form: Option<ToldForm>,
     loose: Vec<ToldField>,
+    everywhere: Vec<ToldField>,
+    holds: String,
+    options: Vec<String>,
     language: String,
 }
 
@@ -99,32 +53,43 @@ pub(super) struct Facts {
     pub element: Element,
     /// What visible fields outside of any form ask for.
     pub loose: Option<Sensitive>,
+    /// What all visible fields of its document ask for, as far as the document can be asked.
+    pub known: Vec<Sensitive>,
+    /// What is written in it, where text goes; nothing of a password.
+    pub holds: String,
+    /// What the options say that are to be chosen of it.
+    pub options: Vec<String>,
     /// The language the document says it is in.
     pub language: Option<String>,
+}
+
+impl Facts {
+    /// Whether it says nothing of what it does.
+    pub fn is_mute(&self) -> bool {
+        std::iter::once(&self.element.name).chain(&self.element.texts).all(|text| text.trim().is_empty())
+    }
+
+    /// Tells what the person is asked about from what it may have become: what it says, where it leads and sends.
+    pub fn mark(&self) -> String {
+        let Element { name, texts, href, download, form, .. } = &self.element;
+        let form = match form {
+            InForm::Form(form) => Some((&form.action, &form.method, &form.submits)),
+            InForm::None | InForm::Unknown => None,
+        };
+        let all = format!("{name:?} {texts:?} {href:?} {download:?} {form:?} {:?}", self.options);
+        blake3::hash(all.as_bytes()).to_hex().to_string()
+    }
 }
 
 /// Looks at an element. None where what is there could not be found out: then everything asks.
 pub(super) async fn of(
     page: &Page,
     place: &Place,
-    role: &str,
-    name: &str,
+    (role, name): (&str, &str),
+    chosen: &[String],
 ) -> Result<Option<Facts>, PageError> {
-    let told = page.ask(place, LOOK, Vec::new()).await?;
+    let told = page.ask(place, LOOK, vec![chosen.into()]).await?;
     Ok(serde_json::from_value::<Told>(told).ok().and_then(|told| read(told, role, name)))
-}
-
-/// Looks at what has the focus in the main frame.
-pub(super) async fn of_focus(page: &Page) -> Result<Option<Facts>, PageError> {
-    let root = page.root().await?;
-    let look = LOOK.strip_prefix("function()").unwrap_or(LOOK);
-    let focused = FOCUSED.strip_prefix("function()").unwrap_or(FOCUSED);
-    let both = format!(
-        "function() {{ const found = (function() {focused}).call(this); \
-         return found ? (function() {look}).call(found) : null; }}"
-    );
-    let told = page.ask(&root, &both, Vec::new()).await?;
-    Ok(serde_json::from_value::<Told>(told).ok().and_then(|told| read(told, "", "")))
 }
 
 fn read(told: Told, role: &str, name: &str) -> Option<Facts> {
@@ -146,6 +111,7 @@ fn read(told: Told, role: &str, name: &str) -> Option<Facts> {
         })
     });
     let loose = told.loose.into_iter().map(field).filter_map(|field| field.sensitive()).min();
+    let known = told.everywhere.into_iter().map(field).filter_map(|field| field.sensitive()).collect();
     let element = Element {
         role: if role.is_empty() { told.tag.clone() } else { role.to_owned() },
         name: name.to_owned(),
@@ -155,10 +121,11 @@ fn read(told: Told, role: &str, name: &str) -> Option<Facts> {
         editing,
         href: told.href,
         download: told.download,
+        sends_on_change: told.changes,
         form,
     };
     let language = Some(told.language).filter(|language| !language.is_empty());
-    Some(Facts { element, loose, language })
+    Some(Facts { element, loose, known, holds: told.holds, options: told.options, language })
 }
 
 fn field(told: ToldField) -> Field {

@@ -18,8 +18,14 @@ pub(super) fn fault(error: &PageError) -> ToolError {
         PageError::NoDialog => ToolError::new("No dialog is open (any more)."),
         PageError::Crashed => ToolError::new("The page crashed. Use navigate to load it again."),
         PageError::Detached => ToolError::new("The tab was closed, or the browser ended. Use action tabs."),
+        PageError::Moving => ToolError::new(
+            "The page goes elsewhere again and again while it is read, so nothing of it was read. Wait a moment, then take a snapshot.",
+        ),
         PageError::Silent(octo_browser::Liveness::DialogOpen) => ToolError::new(
             "The tab does not answer: a dialog that was open before is in it. Only the person can close that one; ask them.",
+        ),
+        PageError::Silent(octo_browser::Liveness::Discarded) => ToolError::new(
+            "The tab crashed, or the browser put it to sleep and it did not wake up. Open its address in a new tab, or ask the person to load it again.",
         ),
         PageError::Silent(why) => ToolError::new(format!(
             "The tab does not answer: {why}. Use another tab, or ask the person to look at it."

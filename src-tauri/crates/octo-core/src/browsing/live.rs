@@ -9,6 +9,7 @@ use octo_browser::{
 use octo_protocol::{CallId, LivePage, PageMark};
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 /// Between two pictures, at least.
 const BETWEEN: Duration = Duration::from_millis(500);
@@ -34,12 +35,14 @@ pub(super) struct Watching {
     taking: JoinHandle<()>,
     seat: Seat,
     page: Page,
+    /// Of the page while it was worked in: one that is asked for later is of what comes then.
+    leaving: CancellationToken,
 }
 
 impl Drop for Watching {
     fn drop(&mut self) {
         self.taking.abort();
-        let (seat, page, leaving) = (self.seat.clone(), self.page.clone(), self.seat.leaving());
+        let (seat, page, leaving) = (self.seat.clone(), self.page.clone(), self.leaving.clone());
         tokio::spawn(async move {
             tokio::select! {
                 biased;
@@ -107,7 +110,7 @@ impl Seat {
                 }
             }
         });
-        Watching { taking, seat, page }
+        Watching { taking, leaving: seat.leaving(), seat, page }
     }
 
     /// Takes a picture and shows it. One that does not come is not waited for.
@@ -121,42 +124,60 @@ impl Seat {
         let Ok(taken) = page.call(command, TAKING).await else { return };
         let text: &str = taken.data.as_ref();
         let Ok(bytes) = BASE64_STANDARD.decode(text) else { return };
-        let live = {
+        let number = {
             let mut shown = lock(&self.0.shown);
             shown.last += 1;
             let number = shown.last;
-            let Some(live) = shown.page.clone() else { return };
+            if shown.page.is_none() {
+                return;
+            }
             shown.pictures.push_back((number, bytes.into()));
             while shown.pictures.len() > KEPT {
                 shown.pictures.pop_front();
             }
-            LivePage { picture: Some(number), site: site_of(page), ..live }
+            number
         };
-        self.tell(Some(live));
+        let site = site_of(page);
+        self.alter(|live| (live.picture, live.site) = (Some(number), site));
+    }
+
+    /// Changes what is shown of the page, as it is at that moment: who has it in hand may have changed since it was
+    /// looked at last.
+    pub(super) fn alter(&self, change: impl FnOnce(&mut LivePage)) {
+        let told = {
+            let mut shown = lock(&self.0.shown);
+            let Some(page) = &mut shown.page else { return };
+            let before = page.clone();
+            change(page);
+            (*page != before).then(|| page.clone())
+        };
+        if told.is_some() {
+            self.0.browser.tell_page(self.0.session, told);
+        }
     }
 
     /// The page that is shown has this title now.
     pub(super) fn entitle(&self, title: &str) {
-        let page = lock(&self.0.shown).page.clone();
-        if let Some(page) = page {
-            self.tell(Some(LivePage { title: card::line(title), ..page }));
-        }
+        let title = card::line(title);
+        self.alter(|page| page.title = title);
     }
 
     /// The call is over: nothing is about to be done any more.
     pub(super) fn rest(&self) {
-        let page = lock(&self.0.shown).page.clone().map(|page| LivePage { call: None, mark: None, ..page });
-        if page.is_some() {
-            self.tell(page);
-        }
+        self.alter(|page| (page.call, page.mark) = (None, None));
     }
 }
 
 /// The site a page is on, as the browser says it now.
 pub(super) fn site_of(page: &Page) -> String {
     let committed = page.committed();
-    let address = octo_browser::safety::Address::of_frame(&committed.url, &committed.origin);
-    address.site().map_or_else(|| committed.url.chars().take(200).collect(), ToString::to_string)
+    site_at(&committed.url, &committed.origin)
+}
+
+/// The site of an address and its origin; the address itself where it is of none.
+pub(super) fn site_at(url: &str, origin: &str) -> String {
+    let address = octo_browser::safety::Address::of_frame(url, origin);
+    address.site().map_or_else(|| url.chars().take(200).collect(), ToString::to_string)
 }
 
 /// A place as a part of the picture.

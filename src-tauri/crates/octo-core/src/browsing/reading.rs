@@ -5,11 +5,11 @@ use super::{
     acting::{Ground, SNAPSHOT},
     card,
     carry::Told,
-    faults::fault,
+    faults::{self, fault},
     seat::Work,
 };
 use octo_browser::{
-    Area, PictureFormat,
+    Area, PageError, PictureFormat,
     cdp::browser_protocol::dom::BackendNodeId,
     safety::{Address, PageBlock, PageText, block},
     snapshot::{Captured, Filter, Piece, Query, Snapshot, WHOLE, estimate_tokens},
@@ -57,10 +57,14 @@ impl Seat {
         &self,
         work: &'w mut Work,
         ground: &Ground<'_>,
-    ) -> Result<&'w Snapshot, ToolError> {
+    ) -> Result<(String, &'w Snapshot), ToolError> {
         let captured = self.read_where_it_may_be(work, ground).await?;
         let captured = captured.map_err(|strayed| ToolError::new(strayed.words("The page was not read.")))?;
-        Ok(work.view(ground.tab.number).take(&captured))
+        work.view(ground.tab.number).take(&captured);
+        work.learn(ground.tab.number);
+        let snapshot = work.view(ground.tab.number).last();
+        let snapshot = snapshot.ok_or_else(|| ToolError::new(faults::CHANGED))?;
+        Ok((card::site_read(&captured), snapshot))
     }
 
     pub(super) async fn snapshot(
@@ -69,10 +73,9 @@ impl Seat {
         ground: &Ground<'_>,
         part: u32,
     ) -> Result<Told, ToolError> {
-        let snapshot = self.look_at_page(work, ground).await?;
+        let (origin, snapshot) = self.look_at_page(work, ground).await?;
         let rendered = snapshot.render(SNAPSHOT, Filter::default());
         let mut told = Told::default();
-        let origin = card::site_now(ground.page);
         let text = if rendered.left_out.is_empty() && part == 1 {
             rendered.text
         } else {
@@ -100,6 +103,7 @@ impl Seat {
             }
         };
         told.page = Some(PageBlock { origin, lines: Vec::new(), text: PageText::new(text) });
+        told.learnt = true;
         Ok(told)
     }
 
@@ -109,18 +113,15 @@ impl Seat {
         ground: &Ground<'_>,
         text: &str,
     ) -> Result<Told, ToolError> {
-        let snapshot = self.look_at_page(work, ground).await?;
+        let (origin, snapshot) = self.look_at_page(work, ground).await?;
         let found = snapshot.find(&Query { text: text.to_owned(), role: String::new() }, SNAPSHOT);
         if found.matches == 0 {
             return Ok(Told::words("Nothing on the page holds that."));
         }
         let mut told =
             Told::words(format!("{} lines of the page match, {} are shown.", found.matches, found.shown));
-        told.page = Some(PageBlock {
-            origin: card::site_now(ground.page),
-            lines: Vec::new(),
-            text: PageText::new(found.text),
-        });
+        told.page = Some(PageBlock { origin, lines: Vec::new(), text: PageText::new(found.text) });
+        told.learnt = true;
         Ok(told)
     }
 
@@ -131,7 +132,7 @@ impl Seat {
         target: Option<u32>,
         part: u32,
     ) -> Result<Told, ToolError> {
-        let snapshot = self.look_at_page(work, ground).await?;
+        let (origin, snapshot) = self.look_at_page(work, ground).await?;
         let piece = target.map_or(Piece::Whole, Piece::Ref);
         let mut from = 0;
         let mut read = None;
@@ -151,11 +152,8 @@ impl Seat {
         if read.next.is_some() {
             told.after = format!("(There is more: page {}.)", part + 1);
         }
-        told.page = Some(PageBlock {
-            origin: card::site_now(ground.page),
-            lines: Vec::new(),
-            text: PageText::new(read.text),
-        });
+        told.page = Some(PageBlock { origin, lines: Vec::new(), text: PageText::new(read.text) });
+        told.learnt = true;
         Ok(told)
     }
 
@@ -169,11 +167,8 @@ impl Seat {
         let area = match target {
             None => Area::Visible,
             Some(number) => {
-                let place = work.view(tab.number).refs().lookup(number).map_err(|_| {
-                    ToolError::new(format!(
-                        "Element {number} is gone. Take a snapshot; no picture was taken."
-                    ))
-                })?;
+                let located = work.view(tab.number).locate(page, number).await;
+                let place = located.map_err(|error| faults::not_found(&error))?.place;
                 if place.session != *page.session().inner() {
                     return Err(ToolError::new(
                         "That element is in a frame of another site; take a picture of the whole page.",
@@ -182,14 +177,25 @@ impl Seat {
                 Area::Element(BackendNodeId::new(place.node))
             }
         };
-        // The pointer is for the person. A page it cannot be taken from is still worth its picture.
-        let _drawn = page.clear_overlay().await;
-        let picture = page.picture(area, PictureFormat::Png).await.map_err(|error| fault(&error))?;
+        // A picture of one page and a look at another would let through what nobody granted: where it is counts, and
+        // that it was there all the time.
         let committed = page.committed();
         let address = Address::of_frame(&committed.url, &committed.origin);
         if !self.may_be_at(leave, &address) {
-            return Err(ToolError::new(Strayed(address).words("The picture was not kept.")));
+            return Err(ToolError::new(Strayed(address).words("No picture was taken.")));
         }
+        let taking = async {
+            // The pointer is for the person. A page it cannot be taken from is still worth its picture.
+            let _drawn = page.clear_overlay().await;
+            let picture = page.picture(area, PictureFormat::Png).await?;
+            // Asked last: a page that went meanwhile is heard of before this is answered.
+            page.frames().await?;
+            Ok(picture)
+        };
+        let Some(taken) = page.in_one_document(taking).await else {
+            return Err(fault(&PageError::Moving));
+        };
+        let picture = taken.map_err(|error| fault(&error))?;
         let blob = self.keep(picture.bytes).await;
         let blob = blob.ok_or_else(|| ToolError::new("The picture could not be kept."))?;
         let mut told = Told::words(

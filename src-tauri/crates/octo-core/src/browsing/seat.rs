@@ -1,12 +1,12 @@
 //! A session's place in the browser: the tab it works in, what it was shown there, and who has the page in hand.
 
-use super::{HomeBrowser, fetching::Fetching, live::Shown, lock, state};
+use super::{HomeBrowser, fetching::Fetching, live::Shown, lock, state, weigh::Found};
 use futures::future::BoxFuture;
 use octo_browser::{
-    Connected, Page, Tab, TabNumber, View,
-    safety::{Memory, Redactor},
+    Connected, Liveness, Page, PageError, Tab, TabNumber, View,
+    safety::{Memory, Origin, Redactor, shown_in},
 };
-use octo_protocol::{BrowserView, CallId, LivePage, PageHand, SessionId};
+use octo_protocol::{BrowserView, CallId, PageHand, SessionId};
 use octo_tools::{BrowserLeave, BrowserWish, Browsing, ToolError, ToolOutput, Weight};
 use octo_workspace::Outputs;
 use std::{
@@ -23,6 +23,14 @@ use tokio::{
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
+
+/// What the model is told of a call that ended with the page being let go of.
+pub(super) const STOPPED: &str =
+    "The page was let go of before this was done; what it had done until then may remain.";
+
+/// How long a tab may take to wake up, and how often it is looked whether it has.
+const WAKING: Duration = Duration::from_secs(5);
+const GLANCE: Duration = Duration::from_millis(100);
 
 /// How long a page that is let go of may take to be cleared of what was drawn onto it.
 const CLEARING: Duration = Duration::from_millis(500);
@@ -53,8 +61,14 @@ pub(super) struct Work {
     pub page: Option<Page>,
     /// Whether the tab was brought to the front for this task: once, for it takes the focus.
     pub fronted: bool,
+    /// Whether the browser was attached to again, after the model had worked in it, and it was not told yet.
+    pub attached_anew: bool,
+    /// The attachment that was worked over last, by its number.
+    pub attachment: Option<u64>,
     /// What the model was shown of the tabs, which outlives an attachment.
     pub views: HashMap<TabNumber, View>,
+    /// What was weighed last, for the card of the same call.
+    pub weighed: Option<(BrowserWish, Found)>,
     /// The files that come of its pages.
     pub fetching: Fetching,
     /// What was read where.
@@ -109,17 +123,18 @@ impl Seat {
             self.0.taken.store(true, Ordering::Relaxed);
         }
         self.0.hand.send_replace(hand);
-        let page = lock(&self.0.shown).page.clone().map(|page| LivePage { hand, ..page });
-        if page.is_some() {
-            self.tell(page);
-        }
+        self.alter(|page| page.hand = hand);
     }
 
-    /// Waits until the agent has the page; whether the person had it since this was asked last.
-    pub(super) async fn in_hand(&self) -> Hand {
+    /// Waits until the agent has the page.
+    pub(super) async fn in_hand(&self) {
         let mut hand = self.0.hand.subscribe();
         // The sender is ours, so the wait ends with the page being handed back alone.
         let _ours = hand.wait_for(|hand| *hand == PageHand::Agent).await;
+    }
+
+    /// Who had the page since the model was told of it last. Asked where that is told now.
+    pub(super) fn handed(&self) -> Hand {
         if self.0.taken.swap(false, Ordering::Relaxed) { Hand::Returned } else { Hand::Kept }
     }
 
@@ -127,9 +142,30 @@ impl Seat {
         self.0.work.lock().await
     }
 
+    /// What the conversation holds of pages was read, also where that was before a restart.
+    pub(crate) async fn remember(&self, told: impl Iterator<Item = &str>) {
+        let mut work = self.work().await;
+        for (site, text) in told.flat_map(shown_in) {
+            work.memory.shown(&site, text);
+        }
+    }
+
     /// Ends when the page is let go of.
     pub(super) fn leaving(&self) -> CancellationToken {
         lock(&self.0.leaving).clone()
+    }
+
+    /// Does something in the page, which is given up when the page is let go of.
+    async fn unless_left<T>(
+        &self,
+        doing: impl Future<Output = Result<T, ToolError>>,
+    ) -> Result<T, ToolError> {
+        let leaving = self.leaving();
+        tokio::select! {
+            biased;
+            () = leaving.cancelled() => Err(ToolError::new(STOPPED)),
+            done = doing => done,
+        }
     }
 
     pub(super) async fn connect(&self) -> Result<Connected, ToolError> {
@@ -151,7 +187,13 @@ impl Work {
     pub fn use_tab(&mut self, tab: &Tab) {
         if self.tab != Some(tab.number) {
             self.tab = Some(tab.number);
-            (self.page, self.fronted) = (None, false);
+            self.fronted = false;
+            if let Some(page) = self.page.take() {
+                // Left as it was, the pointer included.
+                tokio::spawn(
+                    async move { tokio::time::timeout(CLEARING, page.clear_overlay()).await.map(drop) },
+                );
+            }
         }
     }
 
@@ -161,11 +203,31 @@ impl Work {
         if let Some(page) = self.page.as_ref().filter(|page| page.is_attached()) {
             return Ok(page.clone());
         }
-        let page =
-            Page::attach(&connected.link, &tab.target).await.map_err(|error| super::faults::fault(&error))?;
+        let page = match Page::attach(&connected.link, &tab.target).await {
+            // The browser put it to sleep: in front of its window it wakes up.
+            Err(PageError::Silent(Liveness::Discarded)) => wake(connected, tab).await?,
+            attached => attached,
+        };
+        let page = page.map_err(|error| super::faults::fault(&error))?;
         self.fetching.listen(&connected.link).await;
         self.page = Some(page.clone());
         Ok(page)
+    }
+
+    /// Notes over which attachment is worked now: that it is another one is told, for the browser may have begun anew.
+    pub fn over(&mut self, attachment: u64) {
+        self.attached_anew |= self.attachment.is_some_and(|before| before != attachment);
+        self.attachment = Some(attachment);
+    }
+
+    /// What the newest look at a tab can tell is remembered as read: all of it, for the whole is in a file.
+    pub fn learn(&mut self, tab: TabNumber) {
+        let Some(snapshot) = self.views.get(&tab).and_then(View::last) else { return };
+        for (origin, text) in snapshot.texts() {
+            if let Origin::Site(site) = Origin::read(origin) {
+                self.memory.shown(&site, &text);
+            }
+        }
     }
 
     /// What the model was shown of a tab.
@@ -174,15 +236,45 @@ impl Work {
     }
 }
 
+/// Wakes a tab that sleeps and attaches to it. What was awake has another name than what slept, by the same number of
+/// tab it may take a moment to be found.
+async fn wake(connected: &Connected, tab: &Tab) -> Result<Result<Page, PageError>, ToolError> {
+    connected
+        .tabs
+        .activate(tab)
+        .await
+        .map_err(|error| ToolError::new(format!("The tab sleeps and was not woken: {error}.")))?;
+    let until = tokio::time::Instant::now() + WAKING;
+    loop {
+        let attached = Page::attach(&connected.link, &tab.target).await;
+        let sleeps = matches!(
+            attached,
+            Err(PageError::Silent(Liveness::Discarded)
+                | PageError::Call(octo_browser::CallError::Gone { .. }))
+        );
+        if !sleeps || tokio::time::Instant::now() >= until {
+            return Ok(attached);
+        }
+        tokio::time::sleep(GLANCE).await;
+    }
+}
+
 impl Browsing for Seat {
-    fn weigh(&self, wish: &BrowserWish) -> BoxFuture<'static, Result<Weight, ToolError>> {
-        let (seat, wish) = (self.clone(), wish.clone());
-        Box::pin(async move { Ok(seat.look(&wish).await?.weight) })
+    fn weigh(
+        &self,
+        wish: &BrowserWish,
+        standing: &BrowserLeave,
+    ) -> BoxFuture<'static, Result<Weight, ToolError>> {
+        let (seat, wish, standing) = (self.clone(), wish.clone(), standing.clone());
+        Box::pin(async move {
+            let looking = async { Ok(seat.look(&wish, &standing).await?.weight) };
+            seat.unless_left(looking).await
+        })
     }
 
     fn show(&self, wish: &BrowserWish) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
         let (seat, wish) = (self.clone(), wish.clone());
-        Box::pin(async move { seat.view(&wish).await })
+        Box::pin(async move { seat.unless_left(seat.view(&wish)).await })
     }
 
     fn carry_out(

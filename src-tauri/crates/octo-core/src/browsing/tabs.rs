@@ -112,6 +112,8 @@ pub(super) async fn close(work: &mut Work, connected: &Connected, tab: &Tab) -> 
 /// Tabs that the page in use opened.
 pub(super) async fn popups(work: &mut Work, connected: &Connected, tab: &Tab) -> String {
     let Ok(tabs) = connected.tabs.list().await else { return String::new() };
+    // What was shown of tabs that the person has closed is not needed again: no number is used twice.
+    work.views.retain(|number, _| tabs.iter().any(|tab| tab.number == *number));
     let mut text = String::new();
     for other in tabs {
         let is_new = other.opener.as_ref() == Some(&tab.target) && !work.views.contains_key(&other.number);

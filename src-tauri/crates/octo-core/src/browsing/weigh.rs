@@ -4,24 +4,30 @@ mod about;
 
 use super::{
     Seat,
-    card::{line, name_of, view_of},
+    card::{line, name_of, view_of, whole_text},
+    faults::fault,
     risks::risks,
     seat::Work,
     tabs,
 };
 use about::About;
 use octo_browser::{
-    Connected, Owner, Tab,
+    Connected, History, NavigateError, Owner, Tab,
     safety::{
         self, Act, Action, Address, Dialog, Grants, Lifetime, Origin, PlaceKind, Step, Target, Verdict, judge,
     },
     snapshot::Place,
 };
 use octo_protocol::{BrowserView, PageElement};
-use octo_tools::{BrowserLeave, BrowserWish, DialogAnswer, Entry, Roam, ToolError, Weight, WishedDeed};
+use octo_tools::{
+    BrowserLeave, BrowserWish, DialogAnswer, Entry, Looked, Roam, ToolError, Weight, WishedDeed,
+};
+
+/// The most characters that are given to a page at once: all of them are shown to the person.
+const WHOLE: usize = 32_000;
 
 /// What was found.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Found {
     pub weight: Weight,
     /// The tab it is about.
@@ -29,6 +35,8 @@ pub(super) struct Found {
     /// The element it is done to, and the one it is dragged onto.
     pub element: Option<Place>,
     pub onto: Option<Place>,
+    /// What has the focus, for a key that goes there.
+    pub focus: Option<Place>,
     /// The document that was looked at; empty for what touches none.
     pub document: String,
     /// That a number was found again on another element like it.
@@ -38,7 +46,7 @@ pub(super) struct Found {
 /// Which kind of step a deed is.
 fn step(deed: &WishedDeed) -> Step {
     match deed {
-        WishedDeed::Open { .. } | WishedDeed::Navigate { .. } => Step::Navigate,
+        WishedDeed::Open { .. } | WishedDeed::Navigate { .. } | WishedDeed::Back => Step::Navigate,
         WishedDeed::Snapshot { .. }
         | WishedDeed::Find { .. }
         | WishedDeed::Read { .. }
@@ -46,7 +54,6 @@ fn step(deed: &WishedDeed) -> Step {
         | WishedDeed::Focus => Step::Read,
         WishedDeed::Status
         | WishedDeed::Tabs
-        | WishedDeed::Back
         | WishedDeed::Close
         | WishedDeed::Act(_)
         | WishedDeed::Dialog(_)
@@ -56,21 +63,35 @@ fn step(deed: &WishedDeed) -> Step {
 }
 
 impl Seat {
-    /// Weighs a call.
-    pub(super) async fn look(&self, wish: &BrowserWish) -> Result<Found, ToolError> {
+    /// Weighs a call, with what is granted before it.
+    pub(super) async fn look(&self, wish: &BrowserWish, standing: &BrowserLeave) -> Result<Found, ToolError> {
         if wish.deed == WishedDeed::Status {
             return Ok(Found::default());
         }
+        if let Some(text) = whole_text(&wish.deed).filter(|text| text.chars().count() > WHOLE) {
+            return Err(ToolError::new(format!(
+                "That is {} characters at once; {WHOLE} is the most the person can be shown. Nothing was done: make it shorter, or in parts.",
+                text.chars().count()
+            )));
+        }
         let connected = self.connect().await?;
         let mut work = self.work().await;
-        self.look_in(&mut work, &connected, wish).await
+        work.over(self.0.browser.attachment());
+        let found = self.look_in(&mut work, &connected, wish, standing).await;
+        if let Some(page) = &work.page {
+            page.let_nodes_go(found.as_ref().ok().and_then(|found| found.element.as_ref()));
+        }
+        work.weighed = found.as_ref().ok().map(|found| (wish.clone(), found.clone()));
+        found
     }
 
+    /// Weighs a call. Of a page that the leave does not cover, nothing is looked at but where it is.
     pub(super) async fn look_in(
         &self,
         work: &mut Work,
         connected: &Connected,
         wish: &BrowserWish,
+        leave: &BrowserLeave,
     ) -> Result<Found, ToolError> {
         let step = step(&wish.deed);
         match &wish.deed {
@@ -109,11 +130,23 @@ impl Seat {
                 let weight = Weight { place, mark: tab.number.to_string(), ..Weight::default() };
                 Ok(Found { weight, tab: Some(tab), ..Found::default() })
             }
-            WishedDeed::Back
-            | WishedDeed::Act(_)
+            WishedDeed::Back => {
+                let tab = tabs::in_use(work, connected, wish).await?;
+                let page = work.attached(connected, &tab).await?;
+                let entry = page.entry(History::Back).await.map_err(|error| match error {
+                    NavigateError::Page(error) => fault(&error),
+                    error => ToolError::new(format!("Not done: {error}.")),
+                })?;
+                // Where it leads is what counts, not what it leaves: that may be a page nobody wants to be at.
+                let place = self.place(step, &Address::of(&entry));
+                let mark = format!("{} {entry}", tab.number);
+                let weight = Weight { place, mark, ..Weight::default() };
+                Ok(Found { weight, tab: Some(tab), ..Found::default() })
+            }
+            WishedDeed::Act(_)
             | WishedDeed::Dialog(_)
             | WishedDeed::Download { .. }
-            | WishedDeed::Evaluate { .. } => self.look_at_act(work, connected, wish).await,
+            | WishedDeed::Evaluate { .. } => self.look_at_act(work, connected, wish, leave).await,
         }
     }
 
@@ -122,6 +155,7 @@ impl Seat {
         work: &mut Work,
         connected: &Connected,
         wish: &BrowserWish,
+        leave: &BrowserLeave,
     ) -> Result<Found, ToolError> {
         let tab = tabs::in_use(work, connected, wish).await?;
         let page = work.attached(connected, &tab).await?;
@@ -137,7 +171,8 @@ impl Seat {
             ..Found::default()
         };
         // Nothing of a page is looked at before its site is granted; what could be asked about it comes after that.
-        if matches!(found.weight.place.as_ref().map(|place| &place.entry), Some(Entry::Never { .. })) {
+        if !self.may_be_at(leave, &address) {
+            found.weight.looked = Looked::PlaceOnly;
             return Ok(found);
         }
         let about = About { page: &page, address: &address, tab: tab.number };
@@ -153,7 +188,7 @@ impl Seat {
                     };
                     let text = text.as_deref().unwrap_or_default();
                     let action = Action::AcceptDialog { kind, message: &dialog.message, text };
-                    about.judged(&mut found.weight, work, None, &Origin::read(&dialog.url), action);
+                    about.judged(&mut found.weight, work, (&Origin::read(&dialog.url), None), action);
                     found.weight.target = Some(PageElement {
                         role: dialog.kind.name().to_owned(),
                         name: line(&dialog.message),
@@ -162,28 +197,11 @@ impl Seat {
                 found.weight.mark.push_str(&format!(" {} {}", dialog.kind.name(), dialog.message));
             }
             WishedDeed::Evaluate { script } => {
-                about.judged(
-                    &mut found.weight,
-                    work,
-                    None,
-                    &Origin::read(&committed.origin),
-                    Action::Evaluate,
-                );
+                let origin = Origin::read(&committed.origin);
+                about.judged(&mut found.weight, work, (&origin, None), Action::Evaluate);
                 found.weight.mark.push_str(&format!(" {script}"));
             }
-            WishedDeed::Download { target } => {
-                let (place, facts) = about.element(work, *target, &mut found).await?;
-                let name =
-                    facts.as_ref().and_then(|facts| facts.element.download.clone()).unwrap_or_default();
-                about.judged(
-                    &mut found.weight,
-                    work,
-                    facts.as_ref(),
-                    &Origin::read(&place.origin),
-                    Action::Download { name: &name },
-                );
-                found.element = Some(place);
-            }
+            WishedDeed::Download { target } => about.download(work, *target, &mut found).await?,
             WishedDeed::Act(act) => about.act(work, act, &mut found).await?,
             _ => {}
         }
@@ -234,11 +252,16 @@ impl Seat {
     pub(super) fn may_be_at(&self, leave: &BrowserLeave, address: &Address) -> bool {
         let (mut grants, tab) = (self.grants(), safety::TabNumber(0));
         let place = leave.weight.place.iter().map(|place| &place.site);
-        for site in leave.granted.iter().chain(place) {
-            if let Verdict::Ask(question) = grants.check(tab, Step::Navigate, &Address::of(site)) {
+        let mut allow = |site: &str, shortest: Lifetime| {
+            if let Verdict::Ask(question) = grants.check(tab, Step::Navigate, &Address::of(site))
+                && question.longest() >= shortest
+            {
                 let _kept = grants.allow(tab, question, Lifetime::Task);
             }
-        }
+        };
+        // What is granted every single time is granted to the call that was asked about, and to no other.
+        leave.granted.iter().for_each(|site| allow(site, Lifetime::Task));
+        place.for_each(|site| allow(site, Lifetime::Once));
         match grants.check(tab, Step::Commit, address) {
             Verdict::Allowed(_) => true,
             Verdict::Ask(question) => {
@@ -248,15 +271,21 @@ impl Seat {
         }
     }
 
-    /// What the person is shown of a call before it runs.
+    /// What the person is shown of a call before it runs: of what was weighed, and nothing of a page that is not
+    /// granted.
     pub(super) async fn view(&self, wish: &BrowserWish) -> Result<BrowserView, ToolError> {
-        let found = self.look(wish).await?;
+        let weighed = self.work().await.weighed.take();
+        let found = match weighed {
+            Some((weighed, found)) if weighed == *wish => found,
+            _ => self.look(wish, &BrowserLeave::none()).await?,
+        };
         let mut view = view_of(wish, &found);
         // What is asked about is shown as it looks in the page.
         if !found.weight.risks.is_empty()
             && let (Some(place), Some(page)) = (&found.element, self.work().await.page.clone())
             && place.session == *page.session().inner()
         {
+            self.in_hand().await;
             view.picture = self.crop(&page, place).await;
         }
         Ok(view)

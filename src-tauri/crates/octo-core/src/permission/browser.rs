@@ -2,6 +2,7 @@
 //! task, or by a rule; what cannot be taken back asks every time and in every mode.
 
 use super::{Basis, Decision, Ground};
+use octo_browser::safety::Address;
 use octo_protocol::{AskReason, Mode, Refusal, Rule};
 use octo_tools::{BrowserEffect, BrowserLeave, Effects, Entry, Place, Roam};
 
@@ -19,15 +20,25 @@ pub(super) fn decide(ground: &Ground, effect: &BrowserEffect, files: Option<Deci
     if let Some(Decision::Ask { reason, .. }) = files.filter(|_| ground.mode != Mode::Autonomous) {
         return Decision::Ask { reason, rule: None };
     }
-    if let Some(risk) = weight.risks.first() {
-        let reason = AskReason::Page { risk: *risk, site, target: weight.target.clone() };
+    if let Some((risk, besides)) = weight.risks.split_first() {
+        let target = weight.target.clone();
+        let reason = AskReason::Page { risk: *risk, besides: besides.to_vec(), site, target };
         return Decision::Ask { reason, rule: None };
     }
-    let Some(place) = &weight.place else { return Decision::Run(Basis::Policy) };
+    let changes = asks_about_changes(ground) && effect.wish.deed.changes_something();
+    let by_mode = || Decision::Ask { reason: AskReason::Mode, rule: None };
+    let Some(place) = &weight.place else {
+        return if changes { by_mode() } else { Decision::Run(Basis::Policy) };
+    };
     match &place.entry {
+        Entry::Open if changes => by_mode(),
         Entry::Open => Decision::Run(Basis::Policy),
         Entry::Asks | Entry::AsksEachTask if is_granted(ground, place) || ground.mode == Mode::Autonomous => {
-            Decision::Run(Basis::Person)
+            if changes {
+                by_mode()
+            } else {
+                Decision::Run(Basis::Person)
+            }
         }
         Entry::Asks => {
             let rule = Some(Rule::Site { site: site.clone() });
@@ -37,6 +48,11 @@ pub(super) fn decide(ground: &Ground, effect: &BrowserEffect, files: Option<Deci
             Decision::Ask { reason: AskReason::Site { site }, rule: None }
         }
     }
+}
+
+/// Whether every change is asked about: in that mode, and while the person's policy cannot be read.
+fn asks_about_changes(ground: &Ground) -> bool {
+    ground.mode == Mode::Ask || ground.policy.is_strict()
 }
 
 fn is_granted(ground: &Ground, place: &Place) -> bool {
@@ -57,9 +73,16 @@ fn is_encrypted(plain: &str, site: &str) -> bool {
 /// What a call in the browser that runs may do.
 pub(crate) fn browser_leave(ground: &Ground, effects: &Effects) -> Option<BrowserLeave> {
     let weight = effects.browser.as_ref()?.weight.clone()?;
+    Some(BrowserLeave { weight, ..standing(ground) })
+}
+
+/// Where a task may be before anything is weighed.
+pub(crate) fn standing(ground: &Ground) -> BrowserLeave {
     let ruled = ground.rules.iter().filter_map(|rule| match rule {
-        Rule::Site { site } => Some(site.clone()),
-        Rule::Command { .. }
+        // What can be granted for one task only is covered by no rule, whoever wrote it.
+        Rule::Site { site } if matches!(Address::of(site), Address::Web(_)) => Some(site.clone()),
+        Rule::Site { .. }
+        | Rule::Command { .. }
         | Rule::Line { .. }
         | Rule::Write { .. }
         | Rule::Read { .. }
@@ -67,5 +90,5 @@ pub(crate) fn browser_leave(ground: &Ground, effects: &Effects) -> Option<Browse
     });
     let granted = ground.granted.iter().cloned().chain(ruled).collect();
     let roam = if ground.mode == Mode::Autonomous { Roam::Web } else { Roam::Granted };
-    Some(BrowserLeave { weight, granted, roam })
+    BrowserLeave::standing(granted, roam)
 }

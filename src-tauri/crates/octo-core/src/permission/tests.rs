@@ -461,7 +461,15 @@ fn what_cannot_be_taken_back_asks_in_every_mode_and_by_no_rule() {
             panic!("{mode:?} asks")
         };
         assert_eq!(rule, None);
-        assert_eq!(reason, AskReason::Page { risk: PageRisk::Pays, site: shop.clone(), target: None });
+        assert_eq!(
+            reason,
+            AskReason::Page {
+                risk: PageRisk::Pays,
+                besides: vec![PageRisk::Sends],
+                site: shop.clone(),
+                target: None
+            }
+        );
     }
 }
 

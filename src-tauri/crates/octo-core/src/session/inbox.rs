@@ -91,7 +91,7 @@ impl Session {
                 respond(reply, stopped)
             }
             Ask::ForgetRule(folder, rule, reply) => {
-                if folder == self.info.folder {
+                if folder == self.info.folder || folder == self.session_scope() {
                     self.rules.retain(|known| *known != rule);
                     if let Rule::Site { site } = rule {
                         self.granted_sites.retain(|known| *known != site);

@@ -14,7 +14,7 @@ use octo_protocol::{
     Answer, ApiError, Ask, AskReason, Block, CallId, CallStatus, ErrorCode, Event, Mode, Question,
     QuestionId, Rule, ToolView, TurnId,
 };
-use octo_tools::{Effects, Vetted};
+use octo_tools::{Effects, Entry, Vetted};
 
 impl Session {
     /// The person answers a question.
@@ -128,7 +128,9 @@ impl Session {
     ) -> Result<(), ApiError> {
         let mut step = self.close(question, answer);
         let mut is_rule = rule.is_some();
-        if let Ask::Permission { reason: AskReason::Site { site }, .. } = &question.ask {
+        if let Ask::Permission { reason: AskReason::Site { site }, .. } = &question.ask
+            && self.is_for_the_task(question.call)
+        {
             self.granted_sites.push(site.clone());
             is_rule = true;
         }
@@ -141,6 +143,14 @@ impl Session {
             self.review_questions();
         }
         Ok(())
+    }
+
+    /// Whether the place that a call asks for is granted for as long as the task goes on. What asks every time is
+    /// granted to this one call.
+    fn is_for_the_task(&self, call: CallId) -> bool {
+        let weight = self.ready_effects(call).and_then(|effects| effects.browser.as_ref()?.weight.as_ref());
+        let place = weight.and_then(|weight| weight.place.as_ref());
+        place.is_some_and(|place| matches!(place.entry, Entry::Asks | Entry::AsksEachTask))
     }
 
     /// What a call that is ready to run would touch.

@@ -65,11 +65,12 @@ pub(super) async fn ready(
         });
     }
     let effects = prepared.effects(&ground.folder).looked_up(&context.http).await;
+    let standing = permission::standing(ground);
     // Attaching to a browser may wait for the person; Stop ends that.
     let effects = tokio::select! {
         biased;
         () = context.cancel.cancelled() => return Err(ToolError::new(super::texts::STOPPED)),
-        weighed = effects.weighed(&*context.browser) => weighed?,
+        weighed = effects.weighed(&*context.browser, &standing) => weighed?,
     };
     let decided = permission::decide_beside(ground, &effects).await;
     if let Some(entry) = decided.logged(&effects, context.session, now()) {

@@ -75,6 +75,13 @@ impl Session {
         })));
         let size = Size::restored(stored.context_tokens, &stored.context);
         let seat = shared.browser.seat(id, shared.outputs(id));
+        let results =
+            stored.context.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
+                Block::ToolResult(result) => Some(result.text.as_str()),
+                _ => None,
+            });
+        // What was read at one site is not carried to another because Octo was started again.
+        seat.remember(results).await;
         let mut session = Self {
             files: files_of(&shared, (id, root), &folder, &scratch, &shell_place)?,
             shell: shell_of(&shared, id, &shell_place, &inbox),

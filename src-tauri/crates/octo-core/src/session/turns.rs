@@ -50,8 +50,6 @@ impl Session {
     pub(super) async fn begin_turn(&mut self, blocks: Vec<Block>) -> Result<(), ApiError> {
         let turn = TurnId::new();
         let mut step = Step::default();
-        // A new task: what was granted to the one before is over.
-        self.granted_sites.clear();
         self.open_turn(turn, Began::ByThePerson, &mut step);
         self.drain_queue(turn, &mut step);
         self.add_person_message(turn, blocks, &mut step);
@@ -108,6 +106,8 @@ impl Session {
 
     pub(super) fn open_turn(&mut self, turn: TurnId, began: Began, step: &mut Step) {
         self.background.turn_began(began);
+        // A new task, however it begins: what was granted to the one before is over.
+        self.granted_sites.clear();
         // What goes on beside the conversation between turns gives way to the turn.
         self.end_side_call(step);
         self.swap = None;

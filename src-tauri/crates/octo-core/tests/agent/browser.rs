@@ -1,5 +1,7 @@
 //! The agent in a real Chromium: what is asked, what is done, and what never reaches the model or the page.
 
+mod guards;
+
 use super::rig::{PATIENCE, Rig, results, statuses};
 use octo_protocol::{
     Answer, Ask, AskReason, BrowserChoice, BrowserState, CallStatus, ChooseBrowser, DetachBrowser,
@@ -26,9 +28,13 @@ struct Chromium {
 }
 
 impl Chromium {
+    fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
     /// None where there is none and nobody promised one.
     #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-    fn start() -> Option<Self> {
+    fn start_with(arguments: &[&str]) -> Option<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program: Option<PathBuf> =
             std::env::split_paths(&path).map(|folder| folder.join("chromium")).find(|path| path.is_file());
@@ -48,6 +54,7 @@ impl Chromium {
             ])
             .args(["--disable-background-networking", "--remote-debugging-port=0", "--window-size=1000,800"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            .args(arguments)
             .env("HOME", profile.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -221,7 +228,7 @@ async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in
     rig.answer(session, &question, Answer::Once).await;
     // The task goes on unasked until the sink, whose question is made from the page.
     let question = rig.question().await;
-    let AskReason::Page { risk, site: at, target } = reason(&question) else { panic!("{question:?}") };
+    let AskReason::Page { risk, site: at, target, .. } = reason(&question) else { panic!("{question:?}") };
     assert_eq!((*risk, at.as_str()), (PageRisk::Pays, site.origin().as_str()));
     assert_eq!(target.as_ref().map(|target| target.name.as_str()), Some("Pay now"));
     let Ask::Permission { rule: None, preview: ToolView::Browser(view), .. } = &question.ask else {

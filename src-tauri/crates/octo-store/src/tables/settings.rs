@@ -46,14 +46,14 @@ impl Reader<'_> {
         })
     }
 
-    /// The sites that may be worked on without asking, each with its folder. What holds in one session is not among
-    /// them.
+    /// The sites that may be worked on without asking, each with its folder, or with the scope of the one session in
+    /// which that holds.
     pub fn site_rules(&self) -> Result<Vec<(String, String)>, StoreError> {
         let rules = self.rows("SELECT folder, rule_json FROM rules ORDER BY key", [], |row| {
             Ok((row.get::<_, String>(0)?, from_json::<Rule>(row, 1)?))
         })?;
         let of_site = |(folder, rule): (String, Rule)| match rule {
-            Rule::Site { site } if !folder.starts_with("session/") => Some((folder, site)),
+            Rule::Site { site } => Some((folder, site)),
             _ => None,
         };
         Ok(rules.into_iter().filter_map(of_site).collect())

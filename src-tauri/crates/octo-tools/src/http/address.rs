@@ -1,9 +1,7 @@
 //! Which addresses are of the world, and which of this machine or the networks it stands in.
 
-use std::{
-    fmt,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
-};
+use octo_browser::safety::{Nearness, nearness_of};
+use std::{fmt, net::IpAddr};
 use url::{Host, Url};
 
 /// How near an address is.
@@ -60,62 +58,12 @@ fn reach_of_name(name: &str) -> Reach {
     if name == "localhost" || name.ends_with(".localhost") { Reach::Private } else { Reach::World }
 }
 
-/// How near an address is. The world is what is neither reserved, nor private, nor more than one computer:
-/// IANA's registries of special addresses, read so that a doubt is no yes.
+/// How near an address is, for what is fetched without the person's browser: this machine is as near as its network.
 pub(crate) fn reach_of(address: IpAddr) -> Reach {
-    match address {
-        IpAddr::V4(address) => reach_v4(address),
-        IpAddr::V6(address) => reach_v6(address),
-    }
-}
-
-/// The clouds' own addresses outside the link-local ones: Alibaba's and Azure's.
-const METADATA_V4: [Ipv4Addr; 2] = [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16)];
-/// Amazon's over IPv6.
-const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254);
-
-fn reach_v4(address: Ipv4Addr) -> Reach {
-    if address.is_link_local() || METADATA_V4.contains(&address) {
-        return Reach::Metadata;
-    }
-    let is_private = match address.octets() {
-        // This network; private; loopback; private; multicast and reserved, broadcast with it.
-        [0 | 10 | 127, ..] | [172, 16..=31, ..] | [192, 168, ..] | [224..=255, ..] => true,
-        // Carrier-grade NAT: RFC 6598.
-        [100, 64..=127, ..] => true,
-        // Protocol assignments; documentation; 6to4 relays; benchmarks; documentation twice more.
-        [192, 0, 0 | 2, _] | [192, 88, 99, _] | [198, 18 | 19, ..] => true,
-        [198, 51, 100, _] | [203, 0, 113, _] => true,
-        _ => false,
-    };
-    if is_private { Reach::Private } else { Reach::World }
-}
-
-fn reach_v6(address: Ipv6Addr) -> Reach {
-    let [a, b, c, d, e, f, g, h] = address.segments();
-    let inner = |high: u16, low: u16| {
-        let [one, two] = high.to_be_bytes();
-        let [three, four] = low.to_be_bytes();
-        reach_v4(Ipv4Addr::new(one, two, three, four))
-    };
-    if address == METADATA_V6 || a & 0xffc0 == 0xfe80 {
-        return Reach::Metadata;
-    }
-    match (a, b, c, d, e, f) {
-        // IPv4 written as IPv6: mapped, compatible (loopback and unspecified with it), translated.
-        (0, 0, 0, 0, 0, 0xffff | 0) | (0, 0, 0, 0, 0xffff, 0) => match inner(g, h) {
-            Reach::World if f == 0 && e == 0 => Reach::Private,
-            reach => reach,
-        },
-        // NAT64 of the well-known prefix leads to the IPv4 address in it; the local prefix anywhere.
-        (0x0064, 0xff9b, 0, 0, 0, 0) => inner(g, h),
-        // 6to4 leads to the IPv4 address in it.
-        (0x2002, ..) => inner(b, c),
-        // Protocol assignments, Teredo among them; documentation, old and new.
-        (0x2001, 0..=0x01ff | 0x0db8, ..) | (0x3fff, 0..=0x0fff, ..) => Reach::Private,
-        // What is left of the world: global unicast.
-        (0x2000..=0x3fff, ..) => Reach::World,
-        _ => Reach::Private,
+    match nearness_of(address) {
+        Nearness::World => Reach::World,
+        Nearness::Network | Nearness::Machine => Reach::Private,
+        Nearness::Metadata => Reach::Metadata,
     }
 }
 

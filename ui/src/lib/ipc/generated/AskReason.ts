@@ -46,9 +46,13 @@ host: string, } | { "type": "site",
  */
 site: string, } | { "type": "page", 
 /**
- * What.
+ * What, the weightiest of it.
  */
 risk: PageRisk, 
+/**
+ * What else.
+ */
+besides: Array<PageRisk>, 
 /**
  * The site.
  */

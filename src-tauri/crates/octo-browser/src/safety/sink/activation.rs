@@ -30,7 +30,9 @@ pub(super) fn activation(element: &Element) -> Activation {
         ("input", "submit" | "image") => Activation::Submit,
         ("input", "button" | "reset") => Activation::Button,
         ("input", "checkbox" | "radio") | ("label", _) => Activation::Tick,
-        ("input" | "textarea" | "select" | "option" | "optgroup", _) => Activation::Nothing,
+        // Pressed in a list that stands open, it is chosen.
+        ("option", _) => Activation::Tick,
+        ("input" | "textarea" | "select" | "optgroup", _) => Activation::Nothing,
         ("a" | "area", _) if leads(element) => Activation::Link,
         ("a" | "area" | "button", _) => Activation::Button,
         _ if element.editing != Editing::None => Activation::Nothing,

@@ -15,6 +15,9 @@ use tokio_rustls::{
     rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
 };
 
+/// How long a page is waited for whose path begins with `/late`.
+const LATE: std::time::Duration = std::time::Duration::from_millis(700);
+
 /// Pages by their path.
 pub(crate) struct Site {
     port: u16,
@@ -36,8 +39,14 @@ impl Site {
             while let Ok((stream, _)) = listener.accept().await {
                 let pages = Arc::clone(&pages);
                 let answer = move |request: Request<Incoming>| {
-                    let page = pages.get(request.uri().path()).cloned();
-                    async move { Ok::<_, Infallible>(respond(page)) }
+                    let path = request.uri().path().to_owned();
+                    let page = pages.get(&path).cloned();
+                    async move {
+                        if path.starts_with("/late") {
+                            tokio::time::sleep(LATE).await;
+                        }
+                        Ok::<_, Infallible>(respond(page))
+                    }
                 };
                 tokio::spawn(
                     http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)),

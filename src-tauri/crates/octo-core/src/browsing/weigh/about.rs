@@ -3,13 +3,14 @@
 use super::Found;
 use crate::browsing::{
     card::{line, named_by_page},
-    facts, faults,
+    facts::{self, Facts},
+    faults,
     risks::risks,
     seat::Work,
 };
 use octo_browser::{
-    Located, Page, Recognition, TabNumber,
-    safety::{self, Act, Action, Address, Keys, Origin, Target, judge},
+    CallError, Located, Page, PageError, Recognition, TabNumber, knows_key,
+    safety::{self, Act, Action, Address, Keys, Origin, Sensitive, Target, judge},
     snapshot::Place,
 };
 use octo_protocol::PageElement;
@@ -22,25 +23,63 @@ pub(super) struct About<'a> {
     pub tab: TabNumber,
 }
 
+/// What becomes of what a field holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writing {
+    /// It stays, and the text comes behind it.
+    Added,
+    /// The text takes its place.
+    InPlace,
+}
+
+/// An element that was found, and what is known of it.
+pub(super) type Known = (Place, Option<Facts>);
+
 impl About<'_> {
+    /// Adds what an action sets off. What the person would be asked about is marked by all that the question rests on.
     pub(super) fn judged(
         &self,
         weight: &mut Weight,
         work: &Work,
-        facts: Option<&facts::Facts>,
-        frame: &Origin,
+        (frame, facts): (&Origin, Option<(&Place, &Facts)>),
         action: Action<'_>,
     ) {
+        let loose = facts.and_then(|(place, facts)| {
+            facts.loose.into_iter().chain(self.elsewhere(work, place, &facts.known)).min()
+        });
         let act = Act {
             page: self.address,
             frame,
-            language: facts.and_then(|facts| facts.language.as_deref()),
-            loose_fields: facts.and_then(|facts| facts.loose),
-            target: facts.map_or(Target::Unknown, |facts| Target::Element(&facts.element)),
+            language: facts.and_then(|(_, facts)| facts.language.as_deref()),
+            loose_fields: loose,
+            target: facts.map_or(Target::Unknown, |(_, facts)| Target::Element(&facts.element)),
             action,
         };
-        weight.risks.extend(risks(&judge(&act, &work.memory)));
-        weight.risks.dedup();
+        let found = risks(&judge(&act, &work.memory));
+        if found.is_empty() {
+            return;
+        }
+        if let Some((_, facts)) = facts {
+            weight.mark.push_str(&format!(" {}", facts.mark()));
+        }
+        for risk in found {
+            if !weight.risks.contains(&risk) {
+                weight.risks.push(risk);
+            }
+        }
+    }
+
+    /// What fields ask for that the element's own document cannot tell of: those in frames, of payment providers above
+    /// all, and in shadow roots it does not see into.
+    fn elsewhere(&self, work: &Work, place: &Place, known: &[Sensitive]) -> Vec<Sensitive> {
+        let Some(snapshot) = work.views.get(&self.tab).and_then(octo_browser::View::last) else {
+            return Vec::new();
+        };
+        let unknown = snapshot
+            .asks_for()
+            .filter(|(frame, sensitive)| *frame != place.frame || !known.contains(sensitive))
+            .map(|(_, sensitive)| sensitive);
+        unknown.collect()
     }
 
     /// The element of a number, found again by what it was known by where it is gone and only one is like it.
@@ -49,7 +88,8 @@ impl About<'_> {
         work: &mut Work,
         number: u32,
         found: &mut Found,
-    ) -> Result<(Place, Option<facts::Facts>), ToolError> {
+        chosen: &[String],
+    ) -> Result<Known, ToolError> {
         let located = work.view(self.tab).locate(self.page, number).await;
         let Located { number: again, place, known, how } =
             located.map_err(|error| faults::not_found(&error))?;
@@ -58,13 +98,13 @@ impl About<'_> {
                 "(Element {number} was gone; {again}, the only one of the same kind, name and place, was taken.)"
             ));
         }
-        let facts =
-            facts::of(self.page, &place, &known.role, &known.name).await.map_err(|error| match error {
-                octo_browser::PageError::Call(octo_browser::CallError::Refused { .. }) => {
-                    ToolError::new(format!("Element {number} is gone. Take a snapshot; nothing was done."))
-                }
-                error => faults::fault(&error),
-            })?;
+        let facts = facts::of(self.page, &place, (&known.role, &known.name), chosen).await;
+        let facts = facts.map_err(|error| match error {
+            PageError::Call(CallError::Refused { .. }) => {
+                ToolError::new(format!("Element {number} is gone. Take a snapshot; nothing was done."))
+            }
+            error => faults::fault(&error),
+        })?;
         found.weight.target = Some(PageElement { role: known.role, name: line(&known.name) });
         found.weight.mark.push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
         Ok((place, facts))
@@ -76,77 +116,175 @@ impl About<'_> {
         act: &PageAct,
         found: &mut Found,
     ) -> Result<(), ToolError> {
-        let plain = |action: Action<'static>| action;
+        if let PageAct::Press(_, key) = act
+            && !knows_key(key)
+        {
+            return Err(ToolError::new(format!("Not done: {}.", octo_browser::Unfit::UnknownKey)));
+        }
+        // What other frames ask for is known from a look at the page.
+        if work.view(self.tab).last().is_none() && !matches!(act, PageAct::Scroll(_) | PageAct::Wait(_)) {
+            work.view(self.tab).look(self.page).await.map_err(|error| faults::fault(&error))?;
+        }
         match act {
             PageAct::Click(target) | PageAct::DoubleClick(target) => {
-                self.on(work, *target, plain(Action::Click), found).await
+                self.on(work, *target, &[Action::Click], found).await
             }
-            PageAct::Hover(target) => self.on(work, *target, plain(Action::Hover), found).await,
-            PageAct::Select(target, _) => self.on(work, *target, plain(Action::Select), found).await,
-            PageAct::Type(target, text) | PageAct::Fill(target, text) => {
-                let holds_secret = safety::pieces(text).map_or(true, |pieces| {
-                    pieces.iter().any(|piece| matches!(piece, safety::Piece::Secret(_)))
-                });
-                if holds_secret {
-                    return Err(ToolError::new(
-                        "No secrets are set up to be typed by name. Ask the person to type it themselves: they can take the page over.",
-                    ));
-                }
-                self.on(work, *target, Action::Type { text, keys: Keys::Inserted }, found).await
+            PageAct::Hover(target) => self.on(work, *target, &[Action::Hover], found).await,
+            PageAct::Select(target, values) => self.choose(work, *target, values, found).await,
+            PageAct::Type(target, text) => self.write(work, *target, text, Writing::Added, found).await,
+            PageAct::Fill(target, text) => self.write(work, *target, text, Writing::InPlace, found).await,
+            PageAct::Press(Some(target), key) => {
+                self.on(work, *target, &[Action::Press { key }], found).await
             }
-            PageAct::Press(Some(target), key) => self.on(work, *target, Action::Press { key }, found).await,
-            PageAct::Press(None, key) => {
-                let facts = facts::of_focus(self.page).await.map_err(|error| faults::fault(&error))?;
-                let frame = Origin::read(&self.page.origin());
-                self.judged(&mut found.weight, work, facts.as_ref(), &frame, Action::Press { key });
-                if let Some(facts) = facts {
-                    found.weight.target = Some(named_by_page(&facts.element));
-                }
-                Ok(())
-            }
+            PageAct::Press(None, key) => self.press(work, key, found).await,
             PageAct::Upload(target, files) => {
                 let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-                self.on(work, *target, Action::Upload { files: &files }, found).await
+                // Resolved as they are now: a link that leads elsewhere by then is another file.
+                found.weight.mark.push_str(&format!(" {files:?}"));
+                // What is no field for files is pressed, for it to ask for them.
+                self.on(work, *target, &[Action::Upload { files: &files }, Action::Click], found).await
             }
             PageAct::Drag(from, to) => {
-                let (onto, onto_facts) = self.element(work, *to, found).await?;
-                let (place, facts) = self.element(work, *from, found).await?;
+                let (onto, onto_facts) = self.element(work, *to, found, &[]).await?;
+                let (place, facts) = self.element(work, *from, found, &[]).await?;
                 let target =
                     onto_facts.as_ref().map_or(Target::Unknown, |facts| Target::Element(&facts.element));
-                let frame = Origin::read(&place.origin);
-                self.judged(&mut found.weight, work, facts.as_ref(), &frame, Action::Drag { onto: target });
+                if let Some(facts) = &onto_facts {
+                    found.weight.mark.push_str(&format!(" {}", facts.mark()));
+                }
+                let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+                self.judged(&mut found.weight, work, about, Action::Drag { onto: target });
                 (found.element, found.onto) = (Some(place), Some(onto));
                 Ok(())
             }
-            PageAct::ClickAt(x, y) => {
-                let place = self.page.place_at(*x, *y).await.map_err(|_| {
-                    ToolError::new("Nothing can be pressed at that point of what is seen of the page.")
-                })?;
-                let facts =
-                    facts::of(self.page, &place, "", "").await.map_err(|error| faults::fault(&error))?;
-                found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
-                found.weight.target = facts.as_ref().map(|facts| named_by_page(&facts.element));
-                let frame = Origin::read(&place.origin);
-                self.judged(&mut found.weight, work, facts.as_ref(), &frame, Action::Click);
-                found.element = Some(place);
-                Ok(())
-            }
+            PageAct::ClickAt(x, y) => self.click_at(work, (*x, *y), found).await,
             PageAct::Scroll(octo_tools::Scrolled::To(target)) => {
-                self.on(work, *target, plain(Action::Scroll), found).await
+                self.on(work, *target, &[Action::Scroll], found).await
             }
             PageAct::Scroll(_) | PageAct::Wait(_) => Ok(()),
         }
     }
 
-    async fn on(
+    /// Judges all that one act does to an element, the weightiest first.
+    pub(super) async fn on(
         &self,
         work: &mut Work,
         target: u32,
-        action: Action<'_>,
+        actions: &[Action<'_>],
         found: &mut Found,
     ) -> Result<(), ToolError> {
-        let (place, facts) = self.element(work, target, found).await?;
-        self.judged(&mut found.weight, work, facts.as_ref(), &Origin::read(&place.origin), action);
+        let (place, facts) = self.element(work, target, found, &[]).await?;
+        let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        for action in actions {
+            self.judged(&mut found.weight, work, about, *action);
+        }
+        found.element = Some(place);
+        Ok(())
+    }
+
+    /// A download is a press on what offers it, and whatever else a press does there.
+    pub(super) async fn download(
+        &self,
+        work: &mut Work,
+        target: u32,
+        found: &mut Found,
+    ) -> Result<(), ToolError> {
+        let (place, facts) = self.element(work, target, found, &[]).await?;
+        let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        let name = facts.as_ref().and_then(|facts| facts.element.download.as_deref()).unwrap_or_default();
+        for action in [Action::Click, Action::Download { name }] {
+            self.judged(&mut found.weight, work, about, action);
+        }
+        found.element = Some(place);
+        Ok(())
+    }
+
+    async fn choose(
+        &self,
+        work: &mut Work,
+        target: u32,
+        values: &[String],
+        found: &mut Found,
+    ) -> Result<(), ToolError> {
+        let (place, facts) = self.element(work, target, found, values).await?;
+        let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        let options = facts.as_ref().map(|facts| facts.options.clone()).unwrap_or_default();
+        self.judged(&mut found.weight, work, about, Action::Select { options: &options });
+        found.element = Some(place);
+        Ok(())
+    }
+
+    async fn write(
+        &self,
+        work: &mut Work,
+        target: u32,
+        text: &str,
+        writing: Writing,
+        found: &mut Found,
+    ) -> Result<(), ToolError> {
+        let holds_secret = safety::pieces(text)
+            .map_or(true, |pieces| pieces.iter().any(|piece| matches!(piece, safety::Piece::Secret(_))));
+        if holds_secret {
+            return Err(ToolError::new(
+                "No secrets are set up to be typed by name. Ask the person to type it themselves: they can take the page over.",
+            ));
+        }
+        let (place, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
+        let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        // A list is filled by choosing.
+        if writing == Writing::InPlace
+            && let Some(facts) = facts.as_ref().filter(|facts| facts.element.tag == "select")
+        {
+            self.judged(&mut found.weight, work, about, Action::Select { options: &facts.options });
+        }
+        // With what is written there already: a text that comes in pieces is one text.
+        let whole = match facts.as_ref().filter(|facts| writing == Writing::Added && !facts.holds.is_empty())
+        {
+            Some(facts) => format!("{} {text}", facts.holds),
+            None => text.to_owned(),
+        };
+        for text in [text, &whole] {
+            self.judged(&mut found.weight, work, about, Action::Type { text, keys: Keys::Inserted });
+        }
+        found.element = Some(place);
+        Ok(())
+    }
+
+    /// A key where the focus is: that element is what is judged, and the key goes to no other.
+    async fn press(&self, work: &Work, key: &str, found: &mut Found) -> Result<(), ToolError> {
+        let focused = self.page.focused().await.map_err(|error| faults::fault(&error))?;
+        let Some(place) = focused else {
+            let nowhere = (&Origin::read(&self.page.origin()), None);
+            self.judged(&mut found.weight, work, nowhere, Action::Press { key });
+            return Ok(());
+        };
+        let facts = facts::of(self.page, &place, ("", ""), &[]).await;
+        let facts = facts.map_err(|error| faults::fault(&error))?;
+        let about = (&Origin::read(&self.page.origin()), facts.as_ref().map(|facts| (&place, facts)));
+        self.judged(&mut found.weight, work, about, Action::Press { key });
+        found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
+        // Where nothing has the focus, the body has it: that is nothing to be shown.
+        let shown = facts.as_ref().filter(|facts| !matches!(facts.element.tag.as_str(), "body" | "html"));
+        if let Some(facts) = shown {
+            found.weight.target = Some(named_by_page(&facts.element));
+            found.element = Some(place.clone());
+        }
+        found.focus = Some(place);
+        Ok(())
+    }
+
+    async fn click_at(&self, work: &Work, (x, y): (f64, f64), found: &mut Found) -> Result<(), ToolError> {
+        let place = self.page.place_at(x, y).await.map_err(|_| {
+            ToolError::new("Nothing can be pressed at that point of what is seen of the page.")
+        })?;
+        let facts = facts::of(self.page, &place, ("", ""), &[]).await;
+        let facts = facts.map_err(|error| faults::fault(&error))?;
+        found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
+        found.weight.target = facts.as_ref().map(|facts| named_by_page(&facts.element));
+        // What says nothing at all could be anything: nothing but a point was given for it.
+        let known = facts.as_ref().filter(|facts| !facts.is_mute());
+        let about = (&Origin::read(&place.origin), known.map(|facts| (&place, facts)));
+        self.judged(&mut found.weight, work, about, Action::Click);
         found.element = Some(place);
         Ok(())
     }

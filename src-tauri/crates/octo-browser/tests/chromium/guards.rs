@@ -1,0 +1,90 @@
+//! What is looked at and pressed is what was decided on.
+
+use crate::{
+    acting::Scene,
+    kit::{chromium, said},
+};
+use octo_browser::{
+    Act, ActError, Area, PageError, PictureFormat, Unfit,
+    cdp::js_protocol::runtime::EvaluateParams,
+    snapshot::{Filter, Place, Refs, Snapshot, WHOLE},
+};
+use std::time::Duration;
+
+/// An element by its id, whatever a snapshot makes of it.
+async fn by_id(scene: &Scene, id: &str) -> Place {
+    let [left, top] =
+        ["left", "top"].map(|side| format!("document.getElementById('{id}').getBoundingClientRect().{side}"));
+    let (left, top) = (said(&scene.page, &left).await, said(&scene.page, &top).await);
+    let at = |value: serde_json::Value| value.as_f64().expect("a number") + 3.0;
+    scene.page.place_at(at(left), at(top)).await.expect("a place")
+}
+
+#[tokio::test]
+async fn a_key_a_drag_and_a_point_press_nothing_else() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/guards", "Guards").await;
+    let plain = by_id(&scene, "plain").await;
+    let pressed = scene.act(Act::Press(Some(plain), "ArrowDown".to_owned())).await;
+    assert_eq!(pressed, Err(Unfit::NoFocus.into()), "what takes no key is not clicked for it");
+    let (one, other) = (by_id(&scene, "a").await, by_id(&scene, "b").await);
+    assert_ne!(one.node, other.node);
+    for (from, to) in [(one.clone(), other), (one.clone(), one)] {
+        assert_eq!(scene.act(Act::Drag(from, to)).await, Err(Unfit::SameControl.into()));
+    }
+    let calm = by_id(&scene, "calm").await;
+    let trapped = scene.act(Act::ClickAt(calm, 350.0, 50.0)).await;
+    assert!(matches!(trapped, Err(ActError::Covered(_))), "{trapped:?}");
+    assert_eq!(scene.said().await, "");
+    let plain = by_id(&scene, "plain").await;
+    scene.act(Act::ClickAt(plain, 20.0, 10.0)).await.expect("pressed where it is");
+    assert_eq!(scene.said().await, " pressed");
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn a_page_that_leaves_while_it_is_read_is_read_as_one_document() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start("/leaving", "Leaving").await;
+    let first = scene.page.capture().await.expect("a page that stays");
+    assert!(first.frames.first().is_some_and(|root| root.url.ends_with("/leaving")));
+    scene.page.call(EvaluateParams::new("go()"), Duration::from_secs(5)).await.expect("it goes");
+    let mut seen = Vec::new();
+    // Read again and again, so that one reading is under way when the other page comes.
+    for _ in 0..60 {
+        let captured = match scene.page.capture().await {
+            Ok(captured) => captured,
+            Err(PageError::Moving | PageError::Call(_)) => continue,
+            Err(error) => panic!("{error}"),
+        };
+        let root = captured.frames.first().expect("a page");
+        let text = Snapshot::new(&captured, &mut Refs::default()).render(WHOLE, Filter::default()).text;
+        let (first, second) = (text.contains("of the first page"), text.contains("SECRET"));
+        assert!(first != second, "one page, and not both or none: {}", root.url);
+        assert_eq!(root.url.ends_with("/late"), second, "text is told as of where it was read");
+        seen.push(second);
+        if second {
+            break;
+        }
+    }
+    assert_eq!(seen.last(), Some(&true), "{seen:?}");
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn a_picture_is_in_the_pages_own_measure_on_every_screen() {
+    if chromium().is_none() {
+        return;
+    }
+    let scene = Scene::start_with("/guards", "Guards", &["--force-device-scale-factor=2"]).await;
+    assert_eq!(said(&scene.page, "devicePixelRatio").await, 2);
+    let picture = scene.page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture");
+    let picture = image::load_from_memory(&picture.bytes).expect("a PNG");
+    let size = said(&scene.page, "[innerWidth, innerHeight]").await;
+    assert_eq!(serde_json::json!([picture.width(), picture.height()]), size);
+    scene.ends().await;
+}

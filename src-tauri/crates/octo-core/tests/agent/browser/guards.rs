@@ -1,0 +1,302 @@
+//! What nobody was asked about is not done, and what nobody granted is not read, however a page or a call is made.
+
+use super::{Chromium, FORM, Site, Step, click, last, number, open, plan, reason, rig_with, snapshot, step};
+use crate::agent::rig::{Rig, results};
+use octo_protocol::{Answer, Ask, AskReason, Mode, PageRisk, Question, SessionId, ToolView, TurnEnd};
+use serde_json::json;
+
+/// What is asked, with what else it sets off.
+fn risks(question: &Question) -> Vec<PageRisk> {
+    match reason(question) {
+        AskReason::Page { risk, besides, .. } => {
+            std::iter::once(*risk).chain(besides.iter().copied()).collect()
+        }
+        other => panic!("a risk: {other:?}"),
+    }
+}
+
+/// What was asked of the site, but for what a browser asks by itself.
+fn visited(site: &Site) -> Vec<String> {
+    site.asked().into_iter().filter(|path| path != "/favicon.ico" && path != "/tick").collect()
+}
+
+async fn on_page(page: &str, then: Vec<Step>) -> Option<(Chromium, Site, Rig, SessionId)> {
+    let browser = Chromium::start()?;
+    let site = Site::start(&[("/", page), ("/next", "<title>Next</title><p>there")]);
+    let mut steps = vec![open(site.url("/"))];
+    steps.extend(then);
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    let session = rig.start(Mode::AskRisky, "go").await;
+    let question = rig.question().await;
+    rig.answer(session, &question, Answer::Once).await;
+    Some((browser, site, rig, session))
+}
+
+fn press(name: &'static str, key: &'static str) -> Step {
+    step(move |read| json!({ "action": "act", "kind": "press", "ref": number(read, name), "key": key }))
+}
+
+fn drag(from: &'static str, to: &'static str) -> Step {
+    step(
+        move |read| json!({ "action": "act", "kind": "drag", "ref": number(read, from), "to_ref": number(read, to) }),
+    )
+}
+
+const PAY: &str = "<!doctype html><title>Pay</title><form action=/next><label>Card number <input autocomplete=cc-number></label>\
+    <button type=submit>Continue</button></form><div onclick=\"fetch('/deleted')\" style='cursor:pointer;width:200px'>Delete account</div>";
+
+#[tokio::test]
+async fn a_key_and_a_drag_never_press_what_a_click_would_ask_for() {
+    let steps =
+        vec![press("Delete account", "ArrowDown"), drag("button \"Continue\"", "button \"Continue\"")];
+    let Some((_browser, site, mut rig, session)) = on_page(PAY, steps).await else { return };
+    let question = rig.question().await;
+    assert_eq!(risks(&question), [PageRisk::Pays], "a drag on it is asked about as a press");
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = results(&rig.snapshot(session).await);
+    assert!(told[1].contains("cannot have the focus"), "{}", told[1]);
+    assert!(told[2].contains("same control"), "{}", told[2]);
+    let asked = site.asked();
+    assert!(!asked.iter().any(|path| path.starts_with("/next") || path == "/deleted"), "{asked:?}");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_download_and_an_upload_ask_for_the_press_they_are() {
+    let get = step(|read| json!({ "action": "download", "ref": number(read, "button \"Continue\"") }));
+    let give = step(
+        |read| json!({ "action": "act", "kind": "upload", "ref": number(read, "Delete account"), "values": ["a.txt"] }),
+    );
+    let Some((_browser, site, mut rig, session)) = on_page(PAY, vec![get, give]).await else { return };
+    let folder = rig.snapshot(session).await.info.folder;
+    std::fs::write(std::path::Path::new(&folder).join("a.txt"), "a").expect("a file");
+    let question = rig.question().await;
+    assert_eq!(risks(&question), [PageRisk::Pays, PageRisk::Downloads]);
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    let question = rig.question().await;
+    assert_eq!(risks(&question), [PageRisk::Uploads, PageRisk::Deletes]);
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(visited(&site), ["/"]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_point_is_judged_by_what_a_press_there_goes_on_to() {
+    let page = "<!doctype html><title>Points</title><style>body{margin:0}div,pay-now{position:absolute;left:0;width:200px;height:40px}\
+        i{position:absolute;inset:0}</style>\
+        <div style='top:0' aria-label='Delete all' onclick=\"fetch('/deleted')\"><i></i></div>\
+        <pay-now style='top:50px'>Pay now</pay-now>\
+        <div style='top:100px' onclick=\"fetch('/mute')\"><i></i></div>\
+        <div style='top:150px'><form action=/next><input type=password style='width:20px'><button type=submit style='width:150px;height:30px'><label style='display:block;height:20px'>Go on</label></button></form></div>\
+        <div style='top:200px' onclick=\"fetch('/plain')\">Show more</div>\
+        <script>customElements.define('pay-now', class extends HTMLElement { constructor() { super();\
+        this.attachShadow({ mode: 'open' }).innerHTML = '<button style=\"width:200px;height:40px;padding:0 0 0 120px\"><slot></slot></button>'; } });</script>";
+    let at = |y: f64| step(move |_| json!({ "action": "act", "kind": "click_at", "x": 60.0, "y": y }));
+    let steps = vec![at(20.0), at(70.0), at(120.0), at(165.0), at(220.0)];
+    let Some((_browser, site, mut rig, session)) = on_page(page, steps).await else { return };
+    for (risk, what) in [
+        (PageRisk::Deletes, "the words of the element around it"),
+        (PageRisk::Pays, "the words in a slot of its button"),
+        (PageRisk::Sends, "something that says nothing"),
+        (PageRisk::Password, "the button that a label is in"),
+    ] {
+        let question = rig.question().await;
+        assert_eq!(risks(&question), [risk], "{what}: {question:?}");
+        rig.answer(session, &question, Answer::No { reason: None }).await;
+    }
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(visited(&site), ["/", "/plain"], "what says that it is harmless is pressed unasked");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn the_question_shows_all_that_is_approved() {
+    let script = format!("'harmless'; {} fetch('/stolen')", "/* so long */ ".repeat(60));
+    let wanted = script.clone();
+    let run = step(move |_| json!({ "action": "evaluate", "text": script }));
+    let much = step(|_| json!({ "action": "evaluate", "text": "x".repeat(40_000) }));
+    let Some((_browser, _site, mut rig, session)) = on_page(FORM, vec![run, much]).await else { return };
+    let question = rig.question().await;
+    let Ask::Permission { preview: ToolView::Browser(view), .. } = &question.ask else { panic!("a view") };
+    assert_eq!(view.text.as_deref(), Some(wanted.as_str()));
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    // What is too long to be shown whole is not even asked about.
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = last(&rig, session).await;
+    assert!(told.contains("40000 characters") && told.contains("Nothing was done"), "{told}");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn what_is_granted_every_single_time_is_granted_once() {
+    let Some(browser) = Chromium::start_with(&["--host-resolver-rules=MAP vault.bitwarden.com 127.0.0.1"])
+    else {
+        return;
+    };
+    let site = Site::start(&[
+        ("/", "<title>Shop</title><a href=http://vault.bitwarden.com:PORT/vault>Onward</a>"),
+        ("/vault", "<title>Vault</title><p>all the passwords"),
+    ]);
+    let vault = format!("http://vault.bitwarden.com:{}/vault", site.port);
+    let steps = vec![open(vault), open(site.url("/")), click("link \"Onward\"")];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    let session = rig.start(Mode::AskRisky, "look").await;
+    for _ in 0..2 {
+        let question = rig.question().await;
+        assert!(matches!(reason(&question), AskReason::Site { .. }), "{question:?}");
+        rig.answer(session, &question, Answer::Once).await;
+    }
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = results(&rig.snapshot(session).await);
+    assert!(told[0].contains("all the passwords"), "what was granted once is read once: {}", told[0]);
+    assert!(told[2].contains("has not granted") && !told[2].contains("all the passwords"), "{}", told[2]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn back_leaves_a_page_that_was_not_granted_without_asking_for_it() {
+    let page = "<title>Here</title><p>home again</p><a href=http://localhost:PORT/next>Onward</a>";
+    let back = step(|_| json!({ "action": "back" }));
+    let too_far = step(|_| json!({ "action": "back" }));
+    let steps = vec![click("link \"Onward\""), back, too_far];
+    let Some((_browser, _site, mut rig, session)) = on_page(page, steps).await else { return };
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished, "nothing is asked");
+    let told = results(&rig.snapshot(session).await);
+    assert!(told[1].contains("has not granted"), "{}", told[1]);
+    assert!(told[2].contains("home again"), "{}", told[2]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_key_goes_to_what_has_the_focus_however_deep_that_is() {
+    let page = "<!doctype html><title>Chat</title><div id=host></div><script>\
+        const root = host.attachShadow({ mode: 'closed' });\
+        root.innerHTML = '<textarea aria-label=Message></textarea>';\
+        root.firstChild.onkeydown = (event) => { if (event.key === 'Enter') fetch('/sent'); };</script>";
+    let write = step(
+        |read| json!({ "action": "act", "kind": "type", "ref": number(read, "textbox \"Message\""), "text": "hello" }),
+    );
+    let enter = || step(|_| json!({ "action": "act", "kind": "press", "key": "Enter" }));
+    let Some((_browser, site, mut rig, session)) = on_page(page, vec![write, enter(), enter()]).await else {
+        return;
+    };
+    let question = rig.question().await;
+    assert_eq!(risks(&question), [PageRisk::Sends]);
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    let question = rig.question().await;
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(visited(&site), ["/", "/sent"], "once, after the yes: {}", last(&rig, session).await);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn the_element_that_was_asked_about_still_says_what_it_said() {
+    // It changes its price once the question stands: nothing of the node but its words is another.
+    let page = "<!doctype html><title>Price</title><button onclick=\"fetch('/paid')\">Pay 5</button>\
+        <script>let n = 5; setInterval(() => { n++; document.querySelector('button').textContent = 'Pay ' + n; fetch('/tick'); }, 50)</script>";
+    let pay = step(|read| json!({ "action": "act", "ref": number(read, "button \"Pay") }));
+    let Some((_browser, site, mut rig, session)) = on_page(page, vec![pay]).await else { return };
+    let question = rig.question().await;
+    assert_eq!(risks(&question), [PageRisk::Pays]);
+    let AskReason::Page { target: Some(shown), .. } = reason(&question) else { panic!("a target") };
+    assert!(shown.name.starts_with("Pay "));
+    let ticks = || site.asked().iter().filter(|path| *path == "/tick").count();
+    let before = ticks();
+    while ticks() < before + 2 {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = last(&rig, session).await;
+    assert!(told.contains("the page changed since this call was allowed"), "{told}");
+    assert_eq!(visited(&site), ["/"]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn card_fields_of_another_site_count_for_the_buttons_beside_them() {
+    let browser = Chromium::start();
+    let Some(browser) = browser else { return };
+    let site = Site::start(&[
+        (
+            "/",
+            "<!doctype html><title>Checkout</title><iframe src=http://localhost:PORT/card width=300 height=80></iframe>\
+             <button type=button onclick=\"fetch('/continued')\">Continue</button>",
+        ),
+        ("/card", "<!doctype html><label>Card number <input autocomplete=cc-number></label>"),
+    ]);
+    let steps = vec![open(site.url("/")), snapshot(), click("button \"Continue\"")];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    let session = rig.start(Mode::Autonomous, "buy").await;
+    let question = rig.question().await;
+    assert_eq!(risks(&question), [PageRisk::Pays]);
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(!site.asked().contains(&"/continued".to_owned()));
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn in_the_asking_mode_every_change_in_a_page_asks() {
+    let Some(browser) = Chromium::start() else { return };
+    let site = Site::start(&[(
+        "/",
+        "<!doctype html><title>Plain</title><button onclick=\"fetch('/more')\">Show more</button>",
+    )]);
+    let scroll = step(|_| json!({ "action": "act", "kind": "scroll" }));
+    let steps = vec![open(site.url("/")), scroll, click("button \"Show more\"")];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    let session = rig.start(Mode::Ask, "look").await;
+    let question = rig.question().await;
+    rig.answer(session, &question, Answer::Once).await;
+    let question = rig.question().await;
+    assert_eq!(reason(&question), &AskReason::Mode, "looking and scrolling are no changes, a click is one");
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(visited(&site), ["/", "/more"]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn nothing_of_a_page_is_looked_at_before_its_site_is_granted() {
+    // What is asked about comes after the site: the first question says nothing of the button.
+    let Some(browser) = Chromium::start() else { return };
+    let site = Site::start(&[(
+        "/",
+        "<!doctype html><title>Pay</title><button onclick=\"fetch('/paid')\">Pay now</button>",
+    )]);
+    let url = site.url("/");
+    let script = octo_testkit::Script::from_fn(move |request| match request.answers() {
+        0 => octo_testkit::Reply::call("browser", json!({ "action": "open", "url": url })),
+        1 => octo_testkit::Reply::text("seen"),
+        2 | 3 => {
+            let read: String = request.all_results().iter().map(|result| result.text.clone()).collect();
+            octo_testkit::Reply::call(
+                "browser",
+                json!({ "action": "act", "ref": number(&read, "button \"Pay now\"") }),
+            )
+        }
+        _ => octo_testkit::Reply::text("done"),
+    });
+    let mut rig = rig_with(&browser, script).await;
+    let session = rig.start(Mode::AskRisky, "look").await;
+    let question = rig.question().await;
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.send(session, "and now pay").await;
+    let question = rig.question().await;
+    assert_eq!(reason(&question), &AskReason::Site { site: site.origin() });
+    let Ask::Permission { preview: ToolView::Browser(view), .. } = &question.ask else { panic!("a view") };
+    assert_eq!((&view.target, &view.picture), (&None, &None));
+    rig.answer(session, &question, Answer::Once).await;
+    let question = rig.question().await;
+    assert_eq!(risks(&question), [PageRisk::Pays], "the same call again is asked about as what it is");
+    assert!(last(&rig, session).await.contains("Make the same call again"));
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(visited(&site), ["/"]);
+    rig.assert_sound();
+}
