@@ -35,6 +35,6 @@ mod turn;
 pub use config::Remover;
 pub use config::*;
 pub use octo::*;
-pub use octo_tools::SkillWish;
+pub use octo_tools::{DeskLeave, SkillWish};
 pub use skills::*;
 pub use subscription::Subscription;

@@ -12,7 +12,7 @@ mod skill;
 mod source;
 mod suggestions;
 
-pub(crate) use desk::HomeDesk;
+pub(crate) use desk::{Client, Deed, HomeDesk, Witness};
 pub(crate) use memory::MemoryDraft;
 use offers::Offers;
 use suggestions::Proposal;
@@ -297,6 +297,11 @@ impl Shelf {
 
     fn choice(&self, skill: &Skill) -> SkillChoice {
         self.choices.get(&self.named(skill)).cloned().unwrap_or_default()
+    }
+
+    /// Whether the person wants a better version of a skill proposed.
+    pub(crate) fn wants_proposals(&self, skill: &Skill) -> Switch {
+        self.choice(skill).proposals
     }
 
     /// The skill a client means, also one another stands in front of.

@@ -4,6 +4,7 @@
 //! [`model_call`] and [`calls`] perform its actions, [`questions`] takes answers, [`inbox`] takes requests
 //! and [`restore`] goes on after a restart.
 
+mod after;
 mod attached;
 mod background;
 mod budget;
@@ -111,6 +112,10 @@ pub(crate) enum Report {
     Beside(side_call::SideProgress),
     /// Summed-up messages were written out.
     Archived(compacting::ArchiveReport),
+    /// A turn finished and nothing waits: what comes after it may begin.
+    Over(after::Over),
+    /// What came after a turn is done with.
+    LookedBack(after::LookedBack),
     /// A turn finished and nothing waits: the next message may be guessed.
     Finished(octo_protocol::TurnId),
     /// Nobody has worked here for a while, in the pause of this number.
@@ -248,6 +253,8 @@ impl Session {
             Report::Beside(progress) => self.side_progressed(progress).await,
             Report::Archived(report) => self.archived(report).await,
             Report::Finished(turn) => self.suggest(turn).await,
+            Report::Over(over) => self.look_back(over).await,
+            Report::LookedBack(news) => self.looked_back(news).await,
             Report::Idle(pause) => self.idle(pause).await,
             Report::Command(news) => self.command_news(news).await,
             Report::Wake => self.wake().await,

@@ -4,6 +4,7 @@
 
 use futures::future::BoxFuture;
 use octo_protocol::{Profile, SessionId};
+use octo_tools::DeskLeave;
 use std::path::PathBuf;
 
 /// Knows the skills of a home and of the folders worked in.
@@ -72,6 +73,8 @@ pub struct Fork {
     pub forbidden_tools: Vec<String>,
     /// On which model.
     pub model: ForkModel,
+    /// What it may do at Octo's desk without asking: something for skills that came with Octo alone.
+    pub leave: DeskLeave,
 }
 
 /// On which model a sub-agent works.

@@ -116,6 +116,8 @@ pub struct NewFork {
 pub enum Inherits {
     /// What the parent sees before this message of its own.
     Before(MessageId),
+    /// What the parent sees up to this message of its own, and it.
+    Through(MessageId),
     /// Nothing.
     Nothing,
 }

@@ -4,7 +4,8 @@ use super::{MemoryDraft, Proposal, cards::label};
 use crate::shared::Shared;
 use futures::future::BoxFuture;
 use octo_protocol::{
-    ApiError, BrowserState, LibraryOfferView, PersonaKind, RemovedBy, SkillOffer, ToolView, words,
+    ApiError, BrowserState, LibraryOfferView, PersonaKind, RemovedBy, SkillOffer, SuggestionId, ToolView,
+    TurnId, words,
 };
 use octo_skills::{Level, Rules, Skill, Trust, Usage};
 use octo_tools::{
@@ -16,6 +17,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// The most characters of an answer.
@@ -27,11 +29,45 @@ const MAX_PROPOSAL: u64 = 256 * 1024;
 #[derive(Clone)]
 pub(crate) struct HomeDesk {
     shared: Arc<Shared>,
+    client: Client,
+}
+
+/// On whose behalf an agent comes to the desk.
+#[derive(Clone)]
+pub(crate) struct Client {
+    /// The turn the person asked for: of a sub-agent its parent's. None between turns.
+    pub(crate) turn: Option<TurnId>,
+    /// Who wants to hear what was done.
+    pub(crate) witness: Witness,
+}
+
+/// Whether anybody wants to hear what an agent did at the desk.
+#[derive(Clone)]
+pub(crate) enum Witness {
+    Nobody,
+    Told(mpsc::UnboundedSender<Deed>),
+}
+
+/// What an agent did at the desk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// It wrote this memory.
+    Remembered(String),
+    /// It proposed a skill.
+    Proposed(SuggestionId),
 }
 
 impl HomeDesk {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+    pub(crate) fn new(shared: Arc<Shared>, client: Client) -> Self {
+        Self { shared, client }
+    }
+
+    fn done(&self, deed: Deed) {
+        match &self.client.witness {
+            Witness::Nobody => {}
+            // Who no longer listens needs no word.
+            Witness::Told(told) => drop(told.send(deed)),
+        }
     }
 }
 
@@ -191,8 +227,10 @@ impl HomeDesk {
                 let info = self.shared.store.read(move |reader| reader.session(by)).await;
                 let info = info.map_err(|error| told(error.into()))?;
                 let from = info.map(|info| (info.id, info.title));
-                let proposal = Proposal { text, name, reason, from, turn: None, cost_nanos: None };
+                let turn = self.client.turn;
+                let proposal = Proposal { text, name, reason, from, turn, cost_nanos: None };
                 let made = library.propose(proposal).await.map_err(told)?;
+                self.done(Deed::Proposed(made.id));
                 Ok(format!(
                     "{} is proposed. It waits on the Skills page and is not used before the person accepts it.",
                     made.name
@@ -240,6 +278,7 @@ impl HomeDesk {
                 let draft = MemoryDraft { file, topic, description, body, version: None };
                 let by = self.writer(asker).await;
                 let saved = library.remember(draft, Some(by)).await.map_err(told)?;
+                self.done(Deed::Remembered(saved.card.file.clone()));
                 Ok(format!("Remembered in {}.", saved.card.file))
             }
             MemoryErrand::Delete { file } => {

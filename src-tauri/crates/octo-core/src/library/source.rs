@@ -6,8 +6,9 @@ use crate::{
     skills::{Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError, SkillSource},
 };
 use futures::future::BoxFuture;
-use octo_protocol::ApiError;
+use octo_protocol::{ApiError, SkillOrigin};
 use octo_skills::{CallRefusal, Caller, Invocation, InvokedFrom, Run, Skill, expand};
+use octo_tools::DeskLeave;
 
 /// Said in place of a command's output.
 const NOT_RUN: &str =
@@ -54,6 +55,7 @@ impl SkillSource for Library {
                         Some("lite" | "light") => ForkModel::Light,
                         Some(name) => ForkModel::Named(name.to_owned()),
                     },
+                    leave: leave(skill),
                 }),
             })
         })
@@ -85,6 +87,22 @@ impl Library {
         // the policy and the person see it.
         let outputs = vec![NOT_RUN.to_owned(); expanded.placeholders().len()];
         Ok(expanded.finish(&outputs))
+    }
+}
+
+/// The skill whose work is to write memories does it unasked: the bundled one, and none that merely has its name.
+const REMEMBERS: &str = "persist-memory";
+
+fn leave(skill: &Skill) -> DeskLeave {
+    match skill.source {
+        SkillOrigin::Bundled if skill.name == REMEMBERS => DeskLeave::Memories,
+        SkillOrigin::Bundled
+        | SkillOrigin::User
+        | SkillOrigin::Project
+        | SkillOrigin::UserClaude
+        | SkillOrigin::ProjectClaude
+        | SkillOrigin::UserAgents
+        | SkillOrigin::ProjectAgents => DeskLeave::Ask,
     }
 }
 

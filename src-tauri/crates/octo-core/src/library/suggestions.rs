@@ -112,6 +112,15 @@ impl Library {
         Ok(self.shown(row))
     }
 
+    /// What making a proposal cost, once that is known, in nano-dollars.
+    pub(crate) async fn price(&self, made: SuggestionId, cost: u64) {
+        match self.0.store.write(move |tx| tx.price_suggestion(made, cost)).await {
+            Ok(()) => self.changed(),
+            // It waits for the person all the same.
+            Err(error) => tracing::warn!(%error, "what a proposal cost is not stored"),
+        }
+    }
+
     /// The person says what becomes of one.
     pub(crate) async fn answer(&self, id: SuggestionId, answer: SuggestionAnswer) -> Result<(), ApiError> {
         let row = self.0.store.read(move |reader| reader.suggestion(id)).await.map_err(ApiError::from)?;

@@ -17,10 +17,10 @@ use crate::{
     turn::{Input, Order, Settle, Verdict},
 };
 use octo_protocol::{
-    Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Question, QuestionId, StreamKind,
-    SubAgentStatus, Todo, ToolCall, ToolResult, ToolView, TurnId,
+    Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Mode, Question, QuestionId,
+    StreamKind, SubAgentStatus, Todo, ToolCall, ToolResult, ToolView, TurnId,
 };
-use octo_tools::{DeskLeave, Http, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
+use octo_tools::{Http, INVOKE_SKILL, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
 use std::{
     path::PathBuf,
@@ -102,17 +102,19 @@ fn result_of(call: &ToolCall, status: CallStatus, text: String) -> ToolResult {
 impl Session {
     /// What permission is decided on, as of now.
     pub(super) fn ground(&self) -> Ground {
+        let unattended = self.is_unattended();
         Ground {
-            mode: self.info.mode,
+            // Whom nobody can be asked for does what the strictest mode lets pass, whatever the person allowed others.
+            mode: if unattended { Mode::Ask } else { self.info.mode },
             folder: self.folder.clone(),
             shell_folder: self.shell.current_dir(&self.folder),
             readable: self.files_readable(),
             writable: vec![self.scratch.clone()],
-            rules: self.rules.clone(),
+            rules: if unattended { Vec::new() } else { self.rules.clone() },
             granted: self.granted_sites.clone(),
             home: self.shared.home(),
             policy: self.shared.policy(),
-            desk: DeskLeave::Ask,
+            desk: self.desk_leave(),
         }
     }
 
@@ -157,7 +159,7 @@ impl Session {
             trash: Arc::new(self.shared.trash.clone()),
             browser: Arc::new(self.seat.clone()),
             browser_leave: None,
-            desk: Arc::new(HomeDesk::new(self.shared.clone())),
+            desk: Arc::new(HomeDesk::new(self.shared.clone(), self.client())),
             skills: self.skills(),
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,
@@ -168,6 +170,7 @@ impl Session {
     /// Reads a call's arguments, decides on it and makes its preview, beside the actor.
     pub(super) fn prepare(&mut self, id: CallId) {
         let (mut ground, hooks, barred) = (self.ground(), self.hooks(), self.barred());
+        let unattended = self.is_unattended();
         let toolset = self.shared.toolset.clone();
         let (shared, folder, scope) = (self.shared.clone(), self.info.folder.clone(), self.session_scope());
         let report = self.reporter();
@@ -181,10 +184,11 @@ impl Session {
             // A task of its own: a fault in reading a call ends the call and not the turn.
             let read = tokio::spawn(async move {
                 // Another session of the same folder may have been given a rule meanwhile.
-                if let Ok(rules) = shared.allowed(folder, scope).await {
+                if !unattended && let Ok(rules) = shared.allowed(folder, scope).await {
                     ground.rules = rules;
                 }
-                ready(&toolset, &call, &ground, &hooks, &barred, &context).await
+                let ready = ready(&toolset, &call, &ground, &hooks, &barred, &context).await?;
+                Ok(if unattended { ready.unattended() } else { ready })
             });
             let outcome = read.await.unwrap_or_else(|error| {
                 tracing::error!(call = %id, %error, "reading a call broke");
@@ -204,6 +208,9 @@ impl Session {
             && running.view.id == turn
         {
             self.note_call(ready.tool);
+            if ready.tool == INVOKE_SKILL {
+                self.note_skill();
+            }
         }
         let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else {
             return Ok(());

@@ -7,18 +7,20 @@
 use super::{
     attached::Attached,
     budget::Allowance,
+    calls::OpenCall,
     meter::Seen,
     state::{Running, Session},
     tasks::TurnTask,
 };
+use crate::library::{Client, Deed, Witness};
 use octo_protocol::{
-    ApiError, BilledCall, Cost, ForkOrigin, Message, Role, SessionId, SessionStatus, ToolCount, TurnEnd,
-    TurnId, Usage,
+    ApiError, BilledCall, CallState, Cost, ForkOrigin, Message, Role, SessionId, SessionStatus, ToolCount,
+    TurnEnd, TurnId, Usage,
 };
 use octo_store::StoredFork;
-use octo_tools::INVOKE_SKILL;
+use octo_tools::{DeskLeave, INVOKE_SKILL};
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio_util::task::TaskTracker;
 
 /// Tools no sub-agent may use: it starts none of its own, and does not take its parent's task back.
@@ -49,8 +51,19 @@ pub(super) struct Forked {
 struct Line {
     task: TurnTask,
     summary: String,
+    leave: DeskLeave,
+    attendance: Attendance,
     progress: Progress,
     told: watch::Sender<Progress>,
+}
+
+/// Who is there for a sub-agent's questions.
+#[derive(Clone)]
+pub(crate) enum Attendance {
+    /// The person: its card shows that it waits.
+    Person,
+    /// Nobody. What would ask is refused; what it does at Octo's desk is told there.
+    Nobody(mpsc::UnboundedSender<Deed>),
 }
 
 /// How far a sub-agent is.
@@ -63,6 +76,8 @@ pub(crate) struct Progress {
     pub(super) usage: Usage,
     pub(super) cost: Option<Cost>,
     pub(super) last_line: String,
+    /// Whether one of its calls is at work.
+    pub(super) acts: bool,
     /// How its turn ended and its last words, once it has.
     pub(super) end: Option<(TurnEnd, String)>,
 }
@@ -76,6 +91,7 @@ impl Progress {
             usage: Usage::default(),
             cost: Some(Cost::ZERO),
             last_line: String::new(),
+            acts: false,
             end: None,
         }
     }
@@ -92,9 +108,11 @@ impl Forked {
     /// Of a stored session, with what its parent handed over if it begins now.
     pub(super) fn new(stored: StoredFork, line: Option<FromParent>) -> Self {
         let barred = NEVER.iter().map(|name| (*name).to_owned()).chain(stored.forbidden).collect();
-        let line = line.map(|FromParent { task, summary, told }| Line {
+        let line = line.map(|FromParent { task, summary, told, leave, attendance }| Line {
             task,
             summary,
+            leave,
+            attendance,
             progress: Progress::new(),
             told,
         });
@@ -107,6 +125,9 @@ pub(super) struct FromParent {
     pub(super) task: TurnTask,
     pub(super) summary: String,
     pub(super) told: watch::Sender<Progress>,
+    /// What it may do at Octo's desk without asking. Never stored: after a restart it may nothing.
+    pub(super) leave: DeskLeave,
+    pub(super) attendance: Attendance,
 }
 
 impl Session {
@@ -125,15 +146,38 @@ impl Session {
         self.fork.as_ref().map_or_else(|| Arc::from([]), |fork| fork.barred.clone())
     }
 
+    fn line(&self) -> Option<&Line> {
+        self.fork.as_ref()?.line.as_ref()
+    }
+
+    /// What may be done at Octo's desk without asking.
+    pub(super) fn desk_leave(&self) -> DeskLeave {
+        self.line().map_or(DeskLeave::Ask, |line| line.leave)
+    }
+
+    /// Whether nobody is there to answer a question.
+    pub(super) fn is_unattended(&self) -> bool {
+        self.line().is_some_and(|line| matches!(line.attendance, Attendance::Nobody(_)))
+    }
+
+    /// On whose behalf its calls come to Octo's desk.
+    pub(super) fn client(&self) -> Client {
+        let turn = self.running.as_ref().map(|running| self.root_turn(running.view.id));
+        let witness = match self.line().map(|line| &line.attendance) {
+            Some(Attendance::Nobody(told)) => Witness::Told(told.clone()),
+            Some(Attendance::Person) | None => Witness::Nobody,
+        };
+        Client { turn, witness }
+    }
+
     /// The task of a turn that begins or goes on.
     pub(super) fn turn_task(&self, turn: TurnId) -> TurnTask {
-        let of_parent = self.fork.as_ref().and_then(|fork| fork.line.as_ref());
-        of_parent.map_or_else(|| TurnTask::new(self, turn), |line| line.task.clone())
+        self.line().map_or_else(|| TurnTask::new(self, turn), |line| line.task.clone())
     }
 
     /// What the task of a sub-agent is called: as its parent's turn.
     pub(super) fn summary_of_parent(&self) -> Option<String> {
-        Some(self.fork.as_ref()?.line.as_ref()?.summary.clone())
+        Some(self.line()?.summary.clone())
     }
 
     /// A sub-agent has one turn, and what is of a session for good is its parent's. Fails for one.
@@ -194,8 +238,11 @@ impl Session {
     /// Tells the parent what was stored.
     pub(super) fn tell_parent(&mut self) {
         let status = self.info.status;
+        let started = |open: &OpenCall| matches!(open.view.state, CallState::Started { .. });
+        let acts = self.running.iter().any(|running| running.calls.iter().any(started));
         let Some(line) = self.fork.as_mut().and_then(|fork| fork.line.as_mut()) else { return };
         line.progress.status = status;
+        line.progress.acts = acts;
         let now = line.progress.clone();
         line.told.send_if_modified(|told| {
             let changed = *told != now;

@@ -4,38 +4,34 @@
 //! to end, and tells the parent's actor how far it is: that is the live card, and what makes the parent wait for the
 //! person when the sub-agent does.
 
+mod birth;
 mod summary;
+
+pub(super) use birth::{Birth, Heritage, begin};
 
 use super::{
     Inbox, Report,
-    attached::Attached,
-    budget::Allowance,
-    fork::{FromParent, Lifeline, Progress},
-    meter::Seen,
-    state::{Change, Session, now},
-    tasks::TurnTask,
+    fork::{Attendance, Progress},
+    state::{Change, Session},
     texts,
 };
 use crate::{
     models::Companion,
-    octo::open_session,
-    prompt::Surroundings,
     shared::Shared,
     skills::{Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError},
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
-    ApiError, Block, CallId, CallView, CompanionRole, Event, ForkOrigin, Language, Message, MessageId, Meta,
-    Mode, ModelId, NoticeKind, Origin, Profile, Role, SessionId, SessionInfo, SessionStatus, SkillView,
-    Source, SubAgentStatus, SubAgentView, ToolView, TurnId, TurnView, Usage, words,
+    ApiError, CallId, CallView, CompanionRole, Event, ForkOrigin, Language, MessageId, Mode, ModelId,
+    Profile, SessionId, SessionInfo, SkillView, SubAgentStatus, SubAgentView, ToolView, TurnId, Usage, words,
 };
-use octo_store::{Inherits, NewFork, StoredFork};
+use octo_store::Inherits;
 use octo_tools::{INSTRUCTIONS_MOST, NoSkills, Outcome, SkillWish, Skills, ToolError, ToolOutput};
 use octo_workspace::Outputs;
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 use summary::{output, show, summed_up};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
 
 /// The sub-agents of a turn, by the call that started each.
 pub(super) type ForksOfTurn = HashMap<CallId, ForkState>;
@@ -72,13 +68,7 @@ struct Lineage {
     model: Option<ModelId>,
     /// The message that holds the call: what is before it, the sub-agent sees.
     message: MessageId,
-    task: TurnTask,
-    summary: String,
-    looking: TaskTracker,
-    granted: Vec<String>,
-    allowance: Allowance,
-    attached: Attached,
-    seen: Seen,
+    heritage: Heritage,
 }
 
 /// On which model a sub-agent works.
@@ -124,10 +114,7 @@ impl Session {
         let task = running.task.clone();
         let Some(open) = running.call(call).filter(|open| open.result.is_none()) else { return };
         let message = open.message;
-        let lineage = Lineage {
-            info: self.info.clone(),
-            model,
-            message,
+        let heritage = Heritage {
             task,
             summary,
             looking: self.watch.looking(),
@@ -136,6 +123,7 @@ impl Session {
             attached: self.attached,
             seen: self.seen.clone(),
         };
+        let lineage = Lineage { info: self.info.clone(), model, message, heritage };
         // A call that was given up meanwhile needs it no more.
         let _gone = reply.send(lineage);
     }
@@ -349,7 +337,7 @@ impl SessionSkills {
         Ok(summed_up(view, progress))
     }
 
-    /// Stores the sub-agent's session with its first turn, and opens it.
+    /// Begins the sub-agent's session.
     async fn begin(
         &self,
         card: &SkillCard,
@@ -366,72 +354,32 @@ impl SessionSkills {
             // What that model would be told of the conversation it would read anew.
             Worker::Other(other) => (Some(other), None, Inherits::Nothing),
         };
-        let (id, at, parent) = (SessionId::new(), now(), &lineage.info);
-        let info = SessionInfo {
-            id,
-            title: card.name.clone(),
-            folder: parent.folder.clone(),
-            profile: parent.profile.clone(),
-            mode: parent.mode,
-            model,
-            effort,
-            source: Source::SubAgent,
-            pinned: false,
-            status: SessionStatus::Running,
-            created_at: at,
-            updated_at: at,
-            usage: Usage::default(),
-        };
         let toolset = &self.shared.toolset;
         let own_name =
             |name: &String| toolset.resolve(name).map_or(name.clone(), |tool| tool.name().to_owned());
         let forbidden: Vec<String> = fork.forbidden_tools.iter().map(own_name).collect();
-        let mut blocks = Vec::new();
-        if inherits == Inherits::Nothing {
-            let vendor = model.and_then(|model| self.shared.models.vendor_name(model));
-            blocks.push(Surroundings::now(vendor, parent.folder.clone()).notice());
-        }
-        let text = texts::forked(&card.name, &fork.instructions, &forbidden);
-        blocks.push(Block::Notice { kind: NoticeKind::Fork, text });
-        let task = if wish.task.is_empty() { "Please proceed." } else { &wish.task };
-        blocks.push(Block::Text { text: task.to_owned() });
-        let turn = TurnView {
-            id: TurnId::new(),
-            started_at: at,
-            ended_at: None,
-            end: None,
-            usage: Usage::default(),
-            undone: false,
-        };
-        let meta = Meta { origin: Origin::Octo, at, model: None, usage: None, end: None };
-        let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks, meta };
         let origin = ForkOrigin {
             session: self.session,
-            title: parent.title.clone(),
+            title: lineage.info.title.clone(),
             turn: self.turn,
             call,
             name: card.name.clone(),
         };
-        let new = NewFork { info, fork: StoredFork { origin, forbidden }, inherits };
-        let holder = self.shared.lease.clone();
-        let created = self.shared.store.write(move |tx| {
-            tx.create_fork(&new)?;
-            // Ours from the first moment.
-            tx.take_lease(id, &holder, octo_store::probe)?;
-            tx.begin_first_turn(id, turn, std::slice::from_ref(&message))
-        });
-        created.await.map_err(ApiError::from).map_err(failed)?;
-        let (told, progress) = watch::channel(Progress::new());
-        let Lineage { task, summary, looking, granted, allowance, attached, seen, .. } = lineage;
-        let kept = FromParent { task, summary, told };
-        self.shared.forks.tie(id, Lifeline { kept, looking, granted, allowance, attached, seen });
-        match open_session(&self.shared, id).await {
-            Ok(_) => Ok((id, progress)),
-            Err(error) => {
-                self.shared.forks.take(id);
-                Err(failed(error))
-            }
-        }
+        let birth = Birth {
+            origin,
+            mode: lineage.info.mode,
+            parent: lineage.info,
+            model,
+            effort,
+            inherits,
+            notice: texts::forked(&card.name, &fork.instructions, &forbidden),
+            forbidden,
+            task: wish.task.clone(),
+            leave: fork.leave,
+            attendance: Attendance::Person,
+            heritage: lineage.heritage,
+        };
+        begin(&self.shared, birth).await.map_err(failed)
     }
 
     /// The model a sub-agent works on.
@@ -510,7 +458,7 @@ impl SessionSkills {
 }
 
 /// Lets a sub-agent's session rest: what it left running ends, and what that changed is recorded.
-async fn let_rest(shared: Arc<Shared>, child: SessionId) {
+pub(super) async fn let_rest(shared: Arc<Shared>, child: SessionId) {
     let handle = shared.open.lock().await.get(&child).cloned();
     let Some(handle) = handle else { return };
     handle.shut_down().await;

@@ -27,9 +27,18 @@ pub(super) struct Pause {
     /// Tells the present pause from earlier ones.
     number: u64,
     refreshes: u32,
-    /// When the last request that used the cache began, by the clock that never jumps and by the one that goes on
-    /// while the machine sleeps.
-    used_at: Option<(Instant, Millis)>,
+    /// When the last request that used the cache began.
+    used_at: Option<Moment>,
+}
+
+/// A moment, by the clock that never jumps and by the one that goes on while the machine sleeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment(Instant, Millis);
+
+impl Moment {
+    pub(super) fn now() -> Self {
+        Self(Instant::now(), now())
+    }
 }
 
 impl Pause {
@@ -41,7 +50,9 @@ impl Pause {
 
     /// Whether the model's cache still holds the conversation, as far as the clock tells.
     pub(super) fn is_warm(&self, card: &ModelCard) -> bool {
-        let (Some((instant, at)), Some(life)) = (self.used_at, card.caching.life()) else { return false };
+        let (Some(Moment(instant, at)), Some(life)) = (self.used_at, card.caching.life()) else {
+            return false;
+        };
         let slept = u64::try_from(now() - at).map(Duration::from_millis);
         instant.elapsed() < life && slept.is_ok_and(|slept| slept < life)
     }
@@ -54,7 +65,12 @@ impl Pause {
 
     /// A request that uses the cache begins.
     pub(super) fn cache_used(&mut self) {
-        self.used_at = Some((Instant::now(), now()));
+        self.cache_used_at(Moment::now());
+    }
+
+    /// A request that used the cache began then, or later.
+    pub(super) fn cache_used_at(&mut self, moment: Moment) {
+        self.used_at = Some(moment);
     }
 }
 
@@ -79,10 +95,14 @@ impl Session {
 
     /// Nobody has worked here for a while.
     pub(super) async fn idle(&mut self, number: u64) -> Result<(), ApiError> {
-        if number != self.pause.number || self.running.is_some() || self.swap.is_some() {
+        // What works on the turn reads the conversation too, and so keeps the cache; after it the pause begins anew.
+        let is_busy = self.running.is_some() || self.swap.is_some() || self.after.is_at_work();
+        if number != self.pause.number || is_busy {
             return Ok(());
         }
-        let (Some(card), Some((used_at, _))) = (self.card.clone(), self.pause.used_at) else { return Ok(()) };
+        let (Some(card), Some(Moment(used_at, _))) = (self.card.clone(), self.pause.used_at) else {
+            return Ok(());
+        };
         // A machine that slept, or that waited for room on the disk: the cache is gone, and reading it is writing it.
         if !self.pause.is_warm(&card) {
             return Ok(());

@@ -5,6 +5,7 @@
 //! its parent's conversation, where the model that is asked next reads it.
 
 use super::{
+    after::Course,
     calls::OpenCall,
     state::{Change, Session, now},
     turns::{Began, Step},
@@ -70,6 +71,7 @@ impl Session {
             let open = OpenCall::planned(turn, id, call.clone());
             step.changes.push(Change::Event(Event::CallChanged { call: open.view.clone() }));
             if let Some(running) = &mut self.running {
+                running.course = Course::begun_with(&wish.name);
                 running.calls.push(open);
             }
             keys.push((call.id, CallKey { tool: call.name, arguments: call.arguments }));

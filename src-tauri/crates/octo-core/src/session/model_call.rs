@@ -222,6 +222,7 @@ impl Session {
         self.restraint.answered();
         let Some(message) = self.context.last().cloned() else { return Vec::new() };
         self.note_step(&message);
+        self.note_answer();
         let calls: Vec<ToolCall> = message.calls().cloned().collect();
         let Some(running) = &mut self.running else { return calls };
         for call in &calls {

@@ -144,6 +144,17 @@ pub(super) fn with_words_of_hooks(
 }
 
 impl Ready {
+    /// As it is where nobody can be asked: what would ask is refused, and so is every program.
+    pub(super) fn unattended(self) -> Self {
+        if matches!(self.decision, Decision::Run(_) | Decision::Deny { .. }) && self.effects.command.is_none()
+        {
+            return self;
+        }
+        let refused =
+            Decision::Deny { refusal: Refusal::SubAgent, subject: self.tool.to_owned(), part: None };
+        Self { decision: refused, ..self }
+    }
+
     /// What was decided.
     pub(super) fn decision(&self) -> &Decision {
         &self.decision

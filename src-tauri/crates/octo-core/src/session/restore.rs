@@ -2,13 +2,14 @@
 
 use super::{
     Calls, Inbox,
+    after::{After, Course},
     attached::Attached,
     background::Background,
     budget::Allowance,
     calls::OpenCall,
     compacting::Restraint,
     fallback::Fallback,
-    fork::{Forked, Lifeline},
+    fork::{Attendance, Forked, Lifeline},
     idle::Pause,
     meter::Seen,
     state::{Change, Patience, Running, Session},
@@ -120,6 +121,7 @@ impl Session {
             calls,
             patience: Patience::None,
             fork: None,
+            after: After::default(),
             waiting_for_idle: Vec::new(),
         };
         let kept = line.map(|line| session.take_over(line));
@@ -202,8 +204,10 @@ impl Session {
             stop: if stored.stopping { Stop::Pressed } else { Stop::NotPressed },
         };
         let (machine, actions) = Turn::restore(Limits::default(), &restored);
+        let course = Course::of(&self.context, stored.turn.id);
         self.running = Some(Running {
             machine,
+            course,
             task: self.turn_task(stored.turn.id),
             view: stored.turn,
             cancel: self.ending.child_token(),
@@ -254,6 +258,12 @@ impl Session {
         self.allowance = allowance;
         self.attached = attached;
         self.seen = seen;
+        if let Attendance::Nobody(_) = kept.attendance {
+            // Drafts belong to no task, and nothing else may be written.
+            let writable = vec![self.scratch.clone()];
+            let readable = self.shared.readable();
+            self.files = Files::new(Scope { folder: self.scratch.clone(), readable, writable });
+        }
         kept
     }
 

@@ -2,6 +2,7 @@
 
 use super::{
     Calls, Inbox, Report,
+    after::{After, Course},
     attached::Attached,
     background::Background,
     budget::{Allowance, Next},
@@ -88,6 +89,8 @@ pub(crate) struct Session {
     pub(super) patience: Patience,
     /// What it is as a sub-agent; none for every other session.
     pub(super) fork: Option<Forked>,
+    /// What is done with a turn after it.
+    pub(super) after: After,
     /// Who is told when no turn runs any more.
     pub(super) waiting_for_idle: Vec<super::Reply<()>>,
 }
@@ -106,6 +109,8 @@ pub(crate) struct Running {
     pub(super) machine: Turn,
     pub(super) view: TurnView,
     pub(super) task: TurnTask,
+    /// How it went so far, for what comes after it.
+    pub(super) course: Course,
     pub(super) cancel: CancellationToken,
     pub(super) model: Option<ModelCall>,
     /// A model call that waits for its next try.

@@ -5,6 +5,7 @@
 
 use super::{
     Report,
+    after::{Course, Over},
     calls::OpenCall,
     state::{Change, Running, Session, now},
     texts,
@@ -112,6 +113,7 @@ impl Session {
         self.end_side_call(step);
         self.swap = None;
         self.pause.end();
+        self.after.give_way();
         self.reset_task_budget();
         let view = TurnView {
             id: turn,
@@ -125,6 +127,7 @@ impl Session {
         self.info.updated_at = view.started_at;
         self.running = Some(Running {
             machine: Turn::new(Limits::default()),
+            course: Course::default(),
             task: self.turn_task(turn),
             view,
             cancel: self.ending.child_token(),
@@ -287,6 +290,12 @@ impl Session {
         let turn = TurnView { ended_at: Some(at), end: Some(end), ..running.view };
         let ended = turn.clone();
         step.changes.push(Change::Event(Event::TurnEnded { turn }));
+        let over = Over {
+            turn: id,
+            course: running.course,
+            task: running.task.clone(),
+            summary: self.summary_of(id),
+        };
         self.task_ends(running.task);
         // What a sub-agent finished is a step of its parent's turn.
         if self.fork.is_none() {
@@ -295,13 +304,18 @@ impl Session {
         step.jobs.push(Box::new(Session::begin_pause));
         step.jobs.push(Box::new(|session| session.seat.let_go()));
         if finished && self.queue.is_empty() {
-            step.jobs.push(Box::new(move |session| session.reporter()(Report::Finished(id))));
+            step.jobs.push(Box::new(move |session| {
+                let report = session.reporter();
+                report(Report::Finished(id));
+                report(Report::Over(over));
+            }));
         }
         self.push_head(&mut step.changes);
     }
 
     /// The person pressed Stop. Nothing running is no fault: the turn may just have ended.
     pub(super) async fn stop(&mut self) -> Result<(), ApiError> {
+        self.after.stop();
         let Some(running) = &self.running else {
             self.background.halt();
             self.stay();

@@ -2,7 +2,7 @@
 
 use super::rig::Rig;
 use futures::future::BoxFuture;
-use octo_core::{Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError, SkillSource};
+use octo_core::{DeskLeave, Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError, SkillSource};
 use octo_protocol::{Block, CallId, Event, SessionId, SubAgentView, ToolView, Topic, TurnEnd};
 use octo_testkit::{RecordedRequest, Reply, Script};
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ impl Shelf {
             instructions: format!("Look around as {name} does."),
             forbidden_tools: forbidden.iter().map(|name| (*name).to_owned()).collect(),
             model,
+            leave: DeskLeave::Ask,
         };
         self.0.insert(name.to_owned(), Loaded::Fork(fork));
         self

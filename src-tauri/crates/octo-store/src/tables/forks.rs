@@ -58,7 +58,7 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// [`StoreError::UnknownSession`] without a parent; [`StoreError::UnknownMessage`] where it does not see the message
-    /// before which is inherited.
+    /// up to which is inherited.
     pub fn create_fork(&mut self, new: &NewFork) -> Result<(), StoreError> {
         let (info, origin) = (&new.info, &new.fork.origin);
         let parent = self.live_key(origin.session)?.ok_or(StoreError::UnknownSession(origin.session))?;
@@ -77,16 +77,21 @@ impl Tx<'_> {
                 json(&new.fork.forbidden)?
             ],
         )?;
-        if let Inherits::Before(message) = new.inherits {
+        let upto = match new.inherits {
+            Inherits::Before(message) => Some((message, 0)),
+            Inherits::Through(message) => Some((message, 1)),
+            Inherits::Nothing => None,
+        };
+        if let Some((message, itself)) = upto {
             let message = self.message_key(parent, message)?;
             // By reference: a conversation of megabytes is not written twice.
             self.change(
                 "INSERT INTO context (session, generation, position, message)
                  SELECT ?1, 1, position, message FROM context
                  WHERE session = ?2 AND generation = (SELECT generation FROM sessions WHERE key = ?2)
-                   AND position < (SELECT position FROM context WHERE session = ?2 AND message = ?3
+                   AND position < (SELECT position + ?4 FROM context WHERE session = ?2 AND message = ?3
                                      AND generation = (SELECT generation FROM sessions WHERE key = ?2))",
-                [key.0, parent.0, message],
+                [key.0, parent.0, message, itself],
             )?;
             self.change(
                 "UPDATE sessions SET context_tokens = (SELECT context_tokens FROM sessions WHERE key = ?2)

@@ -232,6 +232,15 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// What making a proposal cost, in nano-dollars, once that is known. One that was answered meanwhile needs it no more.
+    pub fn price_suggestion(&mut self, made: SuggestionId, cost: u64) -> Result<(), StoreError> {
+        self.change(
+            "UPDATE suggestions SET cost = ?2 WHERE id = ?1",
+            params![made.to_string(), crate::column::count(cost)],
+        )?;
+        Ok(())
+    }
+
     /// A proposal was answered. Fails when it was answered before.
     pub fn end_suggestion(&mut self, answered: SuggestionId) -> Result<(), StoreError> {
         self.change_one("the suggestion", "DELETE FROM suggestions WHERE id = ?1", [answered.to_string()])
@@ -390,6 +399,19 @@ mod tests {
         let (all, gone) =
             store.read_blocking(|reader| Ok((reader.suggestions()?, reader.suggestion(old.id)?))).unwrap();
         assert_eq!((all, gone), (vec![other, new.clone()], None));
+        store
+            .write_blocking(move |tx| {
+                tx.price_suggestion(old.id, 9)?;
+                tx.price_suggestion(new.id, 7)
+            })
+            .unwrap();
+        let costs: Vec<_> = store
+            .read_blocking(|reader| reader.suggestions())
+            .unwrap()
+            .iter()
+            .map(|row| row.cost_nanos)
+            .collect();
+        assert_eq!(costs, [Some(5), Some(7)]);
         store.write_blocking(move |tx| tx.end_suggestion(new.id)).unwrap();
         assert!(store.write_blocking(move |tx| tx.end_suggestion(new.id)).is_err());
     }

@@ -1,0 +1,302 @@
+//! After a turn: Octo looks back at it, beside whatever comes next, and may remember something of it or propose a skill.
+//!
+//! Each look is a sub-agent on the session's own model that begins with the whole conversation, so that it reads what
+//! the cache still holds, and usually ends with one line. Nobody answers it: what would ask is refused (see
+//! [`super::ready::Ready::unattended`]), and all it can change are memories, or proposals that wait for the person. In
+//! one pause the skill comes before the memory, as both read the same cache. The conversation itself gets not a byte of
+//! it; where something was remembered the person is told by a note.
+//!
+//! The person's next message ends it, but not in the middle of a write; a memory update that was cut off so is owed to
+//! the end of a later turn. Stop and the session's end end it at once.
+
+mod work;
+
+use super::{
+    Report,
+    forking::Heritage,
+    idle::Moment,
+    state::{Change, Session},
+    tasks::TurnTask,
+};
+use octo_protocol::{ApiError, Event, Message, Origin, Role, Source, Switch, ToolCall, TurnId};
+use octo_tools::INVOKE_SKILL;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+use work::{Aim, Look};
+
+/// Answers of the model from which a turn may hold something to remember.
+const REMEMBERS_FROM: u32 = 10;
+/// Answers since a skill was called by a slash from which it is asked whether it could be better.
+const REFLECTS_FROM: u32 = 5;
+/// Answers of a turn without a skill from which it is asked whether it should become one.
+const PROPOSES_FROM: u32 = 12;
+
+/// How a turn went, for what comes after it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Course {
+    /// Answers of its own model; those of sub-agents are not among them.
+    answers: u32,
+    skills: Skills,
+}
+
+/// The skills of a turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Skills {
+    /// None was invoked.
+    #[default]
+    None,
+    /// The model invoked some.
+    ByModel,
+    /// The turn began with this one, which the person called.
+    BySlash(String),
+}
+
+impl Course {
+    /// Of a turn that begins with a skill the person called.
+    pub(super) fn begun_with(skill: &str) -> Self {
+        Self { answers: 0, skills: Skills::BySlash(skill.to_owned()) }
+    }
+
+    /// Of a turn that was begun by an earlier process, or before its session was opened: as far as its messages tell.
+    pub(super) fn of(context: &[Message], turn: TurnId) -> Self {
+        let mut course = Self::default();
+        let said = context.iter().filter(|message| message.turn == turn && message.role == Role::Assistant);
+        for message in said {
+            let mut skills = message.calls().filter(|call| call.name == INVOKE_SKILL);
+            if message.meta.origin == Origin::Octo {
+                if let Some(name) = skills.find_map(called) {
+                    course.skills = Skills::BySlash(name);
+                }
+                continue;
+            }
+            course.answers = course.answers.saturating_add(1);
+            if skills.next().is_some() {
+                course.invoked();
+            }
+        }
+        course
+    }
+
+    fn invoked(&mut self) {
+        if self.skills == Skills::None {
+            self.skills = Skills::ByModel;
+        }
+    }
+}
+
+/// The skill a call names.
+fn called(call: &ToolCall) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        skill_name: String,
+    }
+    serde_json::from_str::<Named>(&call.arguments).ok().map(|named| named.skill_name)
+}
+
+/// A turn that finished.
+pub(crate) struct Over {
+    pub(super) turn: TurnId,
+    pub(super) course: Course,
+    pub(super) task: TurnTask,
+    /// What that task is called.
+    pub(super) summary: String,
+}
+
+/// What a session does after its turns.
+#[derive(Default)]
+pub(super) struct After {
+    work: Option<Work>,
+    memory: Memory,
+}
+
+/// Whether an earlier turn's memory update was cut off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Memory {
+    #[default]
+    UpToDate,
+    Owed,
+}
+
+struct Work {
+    turn: TurnId,
+    calls: Calls,
+}
+
+/// What ends a look back.
+#[derive(Clone)]
+pub(super) struct Calls {
+    /// Something else begins: it ends as soon as it does not write.
+    way: CancellationToken,
+    /// It ends at once.
+    end: CancellationToken,
+}
+
+impl After {
+    /// Whether something works on the last turn.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.work.is_some()
+    }
+
+    /// A turn begins.
+    pub(super) fn give_way(&self) {
+        if let Some(work) = &self.work {
+            work.calls.way.cancel();
+        }
+    }
+
+    /// The person pressed Stop.
+    pub(super) fn stop(&self) {
+        if let Some(work) = &self.work {
+            work.calls.end.cancel();
+        }
+    }
+}
+
+/// A look back is done with.
+pub(crate) struct LookedBack {
+    turn: TurnId,
+    /// Memories that were written, by their files.
+    remembered: Vec<String>,
+    /// Since when at least the cache holds the conversation because of it.
+    warm_since: Option<Moment>,
+    memory: Option<Memory>,
+}
+
+impl Session {
+    /// The model of the turn that runs gave an answer.
+    pub(super) fn note_answer(&mut self) {
+        if let Some(running) = &mut self.running {
+            running.course.answers = running.course.answers.saturating_add(1);
+        }
+    }
+
+    /// A call of the turn that runs invoked a skill.
+    pub(super) fn note_skill(&mut self) {
+        if let Some(running) = &mut self.running {
+            running.course.invoked();
+        }
+    }
+
+    /// A turn finished: begins to look back at it, where there is reason to.
+    pub(super) async fn look_back(&mut self, over: Over) -> Result<(), ApiError> {
+        let Over { turn, course, task, summary } = over;
+        let aims = self.aims(course);
+        let is_alone = self.running.is_none() && self.away.is_none() && self.queue.is_empty();
+        let (Some(model), Some(last)) = (self.model(), self.context.last().map(|last| last.id)) else {
+            return Ok(());
+        };
+        if aims.is_empty() || self.info.source != Source::Window {
+            return Ok(());
+        }
+        if !is_alone {
+            if aims.contains(&Aim::Remember) {
+                self.after.memory = Memory::Owed;
+            }
+            return Ok(());
+        }
+        // What cannot be looked up now is not worth ending a session for.
+        let Ok(false) = self.is_over_budget().await else { return Ok(()) };
+        let calls = Calls { way: self.ending.child_token(), end: self.ending.child_token() };
+        self.after.work = Some(Work { turn, calls: calls.clone() });
+        let look = Look {
+            shared: self.shared.clone(),
+            parent: self.info.clone(),
+            turn,
+            model,
+            last,
+            folder: self.folder.clone(),
+            drafts: self.scratch.join("drafts"),
+            calls,
+            heritage: Heritage {
+                task,
+                summary,
+                looking: self.watch.looking(),
+                granted: Vec::new(),
+                allowance: self.allowance.clone(),
+                attached: self.attached,
+                seen: self.seen.clone(),
+            },
+        };
+        let (looking, report) = (look.run(aims), self.reporter());
+        tokio::spawn(async move { report(Report::LookedBack(looking.await)) });
+        Ok(())
+    }
+
+    fn aims(&self, course: Course) -> Vec<Aim> {
+        let settings = self.shared.preferences().library;
+        let Course { answers, skills } = course;
+        let improve = match skills {
+            Skills::BySlash(name) if answers >= REFLECTS_FROM => Some(Aim::Reflect(name)),
+            Skills::None if answers >= PROPOSES_FROM => Some(Aim::Propose),
+            Skills::None | Skills::ByModel | Skills::BySlash(_) => None,
+        };
+        let remembers = answers >= REMEMBERS_FROM || self.after.memory == Memory::Owed;
+        improve
+            .filter(|_| settings.propose == Switch::On)
+            .into_iter()
+            .chain((remembers && settings.remember == Switch::On).then_some(Aim::Remember))
+            .collect()
+    }
+
+    /// A look back is done with.
+    pub(super) async fn looked_back(&mut self, news: LookedBack) -> Result<(), ApiError> {
+        let LookedBack { turn, remembered, warm_since, memory } = news;
+        if let Some(memory) = memory {
+            self.after.memory = memory;
+        }
+        if self.after.work.as_ref().is_some_and(|work| work.turn == turn) {
+            self.after.work = None;
+            if self.running.is_none() {
+                if let Some(since) = warm_since {
+                    self.pause.cache_used_at(since);
+                }
+                self.begin_pause();
+            }
+        }
+        let notes = remembered.into_iter().map(|file| {
+            let note = ApiError::new("memory.remembered").arg("file", file);
+            Change::Event(Event::CommandAnswered { note })
+        });
+        let notes = notes.collect();
+        self.commit(notes).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::invoked::asked_call;
+    use octo_protocol::{Block, CallId, MessageId, Meta};
+    use octo_tools::SkillWish;
+
+    fn answer(turn: TurnId, tool: Option<&str>) -> Message {
+        let blocks = tool.map(|name| {
+            let id = CallId::new();
+            let call = ToolCall {
+                id,
+                provider_id: id.to_string(),
+                name: name.to_owned(),
+                arguments: r#"{"skill_name":"other"}"#.to_owned(),
+            };
+            Block::ToolCall(call)
+        });
+        let meta = Meta { origin: Origin::Model, at: 0, model: None, usage: None, end: None };
+        let blocks = blocks.into_iter().collect();
+        Message { id: MessageId::new(), turn, role: Role::Assistant, blocks, meta }
+    }
+
+    #[test]
+    fn what_a_turn_did_is_read_off_its_own_messages() {
+        let (turn, other) = (TurnId::new(), TurnId::new());
+        let slash = asked_call(turn, &SkillWish { name: "tidy".into(), task: String::new() }).message;
+        let with = |answers, skills| Course { answers, skills };
+        for (messages, expected) in [
+            (vec![], Course::default()),
+            (vec![answer(other, Some(INVOKE_SKILL)), answer(turn, None)], with(1, Skills::None)),
+            (vec![answer(turn, Some("glob")), answer(turn, Some(INVOKE_SKILL))], with(2, Skills::ByModel)),
+            (vec![slash.clone(), answer(turn, Some(INVOKE_SKILL))], with(1, Skills::BySlash("tidy".into()))),
+        ] {
+            assert_eq!(Course::of(&messages, turn), expected);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The sub-agents that look back at a turn, one after the other.
+
+use super::{Calls, LookedBack, Memory};
+use crate::{
+    library::Deed,
+    session::{
+        fork::{Attendance, Progress},
+        forking::{Birth, Heritage, begin, let_rest},
+        idle::Moment,
+    },
+    shared::Shared,
+};
+use futures::future::BoxFuture;
+use octo_protocol::{
+    ApiError, CallId, ForkOrigin, MessageId, Mode, ModelId, SessionId, SessionInfo, SessionStatus,
+    SkillOrigin, Switch, TurnEnd, TurnId,
+};
+use octo_store::Inherits;
+use octo_tools::DeskLeave;
+use std::{path::PathBuf, sync::Arc};
+use tokio::sync::{mpsc, watch};
+
+const REMEMBER: &str = include_str!("../../prompt/remember.md");
+const REFLECT: &str = include_str!("../../prompt/reflect.md");
+const PROPOSE: &str = include_str!("../../prompt/propose.md");
+
+/// Answers a sub-agent may give here. What takes more is not what it was asked for.
+const MOST_STEPS: u32 = 16;
+
+/// What is looked for in a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// Something to remember.
+    Remember,
+    /// How this skill could be better.
+    Reflect(String),
+    /// A skill to make of it.
+    Propose,
+}
+
+/// A look back at a turn.
+pub(super) struct Look {
+    pub(super) shared: Arc<Shared>,
+    pub(super) parent: SessionInfo,
+    pub(super) turn: TurnId,
+    pub(super) model: ModelId,
+    /// The last message of the conversation then.
+    pub(super) last: MessageId,
+    pub(super) folder: PathBuf,
+    /// Where proposals are written down before they are made.
+    pub(super) drafts: PathBuf,
+    pub(super) calls: Calls,
+    pub(super) heritage: Heritage,
+}
+
+/// What one sub-agent did.
+struct Done {
+    deeds: Vec<Deed>,
+    progress: Option<Progress>,
+}
+
+impl Calls {
+    fn is_ended(&self) -> bool {
+        self.way.is_cancelled() || self.end.is_cancelled()
+    }
+}
+
+impl Aim {
+    /// What its sub-agent is called.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Remember => "remember",
+            Self::Reflect(_) => "reflect",
+            Self::Propose => "propose",
+        }
+    }
+
+    fn leave(&self) -> DeskLeave {
+        match self {
+            Self::Remember => DeskLeave::Memories,
+            Self::Reflect(_) | Self::Propose => DeskLeave::Proposals,
+        }
+    }
+
+    /// The tools it works with.
+    fn tools(&self) -> &'static [&'static str] {
+        match self {
+            Self::Remember => &["terminal"],
+            Self::Reflect(_) | Self::Propose => &["terminal", "write"],
+        }
+    }
+
+    fn instructions(&self, drafts: &str) -> String {
+        match self {
+            Self::Remember => REMEMBER.to_owned(),
+            Self::Reflect(name) => REFLECT.replace("{name}", name).replace("{folder}", drafts),
+            Self::Propose => PROPOSE.replace("{folder}", drafts),
+        }
+    }
+}
+
+impl Look {
+    /// Does it. Never fails: what could not be done is logged, and the conversation is as it was.
+    pub(super) fn run(self, aims: Vec<Aim>) -> BoxFuture<'static, LookedBack> {
+        Box::pin(async move { self.all(aims).await })
+    }
+
+    async fn all(&self, aims: Vec<Aim>) -> LookedBack {
+        let mut news = LookedBack { turn: self.turn, remembered: Vec::new(), warm_since: None, memory: None };
+        for aim in aims {
+            // The person took it back, or wants none for this skill: asking would be paid for nothing.
+            if !self.is_worth_asking(&aim).await {
+                continue;
+            }
+            let since = Moment::now();
+            let done = self.one(&aim).await;
+            let finished = match done {
+                Ok(Some(done)) => {
+                    if done.progress.as_ref().is_some_and(|progress| progress.steps > 0) {
+                        news.warm_since = Some(since);
+                    }
+                    self.price(&done).await;
+                    news.remembered.extend(done.deeds.into_iter().filter_map(|deed| match deed {
+                        Deed::Remembered(file) => Some(file),
+                        Deed::Proposed(_) => None,
+                    }));
+                    done.progress.and_then(|progress| progress.end)
+                }
+                Ok(None) => None,
+                Err(error) => {
+                    tracing::warn!(session = %self.parent.id, %error, "a look back did not begin");
+                    break;
+                }
+            };
+            if aim == Aim::Remember {
+                // Only the person's going on makes it due again: what failed or was stopped is let be.
+                let was_cut = self.calls.way.is_cancelled() && !self.calls.end.is_cancelled();
+                let whole = finished.is_some_and(|(end, _)| end == TurnEnd::Finished);
+                news.memory = Some(if was_cut && !whole { Memory::Owed } else { Memory::UpToDate });
+            }
+        }
+        news.remembered.dedup();
+        news
+    }
+
+    async fn is_worth_asking(&self, aim: &Aim) -> bool {
+        let Aim::Reflect(name) = aim else { return true };
+        // Of a project's skill, or another program's, the person's own would be made, and stand behind it.
+        let shelf = self.shared.library.shelf(Some(self.folder.clone())).await;
+        shelf.is_ok_and(|shelf| {
+            let skill = shelf.catalogue.get(name);
+            skill.is_some_and(|skill| {
+                skill.source == SkillOrigin::User && shelf.wants_proposals(skill) == Switch::On
+            })
+        })
+    }
+
+    /// Lets one sub-agent work; none where it was ended before that.
+    async fn one(&self, aim: &Aim) -> Result<Option<Done>, ApiError> {
+        if self.calls.is_ended() {
+            return Ok(None);
+        }
+        let limit = || self.shared.preferences().sub_agents.effective();
+        let slot = tokio::select! {
+            biased;
+            () = self.calls.end.cancelled() => return Ok(None),
+            () = self.calls.way.cancelled() => return Ok(None),
+            slot = self.shared.forks.slots.take(limit) => slot,
+        };
+        let (told, mut deeds) = mpsc::unbounded_channel();
+        let (child, progress) = begin(&self.shared, self.birth(aim, told)).await?;
+        let progress = self.follow(child, progress).await;
+        drop(slot);
+        let_rest(self.shared.clone(), child).await;
+        let deeds = std::iter::from_fn(|| deeds.try_recv().ok()).collect();
+        Ok(Some(Done { deeds, progress }))
+    }
+
+    fn birth(&self, aim: &Aim, told: mpsc::UnboundedSender<Deed>) -> Birth {
+        let all = self.shared.toolset.names();
+        Birth {
+            origin: ForkOrigin {
+                session: self.parent.id,
+                title: self.parent.title.clone(),
+                turn: self.turn,
+                // No call started it, so none has this id.
+                call: CallId::new(),
+                name: aim.name().to_owned(),
+            },
+            parent: self.parent.clone(),
+            mode: Mode::Ask,
+            model: Some(self.model),
+            effort: self.parent.effort,
+            inherits: Inherits::Through(self.last),
+            forbidden: all.filter(|name| !aim.tools().contains(name)).map(str::to_owned).collect(),
+            notice: aim.instructions(&self.drafts.display().to_string()).trim_end().to_owned(),
+            task: String::new(),
+            leave: aim.leave(),
+            attendance: Attendance::Nobody(told),
+            heritage: self.heritage.clone(),
+        }
+    }
+
+    /// Follows a sub-agent to the end of its turn, and ends that where it must.
+    async fn follow(&self, child: SessionId, mut progress: watch::Receiver<Progress>) -> Option<Progress> {
+        let mut stopping = false;
+        loop {
+            let now = progress.borrow_and_update().clone();
+            if now.end.is_some() {
+                return Some(now);
+            }
+            // It waits for the person, for a budget say, who does not know of it; or it does not come to an end.
+            let astray = now.status == SessionStatus::Waiting || now.steps > MOST_STEPS;
+            let gives_way = self.calls.way.is_cancelled() && !now.acts;
+            if !stopping && (astray || gives_way || self.calls.end.is_cancelled()) {
+                stopping = true;
+                let shared = self.shared.clone();
+                // Its actor may be busy; what it does is heard of all the same.
+                tokio::spawn(async move {
+                    let handle = shared.open.lock().await.get(&child).cloned();
+                    if let Some(handle) = handle
+                        && let Err(error) = handle.stop().await
+                    {
+                        tracing::warn!(session = %child, %error, "a look back was not stopped");
+                    }
+                });
+            }
+            tokio::select! {
+                biased;
+                changed = progress.changed() => if changed.is_err() {
+                    // It could not be stored, or Octo ends.
+                    return None;
+                },
+                () = self.calls.end.cancelled(), if !stopping => {}
+                () = self.calls.way.cancelled(), if !stopping && !now.acts => {}
+            }
+        }
+    }
+
+    /// Notes with what was proposed what finding it out cost.
+    async fn price(&self, done: &Done) {
+        let cost = done.progress.as_ref().and_then(|progress| progress.cost);
+        let Some(cost) = cost else { return };
+        for deed in &done.deeds {
+            if let Deed::Proposed(made) = deed {
+                self.shared.library.price(*made, cost.as_nano_dollars()).await;
+            }
+        }
+    }
+}
