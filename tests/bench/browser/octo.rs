@@ -76,7 +76,7 @@ async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
     let mut events = octo.events();
     octo.call(StartSession {
         folder: home.work().to_str().context("a path in Unicode")?.to_owned(),
-        profile: Profile::General,
+        profile: Profile::GENERAL,
         mode: Mode::Autonomous,
         model: None,
         effort: None,
