@@ -107,7 +107,7 @@ pub struct SubAgentLimit(pub u32);
 
 impl SubAgentLimit {
     /// The most that can be set: each is a conversation of its own that costs money all the time.
-    pub const MOST: u32 = 16;
+    pub const MOST: u32 = 8;
 
     /// As it counts: one at least, so that nothing waits for ever.
     pub fn effective(self) -> u32 {

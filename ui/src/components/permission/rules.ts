@@ -59,7 +59,9 @@ export function whyAsked(reason: AskReason): string {
     case "site":
       return t("ask.why.site");
     case "page":
-      return [reason.risk, ...reason.besides].map((risk) => t(`ask.why.page.${risk}`)).join(" ") + ` ${t("ask.page.every")}`;
+      return (
+        [reason.risk, ...reason.besides].map((risk) => t(`ask.why.page.${risk}`)).join(" ") + ` ${t("ask.page.every")}`
+      );
     case "library":
       return t(`ask.why.library.${reason.change}`);
     default:
