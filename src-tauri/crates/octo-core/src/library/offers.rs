@@ -146,8 +146,12 @@ impl Library {
             for (id, folder) in removed {
                 match trash.put_back(id, folder, IfTaken::Refuse).await {
                     Ok(Ok(_)) => {}
-                    Ok(Err(error)) => tracing::warn!(%id, %error, "a skill that was to be replaced stays in the trash"),
-                    Err(error) => tracing::warn!(%id, %error, "a skill that came back is still listed in the trash"),
+                    Ok(Err(error)) => {
+                        tracing::warn!(%id, %error, "a skill that was to be replaced stays in the trash")
+                    }
+                    Err(error) => {
+                        tracing::warn!(%id, %error, "a skill that came back is still listed in the trash")
+                    }
                 }
             }
         }

@@ -141,7 +141,10 @@ async fn a_skill_of_the_folder_is_used_only_as_the_person_saw_and_accepted_it() 
 
     // What changed after the person looked is not what they accept.
     let looked = sheet(&rig, &deploy).await;
-    assert_eq!((looked.files[0].path.as_str(), looked.files[0].kind), ("scripts/run.sh", SkillFileKind::Script));
+    assert_eq!(
+        (looked.files[0].path.as_str(), looked.files[0].kind),
+        ("scripts/run.sh", SkillFileKind::Script)
+    );
     fs::write(&run, "echo two\n").unwrap();
     for seen in [looked.seen.clone().unwrap(), String::new()] {
         let late = rig.octo.call(AcceptSkill { skill: deploy.clone(), seen }).await.unwrap_err();
@@ -205,7 +208,8 @@ async fn saving_keeps_what_was_there_and_an_old_version_is_put_back() {
     let one = text("notes", "Writes notes", "One.");
     let two = text("notes", "Writes better notes", "Two.");
     let notes = own(&rig, "notes", &one);
-    let save = |from: &str, text: &str| SaveSkill { skill: notes.clone(), from: from.into(), text: text.into() };
+    let save =
+        |from: &str, text: &str| SaveSkill { skill: notes.clone(), from: from.into(), text: text.into() };
     let saved = rig.octo.call(save(&one, &two)).await.unwrap();
     assert_eq!((saved.text.as_str(), saved.card.description.as_str()), (two.as_str(), "Writes better notes"));
     assert_eq!((saved.card.versions, saved.versions[0].number), (1, 1));
@@ -241,7 +245,8 @@ async fn saving_keeps_what_was_there_and_an_old_version_is_put_back() {
     // What the person writes into an accepted skill of the folder they have seen; into one that waits, not all of it.
     let tool = of_the_folder(&rig, "tool", &two);
     let tool = SkillRef { name: "notes".into(), ..tool };
-    let write = |from: &str, text: &str| SaveSkill { skill: tool.clone(), from: from.into(), text: text.into() };
+    let write =
+        |from: &str, text: &str| SaveSkill { skill: tool.clone(), from: from.into(), text: text.into() };
     assert_eq!(rig.octo.call(write(&two, &theirs)).await.unwrap().card.trust, SkillTrust::Unseen);
     accept(&rig, &tool).await;
     assert_eq!(rig.octo.call(write(&theirs, &two)).await.unwrap().card.trust, SkillTrust::Trusted);
@@ -268,7 +273,8 @@ async fn a_deleted_skill_is_in_the_trash_as_one_and_comes_back() {
 #[tokio::test]
 async fn an_exported_skill_installs_again_elsewhere() {
     let rig = Rig::new(Script::new()).await;
-    let content = "---\nname: notes\ndescription: Writes notes\nargument-hint: tag\nlicense: MIT\n---\n\nLook at $1.\n";
+    let content =
+        "---\nname: notes\ndescription: Writes notes\nargument-hint: tag\nlicense: MIT\n---\n\nLook at $1.\n";
     let notes = own(&rig, "notes", content);
     put(rig.home.octo().join("skills/notes/scripts/run.sh"), "#!/bin/sh\necho heron\n");
     let to = rig.home.work().join("notes.zip").display().to_string();
@@ -337,11 +343,13 @@ async fn installing_replaces_only_what_it_was_told_to_and_the_old_one_comes_back
     assert_eq!(mails.len(), 1);
     assert_eq!(mails[0].description, "New mail");
     let hidden = fs::read_dir(rig.home.octo().join("skills")).unwrap();
-    let hidden: Vec<_> = hidden.filter(|entry| entry.as_ref().unwrap().file_name().as_encoded_bytes()[0] == b'.').collect();
+    let hidden: Vec<_> =
+        hidden.filter(|entry| entry.as_ref().unwrap().file_name().as_encoded_bytes()[0] == b'.').collect();
     assert!(hidden.is_empty(), "{hidden:?}");
 
     // The old one goes back to where it was.
-    let entry = in_trash(&rig.octo, TrashKind::Skill).await.into_iter().find(|entry| entry.name == "notes").unwrap();
+    let entry =
+        in_trash(&rig.octo, TrashKind::Skill).await.into_iter().find(|entry| entry.name == "notes").unwrap();
     assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Ask).await, Restored::Taken { .. }));
     assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Replace).await, Restored::Done { .. }));
     assert_eq!(sheet(&rig, &notes).await.text, old);
@@ -464,7 +472,11 @@ fn said_of_a_card(warning: &octo_protocol::ApiError) {
 #[tokio::test]
 async fn commands_are_listed_with_skills_and_an_unknown_one_is_answered_without_a_model() {
     let mut rig = Rig::new(Script::new().text("hello")).await;
-    own(&rig, "release-notes", "---\nname: release-notes\ndescription: Writes notes\nargument-hint: tag\n---\nx\n");
+    own(
+        &rig,
+        "release-notes",
+        "---\nname: release-notes\ndescription: Writes notes\nargument-hint: tag\n---\nx\n",
+    );
     own(&rig, "helper", "---\nname: helper\ndescription: Helps\nuser-invocable: false\n---\nx\n");
     own(&rig, "broken", "---\nname: [\n");
     of_the_folder(&rig, "local", &text("local", "Local", "x"));

@@ -121,7 +121,8 @@ async fn soul_and_user_are_written_and_new_sessions_begin_with_them() {
     let empty = rig.octo.call(write(PersonaKind::Soul, " \n")).await.unwrap().files;
     assert_eq!((empty[0].text.as_str(), &empty[0].standard), ("", &standard));
     assert!(system_of(&mut rig, "general").await.contains(&standard));
-    let entry = in_trash(&rig.octo, TrashKind::File).await.into_iter().find(|entry| entry.name == "SOUL.md").unwrap();
+    let entry =
+        in_trash(&rig.octo, TrashKind::File).await.into_iter().find(|entry| entry.name == "SOUL.md").unwrap();
     assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Ask).await, Restored::Done { .. }));
     assert_eq!(rig.octo.call(GetPersona {}).await.unwrap().files[0].text, "Speak like a heron.");
     rig.assert_sound();
@@ -133,8 +134,7 @@ async fn a_profile_of_the_persons_is_what_a_new_session_begins_with() {
     put(rig.home.octo().join("agents/poet/PROFILE.md"), "You write poems about herons.\n\nShort ones.\n");
     put(rig.home.octo().join("agents/empty/notes.txt"), "no profile");
     let profiles = rig.octo.call(ListProfiles {}).await.unwrap().profiles;
-    let named: Vec<_> =
-        profiles.iter().map(|one| (one.profile.name(), one.description.as_deref())).collect();
+    let named: Vec<_> = profiles.iter().map(|one| (one.profile.name(), one.description.as_deref())).collect();
     assert_eq!(named, [("general", None), ("coding", None), ("poet", Some("You write poems about herons."))]);
 
     let system = system_of(&mut rig, "poet").await;

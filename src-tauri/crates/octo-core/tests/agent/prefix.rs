@@ -67,8 +67,15 @@ async fn the_whole_of_it_is_at_most_4500_tokens_in_both_profiles() {
 
         let tools = unmarked(request.body["tools"].clone()).to_string().len();
         let tokens = (tools + system.len()).div_ceil(4);
-        println!("{profile}: {tokens} tokens ({tools} bytes of tools, {} of the system prompt)", system.len());
-        assert!(tokens <= MOST, "{profile}: {tokens} tokens: {tools} bytes of tools, {} of system", system.len());
+        println!(
+            "{profile}: {tokens} tokens ({tools} bytes of tools, {} of the system prompt)",
+            system.len()
+        );
+        assert!(
+            tokens <= MOST,
+            "{profile}: {tokens} tokens: {tools} bytes of tools, {} of system",
+            system.len()
+        );
         systems.push(system);
         rig.assert_sound();
     }

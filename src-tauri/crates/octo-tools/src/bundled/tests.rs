@@ -87,7 +87,7 @@ fn they_follow_the_public_format_and_weigh_little() {
         "forbidden_tools",
         "-",
     ];
-    let definitions = crate::Toolset::with_skills().definitions();
+    let definitions = crate::Toolset::standard().definitions();
     let tools: Vec<&str> = definitions.iter().map(|tool| tool.name.as_str()).collect();
     let skills = skills();
     assert_eq!(skills.len(), 15);

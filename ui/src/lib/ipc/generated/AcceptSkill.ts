@@ -8,4 +8,8 @@ export type AcceptSkill = {
 /**
  * Which.
  */
-skill: SkillRef, };
+skill: SkillRef, 
+/**
+ * What they saw (see [`SkillSheet::seen`]).
+ */
+seen: string, };

@@ -10,6 +10,10 @@ export type SaveSkill = {
  */
 skill: SkillRef, 
 /**
+ * The text that was edited (see [`SkillSheet::text`]).
+ */
+from: string, 
+/**
  * The new text.
  */
 text: string, };
