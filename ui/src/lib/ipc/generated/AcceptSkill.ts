@@ -2,7 +2,8 @@
 import type { SkillRef } from "./SkillRef";
 
 /**
- * The person looked at a skill that came with a folder and accepts it as it is.
+ * The person looked at a skill that came with a folder and accepts it as they saw it. Refused where it is
+ * another one since.
  */
 export type AcceptSkill = { 
 /**

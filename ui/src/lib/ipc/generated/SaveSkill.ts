@@ -2,7 +2,8 @@
 import type { SkillRef } from "./SkillRef";
 
 /**
- * Write a skill's `SKILL.md`. The version before is kept.
+ * Write a skill's `SKILL.md`. The version before is kept. Refused where it says something else than what was
+ * edited.
  */
 export type SaveSkill = { 
 /**
