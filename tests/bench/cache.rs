@@ -22,7 +22,9 @@ use workloads::{WORKLOADS, Workload};
 
 /// Seeds of the person's pauses.
 const SEEDS: u64 = 20;
-/// Tokens a tool's schema may have on average, and at most; and those of the system prompt without skills.
+/// Tokens of the whole prefix; those a tool's schema may have on average, and at most; and those of the system prompt
+/// without skills.
+const PREFIX: u64 = 4_500;
 const TOOL_AVERAGE: u64 = 160;
 const TOOL_MOST: u64 = 450;
 const SYSTEM: u64 = 1_200;
@@ -161,13 +163,20 @@ fn prefix(body: &Value) -> Result<String> {
     let sizes: Vec<u64> = tools.iter().map(tokens).collect();
     let sum: u64 = sizes.iter().sum();
     let average = sum / sizes.len().max(1) as u64;
-    let system: u64 = body["system"].as_array().context("a system prompt")?.iter().map(tokens).sum();
+    let blocks = body["system"].as_array().context("a system prompt")?;
+    let system: u64 = blocks.iter().map(tokens).sum();
+    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+    let skills: u64 = texts
+        .filter_map(|text| text.split_once("\n# Skills\n"))
+        .map(|(_, listing)| listing.len() as u64 / 4)
+        .sum();
     let mut text = format!(
-        "Fixed prefix: {} tokens: {} tools {sum} (average {average}, aim {TOOL_AVERAGE}; largest {}, aim {TOOL_MOST}), \
-         system prompt {system} (aim {SYSTEM}).\n\n| Tool | Tokens |\n| :-- | --: |\n",
+        "Fixed prefix: {} tokens (aim {PREFIX}): {} tools {sum} (average {average}, aim {TOOL_AVERAGE}; largest {}, aim \
+         {TOOL_MOST}), system prompt {} (aim {SYSTEM}), skills {skills}.\n\n| Tool | Tokens |\n| :-- | --: |\n",
         sum + system,
         tools.len(),
         sizes.iter().max().unwrap_or(&0),
+        system - skills,
     );
     for (tool, size) in tools.iter().zip(&sizes) {
         writeln!(text, "| {} | {size} |", tool["name"].as_str().unwrap_or_default())?;

@@ -242,6 +242,12 @@ impl Rig {
         ensure!(model.steps.is_empty(), "{} answers were not asked for", model.steps.len());
         let requests = self.server.requests();
         ensure!(requests.len() == model.outputs.len(), "every request was answered once");
+        let first = requests.first().context("a request")?;
+        ensure!(
+            first.system().contains("\n# Skills\n")
+                && first.tools().iter().any(|tool| tool == "invoke_skill"),
+            "the figures are of requests that list skills"
+        );
         let sent =
             requests.into_iter().zip(&model.outputs).enumerate().map(|(index, (request, output))| Sent {
                 compacts: request.user_text().contains(ASKS_FOR_SUMMARY),

@@ -35,7 +35,7 @@ const failure = (key: string, args: Record<string, string> = {}): ApiError => ({
 let ids = 0;
 const newId = (): string => (++ids).toString(16).padStart(32, "f");
 
-const LIBRARY = { other_agents: "on", propose: "on", remember: "on", sub_agents: 3 } as const;
+const LIBRARY = { other_agents: "on", propose: "on", remember: "on" } as const;
 const TRASH = { days: 30, bytes: 5 * 1024 ** 3 };
 
 export class FakeCore {

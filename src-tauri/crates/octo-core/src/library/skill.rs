@@ -184,7 +184,7 @@ impl Library {
             }
             let export = octo_skills::export(skill).map_err(|error| ApiError::from(&error))?;
             write_private(&to, &export.bytes).map_err(|error| unwritable(&to, &error))?;
-            let left_out = export.notes.iter().filter_map(|note| note.args.get("key").cloned()).collect();
+            let left_out = export.notes.iter().filter_map(|note| note.args.get("field").cloned()).collect();
             Ok(SkillExported { path: to.display().to_string(), left_out })
         })
         .await

@@ -273,14 +273,13 @@ async fn a_deleted_skill_is_in_the_trash_as_one_and_comes_back() {
 #[tokio::test]
 async fn an_exported_skill_installs_again_elsewhere() {
     let rig = Rig::new(Script::new()).await;
-    let content =
-        "---\nname: notes\ndescription: Writes notes\nargument-hint: tag\nlicense: MIT\n---\n\nLook at $1.\n";
+    let content = "---\nname: notes\ndescription: Writes notes\nargument-hint: tag\nmood: calm\nlicense: MIT\n---\n\nLook at $1.\n";
     let notes = own(&rig, "notes", content);
     put(rig.home.octo().join("skills/notes/scripts/run.sh"), "#!/bin/sh\necho heron\n");
     let to = rig.home.work().join("notes.zip").display().to_string();
     let export = ExportSkill { skill: notes.clone(), to: to.clone() };
     let exported = rig.octo.call(export.clone()).await.unwrap();
-    assert_eq!(exported.left_out, ["argument-hint"]);
+    assert_eq!(exported.left_out, ["mood"]);
     assert_eq!(rig.octo.call(export).await.unwrap_err().key, "skills.export_taken");
     let relative = ExportSkill { skill: notes.clone(), to: "notes.zip".into() };
     assert_eq!(rig.octo.call(relative).await.unwrap_err().key, "skills.export_taken");
@@ -295,7 +294,10 @@ async fn an_exported_skill_installs_again_elsewhere() {
     let install = InstallSkills { offer: offer.id, names: vec!["notes".into()], replace: Vec::new() };
     assert_eq!(other.octo.call(install).await.unwrap().names, ["notes"]);
     let installed = sheet(&other, &notes).await;
-    assert_eq!(installed.card.description, "Writes notes");
+    assert_eq!(
+        (installed.card.description.as_str(), installed.card.argument.as_str()),
+        ("Writes notes", "tag")
+    );
     assert_eq!(installed.license.as_deref(), Some("MIT"));
     assert!(installed.text.ends_with("\nLook at $1.\n"), "{}", installed.text);
     let script = fs::read_to_string(other.home.octo().join("skills/notes/scripts/run.sh")).unwrap();

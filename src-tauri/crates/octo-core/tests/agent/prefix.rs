@@ -46,8 +46,9 @@ async fn the_whole_of_it_is_at_most_4500_tokens_in_both_profiles() {
             .skip_while(|line| *line != "# Skills")
             .filter_map(|line| line.strip_prefix("- ")?.split_once(": ").map(|(name, _)| name))
             .collect();
-        let mut expected = vec![
+        let expected = [
             "browser-setup",
+            "code-explorer",
             "persist-memory",
             "personal-website",
             "product-help",
@@ -60,9 +61,6 @@ async fn the_whole_of_it_is_at_most_4500_tokens_in_both_profiles() {
             "skill-add",
             "skill-creator",
         ];
-        if profile == Profile::CODING {
-            expected.insert(1, "code-explorer");
-        }
         assert_eq!(listed, expected, "{system}");
 
         let tools = unmarked(request.body["tools"].clone()).to_string().len();

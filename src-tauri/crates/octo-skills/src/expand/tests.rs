@@ -1,7 +1,8 @@
 //! Expansion as a table: what is written, with which arguments, and what comes out.
 
 use super::*;
-use crate::{Fields, SkillOrigin, format, skill::Skill};
+use crate::{Fields, format, skill::Skill};
+use octo_protocol::SkillOrigin;
 use std::path::PathBuf;
 
 const FOLDER: &str = "/skills/demo";

@@ -2,10 +2,15 @@
 import type { SkillRef } from "./SkillRef";
 
 /**
- * The person looked at a skill that came with a folder and accepts it as it is.
+ * The person looked at a skill that came with a folder and accepts it as they saw it. Refused where it is
+ * another one since.
  */
 export type AcceptSkill = { 
 /**
  * Which.
  */
-skill: SkillRef, };
+skill: SkillRef, 
+/**
+ * What they saw (see [`SkillSheet::seen`]).
+ */
+seen: string, };

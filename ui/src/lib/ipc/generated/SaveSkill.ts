@@ -2,13 +2,18 @@
 import type { SkillRef } from "./SkillRef";
 
 /**
- * Write a skill's `SKILL.md`. The version before is kept.
+ * Write a skill's `SKILL.md`. The version before is kept. Refused where it says something else than what was
+ * edited.
  */
 export type SaveSkill = { 
 /**
  * Which; it must be one Octo may write.
  */
 skill: SkillRef, 
+/**
+ * The text that was edited (see [`SkillSheet::text`]).
+ */
+from: string, 
 /**
  * The new text.
  */

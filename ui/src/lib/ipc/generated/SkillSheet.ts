@@ -16,6 +16,11 @@ card: SkillCard,
  */
 text: string, 
 /**
+ * What stands for all its files as they are shown, given back when it is accepted; none where there is nothing to
+ * accept, or more than can be checked.
+ */
+seen: string | null, 
+/**
  * Its other files, by path, at most 200.
  */
 files: Array<SkillFile>, 

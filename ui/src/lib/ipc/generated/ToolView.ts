@@ -4,6 +4,7 @@ import type { BrowserView } from "./BrowserView";
 import type { CommandView } from "./CommandView";
 import type { DiffView } from "./DiffView";
 import type { FileMatches } from "./FileMatches";
+import type { LibraryOfferView } from "./LibraryOfferView";
 import type { Refusal } from "./Refusal";
 import type { SearchProviderKind } from "./SearchProviderKind";
 import type { SkillView } from "./SkillView";
@@ -119,7 +120,7 @@ provider: SearchProviderKind | null,
 /**
  * What was found, best first.
  */
-results: Array<WebResult>, } | { "type": "web_page" } & WebPageView | { "type": "browser" } & BrowserView | { "type": "skill" } & SkillView | { "type": "sub_agent" } & SubAgentView | { "type": "refused", 
+results: Array<WebResult>, } | { "type": "web_page" } & WebPageView | { "type": "browser" } & BrowserView | { "type": "skill" } & SkillView | { "type": "sub_agent" } & SubAgentView | { "type": "library_offer" } & LibraryOfferView | { "type": "refused", 
 /**
  * What it would have been: a command line, a path.
  */
