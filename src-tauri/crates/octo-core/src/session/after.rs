@@ -119,6 +119,8 @@ pub(super) enum Memory {
 
 struct Work {
     turn: TurnId,
+    /// What the memory is where it is ended before it could look.
+    memory: Memory,
     calls: Calls,
 }
 
@@ -138,9 +140,11 @@ impl After {
     }
 
     /// A turn begins.
-    pub(super) fn give_way(&self) {
+    pub(super) fn give_way(&mut self) {
         if let Some(work) = &self.work {
             work.calls.way.cancel();
+            // Unless it says otherwise before the turn ends.
+            self.memory = work.memory;
         }
     }
 
@@ -159,7 +163,7 @@ pub(crate) struct LookedBack {
     remembered: Vec<String>,
     /// Since when at least the cache holds the conversation because of it.
     warm_since: Option<Moment>,
-    memory: Option<Memory>,
+    memory: Memory,
 }
 
 impl Session {
@@ -197,7 +201,8 @@ impl Session {
         // What cannot be looked up now is not worth ending a session for.
         let Ok(false) = self.is_over_budget().await else { return Ok(()) };
         let calls = Calls { way: self.ending.child_token(), end: self.ending.child_token() };
-        self.after.work = Some(Work { turn, calls: calls.clone() });
+        let memory = if aims.contains(&Aim::Remember) { Memory::Owed } else { Memory::UpToDate };
+        self.after.work = Some(Work { turn, memory, calls: calls.clone() });
         let look = Look {
             shared: self.shared.clone(),
             parent: self.info.clone(),
@@ -241,11 +246,9 @@ impl Session {
     /// A look back is done with.
     pub(super) async fn looked_back(&mut self, news: LookedBack) -> Result<(), ApiError> {
         let LookedBack { turn, remembered, warm_since, memory } = news;
-        if let Some(memory) = memory {
-            self.after.memory = memory;
-        }
         if self.after.work.as_ref().is_some_and(|work| work.turn == turn) {
             self.after.work = None;
+            self.after.memory = memory;
             if self.running.is_none() {
                 if let Some(since) = warm_since {
                     self.pause.cache_used_at(since);

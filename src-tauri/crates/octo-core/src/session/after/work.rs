@@ -106,7 +106,12 @@ impl Look {
     }
 
     async fn all(&self, aims: Vec<Aim>) -> LookedBack {
-        let mut news = LookedBack { turn: self.turn, remembered: Vec::new(), warm_since: None, memory: None };
+        let mut news = LookedBack {
+            turn: self.turn,
+            remembered: Vec::new(),
+            warm_since: None,
+            memory: Memory::UpToDate,
+        };
         for aim in aims {
             // The person took it back, or wants none for this skill: asking would be paid for nothing.
             if !self.is_worth_asking(&aim).await {
@@ -136,7 +141,7 @@ impl Look {
                 // Only the person's going on makes it due again: what failed or was stopped is let be.
                 let was_cut = self.calls.way.is_cancelled() && !self.calls.end.is_cancelled();
                 let whole = finished.is_some_and(|(end, _)| end == TurnEnd::Finished);
-                news.memory = Some(if was_cut && !whole { Memory::Owed } else { Memory::UpToDate });
+                news.memory = if was_cut && !whole { Memory::Owed } else { Memory::UpToDate };
             }
         }
         news.remembered.dedup();
