@@ -270,6 +270,8 @@ describe("the settings of skills and memory", () => {
     type(testids.librarySubAgents, "8");
     get(testids.librarySubAgents).dispatchEvent(new Event("blur"));
     await until(() => expect(preferences.settings?.sub_agents).toBe(8));
-    expect(preferences.settings?.library).toEqual({ other_agents: "off", propose: "on", remember: "off" });
+    await until(() =>
+      expect(preferences.settings?.library).toEqual({ other_agents: "off", propose: "on", remember: "off" }),
+    );
   });
 });

@@ -117,8 +117,7 @@ export class FakeCore {
       ...this.#settings,
       settings: {
         // Recorded before there was one.
-        ...{ trash: TRASH, browser: { type: "automatic" as const }, sub_agents: 3 },
-        ...{ trash: TRASH, library: LIBRARY, browser: { type: "automatic" as const } },
+        ...{ trash: TRASH, library: LIBRARY, browser: { type: "automatic" as const }, sub_agents: 3 },
         ...this.#settings.settings,
         ...(language === "en" || language === "zh" ? { language } : {}),
         ...(theme === "light" || theme === "dark" ? { theme } : {}),
