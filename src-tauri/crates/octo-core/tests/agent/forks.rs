@@ -6,8 +6,8 @@ use super::{
 };
 use octo_core::{ForkModel, SkillWish};
 use octo_protocol::{
-    CallState, Event, ListSessions, Mode, Origin, Purpose, Role, SearchSessions, SessionStatus, Source,
-    SubAgentStatus, ToolView, TurnEnd, Usage,
+    CallState, ChangeSettings, Event, LibrarySettings, ListSessions, Mode, Origin, Purpose, Role,
+    SearchSessions, SessionStatus, SettingsPatch, Source, SubAgentStatus, Switch, ToolView, TurnEnd, Usage,
 };
 use octo_testkit::{RecordedRequest, Reply, Script};
 use serde_json::{Value, json};
@@ -170,6 +170,11 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
             .inline("style", "Write short lines.")
             .shared();
         let mut rig = Rig::skilled(mixed(seed), shelf).await;
+        // What looks back at a turn branches off while the next one begins: whose request comes first is chance.
+        let library =
+            LibrarySettings { propose: Switch::Off, remember: Switch::Off, ..LibrarySettings::default() };
+        let patch = SettingsPatch { library: Some(library), ..SettingsPatch::default() };
+        rig.octo.call(ChangeSettings { patch }).await.unwrap();
         let session = rig.start(Mode::Autonomous, &long(&format!("Session {seed}. "))).await;
         assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
         for turn in 1..TURNS {
