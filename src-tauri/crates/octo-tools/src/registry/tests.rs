@@ -23,10 +23,11 @@ fn names_are_found_as_models_write_them() {
         ("ask_user", "request_user_feedback"),
         ("undo", "undo_task"),
         ("rm", "trash_manager"),
+        ("skill", "invoke_skill"),
     ] {
         assert_eq!(tools.resolve(name).map(|tool| tool.name()), Some(tool), "{name}");
     }
-    for name in ["", "skill", "reader", "_"] {
+    for name in ["", "skills", "reader", "_"] {
         assert!(tools.resolve(name).is_none(), "{name}");
     }
     for (tool, names) in ALIASES {
