@@ -94,7 +94,7 @@ async fn it_begins_with_what_its_parent_saw_before_the_call_and_nothing_is_writt
     assert_eq!(parents.context.len(), 2, "the parent's own is as it was");
     assert_eq!(parents.fork, None);
     let page = store.read(move |reader| reader.page(id, None, 9)).await.unwrap();
-    assert_eq!(page.messages, [message.clone()], "what it inherits is not its transcript");
+    assert_eq!(page.messages, std::slice::from_ref(&message), "what it inherits is not its transcript");
 
     // What it sees may be replaced, messages of its parent kept; a stranger's never are.
     let (said, own) = (parent.said.id, message.id);
