@@ -512,7 +512,7 @@ async fn the_persons_next_message_ends_it_and_the_memory_is_owed() {
     reached(&gate).await;
     rig.send(session, "Wait, one more thing.").await;
     // The end of that short turn looks back again, for it is owed.
-    let mut ends = vec![child_end(&mut rig, session).await, child_end(&mut rig, session).await];
+    let mut ends = [child_end(&mut rig, session).await, child_end(&mut rig, session).await];
     gate.open();
     ends.sort_by_key(|(_, end)| *end != TurnEnd::Stopped);
     assert_eq!((&ends[0].1, &ends[1].1), (&TurnEnd::Stopped, &TurnEnd::Finished));
