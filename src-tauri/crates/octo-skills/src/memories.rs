@@ -316,7 +316,7 @@ mod tests {
             ("How we deploy", "say: \"when\" \\ how")
         );
         assert_eq!((made.body.as_str(), made.preview().as_str()), ("# Steps\n\nOne.", "# Steps One."));
-        assert_eq!(memories.list(), [made.clone()]);
+        assert_eq!(memories.list(), std::slice::from_ref(&made));
         assert!(matches!(memories.add(new("how we deploy", "", "x")), Err(MemoryError::Taken(_))));
 
         let changed = memories.change(&made.file, new("Deploying", "d", "Two."), &made.version).unwrap();
