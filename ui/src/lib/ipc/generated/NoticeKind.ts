@@ -3,4 +3,4 @@
 /**
  * What a [`Block::Notice`] is about.
  */
-export type NoticeKind = "context" | "todos" | "truncation" | "stopped" | "hook" | "interrupted" | "loop" | "compaction" | "new_skills" | "fork";
+export type NoticeKind = "context" | "todos" | "truncation" | "stopped" | "hook" | "interrupted" | "loop" | "compaction" | "skill" | "new_skills" | "fork";

@@ -3,6 +3,7 @@ import type { BrowserChoice } from "./BrowserChoice";
 import type { Budgets } from "./Budgets";
 import type { CompactionLimit } from "./CompactionLimit";
 import type { Language } from "./Language";
+import type { LibrarySettings } from "./LibrarySettings";
 import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
 import type { Profile } from "./Profile";
@@ -86,6 +87,10 @@ trash: TrashLimits,
  * The browser the agent works in.
  */
 browser: BrowserChoice, 
+/**
+ * What is done with skills and memories.
+ */
+library: LibrarySettings, 
 /**
  * How many sub-agents may work at once.
  */

@@ -2,6 +2,7 @@
 import type { Budgets } from "./Budgets";
 import type { CompactionLimit } from "./CompactionLimit";
 import type { Language } from "./Language";
+import type { LibrarySettings } from "./LibrarySettings";
 import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
 import type { Profile } from "./Profile";
@@ -63,6 +64,10 @@ proxy?: ProxyChoice,
  * See [`Settings::trash`].
  */
 trash?: TrashLimits, 
+/**
+ * See [`Settings::library`].
+ */
+library?: LibrarySettings, 
 /**
  * See [`Settings::sub_agents`].
  */
