@@ -633,7 +633,6 @@ function emptyState(info: SessionInfo): SessionState {
     compacting: false,
     suggestion: null,
     budget: null,
-    fork: null,
     stopping: false,
     trouble: null,
     page: null,
