@@ -9,6 +9,8 @@ mod first_run;
 #[cfg(test)]
 mod first_task;
 #[cfg(test)]
+mod skills;
+#[cfg(test)]
 mod spending;
 #[cfg(test)]
 mod time_machine;

@@ -52,8 +52,13 @@ pub(crate) struct SessionHandle {
     inbox: mpsc::UnboundedSender<Inbox>,
     live: Live,
     calls: Calls,
+    /// Whoever asks something waits in this line, so that what comes first is taken first.
+    line: Arc<tokio::sync::Mutex<()>>,
     ended: CancellationToken,
 }
+
+/// A place in the line of those who ask a session something: nobody behind it gets ahead.
+pub(crate) struct Place(tokio::sync::OwnedMutexGuard<()>);
 
 /// What reaches an actor also while it waits for room to store something, and so reads no messages.
 #[derive(Clone)]
@@ -152,7 +157,7 @@ impl SessionHandle {
             run(session, receiver).await;
             drop(end);
         });
-        Ok(Self { inbox, live, calls, ended })
+        Ok(Self { inbox, live, calls, line: Arc::default(), ended })
     }
 
     /// Whether the actor still takes messages.
@@ -172,9 +177,26 @@ impl SessionHandle {
 
     /// Sends a request and waits for its reply.
     pub(crate) async fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, ApiError> {
+        let place = self.queue().await;
+        self.ask_from(place, ask).await
+    }
+
+    /// Takes a place in the line, for what must be found out before it can be asked.
+    pub(crate) async fn queue(&self) -> Place {
+        Place(Arc::clone(&self.line).lock_owned().await)
+    }
+
+    /// Sends a request from a place in the line, which is free then, and waits for its reply.
+    pub(crate) async fn ask_from<T>(
+        &self,
+        place: Place,
+        ask: impl FnOnce(Reply<T>) -> Ask,
+    ) -> Result<T, ApiError> {
         let (reply, answer) = tokio::sync::oneshot::channel();
         let gone = || ApiError::new("session.unavailable").retryable();
-        self.inbox.send(Inbox::Ask(ask(reply))).map_err(|_| gone())?;
+        let sent = self.inbox.send(Inbox::Ask(ask(reply))).map_err(|_| gone());
+        drop(place.0);
+        sent?;
         answer.await.map_err(|_| gone())?
     }
 

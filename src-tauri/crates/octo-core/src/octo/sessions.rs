@@ -20,7 +20,11 @@ use serde_json::Value;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
+
+/// How long skills are looked for before a message goes without.
+const LOOK: Duration = Duration::from_secs(1);
 
 impl Octo {
     pub(super) async fn sessions(&self, request: SessionRequest) -> Result<Value, ApiError> {
@@ -114,17 +118,28 @@ impl Octo {
     /// Sends what the person typed: a message, a built-in command, or a skill by its slash.
     async fn send(&self, session: SessionId, blocks: Vec<Block>) -> Result<Sent, ApiError> {
         let handle = self.session(session).await?;
+        let place = handle.queue().await;
         let info = self.shared.store.read(move |reader| reader.session(session)).await;
         let info = info.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
-        let shelf = Arc::new(self.shared.library.shelf(Some(PathBuf::from(&info.folder))).await?);
-        handle.shelve(Arc::clone(&shelf));
+        // A folder that does not answer must not hold up what comes behind, Stop among it.
+        let looked = self.shared.library.shelf(Some(PathBuf::from(&info.folder)));
+        let shelf = tokio::time::timeout(LOOK, looked).await.ok().and_then(Result::ok).map(Arc::new);
+        if let Some(shelf) = &shelf {
+            handle.shelve(Arc::clone(shelf));
+        }
         let Parsed::Unknown { name, near } = slash::parse(&blocks) else {
-            return handle.ask(|reply| Ask::Send(blocks, reply)).await;
+            return handle.ask_from(place, |reply| Ask::Send(blocks, reply)).await;
+        };
+        let Some(shelf) = shelf else {
+            return Err(ApiError::new("skills.unreadable").arg("path", &info.folder));
         };
         match shelf.called(&blocks, &name, &near, &info.profile) {
-            Ok(wish) => self.invoke_skill(session, blocks, wish).await,
+            Ok(wish) => {
+                let typed = crate::session::sendable(blocks)?;
+                handle.ask_from(place, |reply| Ask::Invoke(typed, wish, reply)).await
+            }
             // Answered here: no model is asked about a slip of the pen.
-            Err(why) => handle.ask(|reply| Ask::Note(why, reply)).await,
+            Err(why) => handle.ask_from(place, |reply| Ask::Note(why, reply)).await,
         }
     }
 

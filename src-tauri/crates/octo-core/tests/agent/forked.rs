@@ -338,8 +338,10 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
     assert_eq!(requests.len(), 3);
     assert!(is_forked(&requests[1]) && requests[1].user_text().contains("/explore find the heron"));
     assert!(requests[1].user_text().contains("find the heron"));
-    let [result] = requests[2].results().try_into().unwrap();
-    assert!(result.text.contains("the heron is in a.txt"), "{}", result.text);
+    // Sent as a notice, not as a call the model never made.
+    let sent = requests[2].body.to_string();
+    assert!(sent.contains("The person invoked a skill") && sent.contains("the heron is in a.txt"), "{sent}");
+    assert!(requests[2].results().is_empty());
     assert_eq!(rig.server.cache_misses(), [], "the parent's cache is read by both");
     let view = only_card(&rig, session).await;
     assert_eq!((view.status, view.task.as_str()), (SubAgentStatus::Done, "find the heron"));

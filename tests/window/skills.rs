@@ -1,0 +1,151 @@
+//! Skills, a sub-agent and a memory: called by a slash, proposed in words and accepted, remembered, deleted, brought
+//! back.
+
+use anyhow::{Context as _, Result};
+use fantoccini::Locator;
+use octo_protocol::{Language, words};
+use octo_testkit::{ModelServer, Script, ServerOptions};
+use octo_tests::{Application, Desktop, Theme};
+use serde_json::json;
+use std::{collections::BTreeMap, fs};
+
+const KEY: &str = "sk-test-5f2c7d81e9a04b36";
+
+const LOOK_OVER: &str = "---
+name: look-over
+description: Looks a page over and reports what is in it.
+context: fork
+argument-hint: what to look at
+---
+
+Look at $ARGUMENTS and report its headings.
+";
+
+const HOUSE: &str = "---
+name: house-style
+description: The house's own style.
+---
+
+Write short sentences.
+";
+
+const PROPOSED: &str = "---
+name: release-notes
+description: Notes for a release, from what changed.
+---
+
+List what changed, one line each.
+";
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn skills_are_called_proposed_and_accepted_in_light() -> Result<()> {
+    called_and_accepted(Theme::Light, "light").await
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn skills_are_called_proposed_and_accepted_in_dark() -> Result<()> {
+    called_and_accepted(Theme::Dark, "dark").await
+}
+
+async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
+    let desktop = Desktop::start()?;
+    let (home, work) = (desktop.folder().join("octo"), desktop.home().join("site"));
+    for (folder, text) in [
+        (home.join("skills/look-over"), LOOK_OVER),
+        (work.join(".octo/skills/house-style"), HOUSE),
+        (work.join("draft/release-notes"), PROPOSED),
+    ] {
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("SKILL.md"), text)?;
+    }
+    fs::write(work.join("index.html"), "<h1>One</h1><h1>Two</h1>\n")?;
+    let propose =
+        "octo skill propose draft/release-notes --reason 'The notes are written the same way each time.'";
+    let save = "octo memory save --topic 'Release day' --description 'When releases go out' --body 'Releases go out on Tuesdays.'";
+    let script = Script::new()
+        // The sub-agent's two answers, then its parent's.
+        .call("file_reader", json!({ "path": "index.html" }))
+        .text("Two headings: One and Two.")
+        .text("The page has two headings.")
+        .call("terminal", json!({ "command": propose }))
+        .text("It is proposed.")
+        .text("Nothing changed since 0.9.")
+        .call("terminal", json!({ "command": save }))
+        .text("I keep that in mind.");
+    let server = ModelServer::start_with(
+        script,
+        ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
+    );
+
+    let app = Application::open(&desktop, &home, theme).await?;
+    app.find("welcome").await?;
+    app.click("model-provider-custom").await?;
+    app.click("model-protocol-anthropic").await?;
+    app.fill("model-url", &server.url()).await?;
+    app.fill("model-name", "scripted-model").await?;
+    app.fill("model-key", KEY).await?;
+    app.click("model-save").await?;
+    app.find("new-folder").await?;
+
+    // A slash as the first words of a session: a sub-agent works, and its card opens into all it did.
+    app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
+    app.choose("status-mode", &words::say(Language::En, "mode.autonomous", &BTreeMap::new())).await?;
+    app.fill("composer", "/look-over index.html").await?;
+    app.picture(&format!("slash-{look}")).await?;
+    app.click("send").await?;
+    app.find("turn-end[data-end=finished]").await?;
+    app.picture(&format!("sub-agent-{look}")).await?;
+
+    // What came with the folder waits until it was looked at.
+    app.click("open-skills").await?;
+    app.click("skill-row[data-skill=house-style]").await?;
+    app.find("skill-waits").await?;
+    app.picture(&format!("skill-waits-{look}")).await?;
+    app.click("skill-accept").await?;
+    app.until("it is accepted", async || Ok(app.all("skill-waits").await?.is_empty().then_some(()))).await?;
+    app.picture(&format!("skills-{look}")).await?;
+
+    // Proposed in words, accepted by the person, used in the same session.
+    app.click("session-row").await?;
+    app.fill("composer", "Make a skill of how we write release notes").await?;
+    app.click("send").await?;
+    app.until("the second turn", async || Ok((app.all("turn-end").await?.len() >= 2).then_some(()))).await?;
+    assert!(!home.join("skills/release-notes").exists(), "a proposal is nothing yet");
+    app.click("open-skills").await?;
+    app.click("suggestion-row").await?;
+    app.find("suggestion-detail").await?;
+    app.picture(&format!("suggestion-of-a-skill-{look}")).await?;
+    app.click("suggestion-accept").await?;
+    app.find("skill-row[data-skill=release-notes]").await?;
+    assert_eq!(fs::read_to_string(home.join("skills/release-notes/SKILL.md"))?, PROPOSED);
+    app.click("session-row").await?;
+    app.fill("composer", "/release-notes 0.9").await?;
+    app.click("send").await?;
+    app.until("the third turn", async || Ok((app.all("turn-end").await?.len() >= 3).then_some(()))).await?;
+
+    // A memory is written, found, deleted and brought back.
+    app.fill("composer", "Remember that releases go out on Tuesdays").await?;
+    app.click("send").await?;
+    app.until("the fourth turn", async || Ok((app.all("turn-end").await?.len() >= 4).then_some(()))).await?;
+    app.picture(&format!("skill-used-{look}")).await?;
+    app.click("open-memory").await?;
+    app.click("memory-row[data-file='release-day.md']").await?;
+    app.find("memory-detail").await?;
+    app.picture(&format!("memory-{look}")).await?;
+    app.click("memory-delete").await?;
+    app.until("it is gone", async || Ok((!home.join("memories/release-day.md").exists()).then_some(())))
+        .await?;
+    let toast = app.find("toast").await?;
+    toast.find(Locator::Css("button")).await?.click().await?;
+    app.until("it is back", async || Ok(home.join("memories/release-day.md").exists().then_some(()))).await?;
+    app.close().await?;
+
+    let instructions = server
+        .requests()
+        .iter()
+        .any(|request| request.body.to_string().contains("List what changed, one line each."));
+    assert!(instructions, "the accepted skill's instructions reached the model in the same session");
+    Ok(())
+}
