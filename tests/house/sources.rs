@@ -55,6 +55,14 @@ const MAY_WRITE: &[(&str, &str)] = &[
         "what a command is started from, in Octo's own folder",
     ),
     (
+        "src-tauri/crates/octo-core/src/library/offers/fetch.rs",
+        "a repository that is looked at, in a temporary folder",
+    ),
+    (
+        "src-tauri/crates/octo-skills/src/memories.rs",
+        "sets the time of a memory that was recalled; its text goes through octo-workspace",
+    ),
+    (
         "src-tauri/crates/octo-skills/src/install/write.rs",
         "a skill the person looked at and chose, whole or not at all, in a folder of skills: no tool writes it",
     ),
