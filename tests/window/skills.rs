@@ -100,7 +100,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
 
     // What came with the folder waits until it was looked at.
     app.click("open-skills").await?;
-    app.click("skill-row[data-skill=house-style]").await?;
+    open_row(&app, "skill-row[data-skill=house-style]").await?;
     app.find("skill-waits").await?;
     app.picture(&format!("skill-waits-{look}")).await?;
     app.click("skill-accept").await?;
@@ -114,7 +114,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.until("the second turn", async || Ok((app.all("turn-end").await?.len() >= 2).then_some(()))).await?;
     assert!(!home.join("skills/release-notes").exists(), "a proposal is nothing yet");
     app.click("open-skills").await?;
-    app.click("suggestion-row").await?;
+    open_row(&app, "suggestion-row").await?;
     app.find("suggestion-detail").await?;
     app.picture(&format!("suggestion-of-a-skill-{look}")).await?;
     app.click("suggestion-accept").await?;
@@ -131,9 +131,13 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.until("the fourth turn", async || Ok((app.all("turn-end").await?.len() >= 4).then_some(()))).await?;
     app.picture(&format!("skill-used-{look}")).await?;
     app.click("open-memory").await?;
-    app.click("memory-row[data-file='release-day.md']").await?;
+    open_row(&app, "memory-row[data-file='release-day.md']").await?;
     app.find("memory-detail").await?;
     app.picture(&format!("memory-{look}")).await?;
+    // Notes of what was accepted lie over the corner until they are closed.
+    app.script("document.querySelectorAll('[data-testid=toast] button').forEach((button) => button.click())")
+        .await?;
+    app.until("nothing in the way", async || Ok(app.all("toast").await?.is_empty().then_some(()))).await?;
     app.click("memory-delete").await?;
     app.until("it is gone", async || Ok((!home.join("memories/release-day.md").exists()).then_some(())))
         .await?;
@@ -147,5 +151,13 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
         .iter()
         .any(|request| request.body.to_string().contains("List what changed, one line each."));
     assert!(instructions, "the accepted skill's instructions reached the model in the same session");
+    Ok(())
+}
+
+/// Opens a row of a table: the driver presses no `tr`, the page's handler of it takes the press all the same.
+async fn open_row(app: &Application, row: &str) -> Result<()> {
+    app.find(row).await?;
+    let (id, rest) = row.split_once('[').map_or((row, String::new()), |(id, rest)| (id, format!("[{rest}")));
+    app.script(&format!("document.querySelector(\"[data-testid={id}]{rest}\").click()")).await?;
     Ok(())
 }
