@@ -21,6 +21,7 @@ mod agent {
     mod headers;
     mod huge;
     mod idle;
+    mod installing;
     #[cfg(unix)]
     mod lasting;
     mod ledger;

@@ -107,6 +107,7 @@ impl HomeDesk {
         match errand {
             Errand::Skill(SkillErrand::Install { source: SkillPlace::Path(path), names, .. }) => {
                 let offer = library.inspect(path.display().to_string()).await.map_err(told)?;
+                library.hold(asker.call, offer.id).map_err(told)?;
                 let skills =
                     offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from: offer.from, skills: skills.collect() }))
@@ -116,6 +117,7 @@ impl HomeDesk {
                 let offer = library.looked_at(&from).ok_or_else(|| {
                     ToolError::new(format!("Look first at what is there: octo skill inspect {from}"))
                 })?;
+                library.hold(asker.call, offer.id).map_err(told)?;
                 let skills =
                     offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from, skills: skills.collect() }))
@@ -207,18 +209,9 @@ impl HomeDesk {
                 let offer = library.inspect(place(&source)).await.map_err(told)?;
                 Ok(described(&offer))
             }
-            SkillErrand::Install { source, names, replace } => {
-                let from = place(&source);
+            SkillErrand::Install { source: _, names, replace } => {
                 // What was shown to the person, and nothing that came there since.
-                let offer = library
-                    .looked_at(&from)
-                    .ok_or_else(|| ToolError::new("What was shown is gone. Inspect it again."))?;
-                let names = if names.is_empty() {
-                    offer.skills.iter().map(|skill| skill.name.clone()).collect()
-                } else {
-                    names
-                };
-                let done = library.install(offer.id, names, replace, trash).await.map_err(told)?;
+                let done = library.install_held(asker.call, names, &replace, trash).await.map_err(told)?;
                 Ok(format!("Installed: {}. They can be used at once.", done.names.join(", ")))
             }
             SkillErrand::Propose { path, reason } => {

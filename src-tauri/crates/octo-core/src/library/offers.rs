@@ -9,19 +9,27 @@ use super::{
 };
 use crate::trash::HomeTrash;
 use octo_protocol::{
-    ApiError, OfferedSkill, RemovedBy, SkillOffer, SkillOrigin, SkillsInstalled, SuggestionId,
+    ApiError, CallId, OfferedSkill, RemovedBy, SkillOffer, SkillOrigin, SkillsInstalled, SuggestionId,
 };
 use octo_skills::{Candidate, InstallError, InstallSource, OnConflict, inspect, install};
 use octo_workspace::{IfTaken, Removal};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// What was looked at last.
+/// What was looked at.
 #[derive(Default)]
-pub(crate) struct Offers(Mutex<Option<Offer>>);
+pub(crate) struct Offers {
+    /// What was looked at last.
+    last: Mutex<Option<Offer>>,
+    /// What the person was shown when a call asked to install it, until it is installed. Newest last.
+    asked: Mutex<Vec<(CallId, Vec<Candidate>)>>,
+}
+
+/// Calls whose question may wait at once; each holds the files that it is about.
+const ASKED: usize = 8;
 
 struct Offer {
     shown: SkillOffer,
@@ -78,15 +86,56 @@ impl Library {
             Ok((offer, inspection.skills))
         })
         .await?;
-        *self.0.offers.0.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(Offer { shown: offer.clone(), skills });
+        *self.last_offer() = Some(Offer { shown: offer.clone(), skills });
         Ok(offer)
     }
 
     /// What was looked at last, if it was this place.
     pub(crate) fn looked_at(&self, from: &str) -> Option<SkillOffer> {
-        let offers = self.0.offers.0.lock().unwrap_or_else(PoisonError::into_inner);
-        offers.as_ref().filter(|offer| offer.shown.from == from.trim()).map(|offer| offer.shown.clone())
+        let last = self.last_offer();
+        last.as_ref().filter(|offer| offer.shown.from == from.trim()).map(|offer| offer.shown.clone())
+    }
+
+    fn last_offer(&self) -> MutexGuard<'_, Option<Offer>> {
+        self.0.offers.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Holds what a call's question shows, byte for byte: nothing else is installed by that call, whoever looks at the
+    /// same place meanwhile and whatever lies there by then.
+    ///
+    /// # Errors
+    /// `skills.offer_gone` where it is not what the call showed before.
+    pub(crate) fn hold(&self, call: CallId, offer: SuggestionId) -> Result<(), ApiError> {
+        let gone = || ApiError::new("skills.offer_gone");
+        let skills =
+            self.last_offer().as_ref().filter(|last| last.shown.id == offer).map(|last| last.skills.clone());
+        let skills = skills.ok_or_else(gone)?;
+        let mut asked = self.0.offers.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, shown)) = asked.iter().find(|(known, _)| *known == call) {
+            return if *shown == skills { Ok(()) } else { Err(gone()) };
+        }
+        let late = asked.len().saturating_sub(ASKED - 1);
+        asked.drain(..late);
+        asked.push((call, skills));
+        Ok(())
+    }
+
+    /// Installs what a call's question showed.
+    pub(crate) async fn install_held(
+        &self,
+        call: CallId,
+        names: Vec<String>,
+        replace: &[String],
+        trash: &HomeTrash,
+    ) -> Result<SkillsInstalled, ApiError> {
+        let held = {
+            let mut asked = self.0.offers.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            let place = asked.iter().position(|(known, _)| *known == call);
+            place.map(|place| asked.remove(place).1)
+        };
+        let held = held.ok_or_else(|| ApiError::new("skills.offer_gone"))?;
+        let chosen = held.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
+        self.install_all(chosen.collect(), replace, trash).await
     }
 
     /// Installs what was looked at. A skill that is replaced goes to the trash.
@@ -98,11 +147,20 @@ impl Library {
         trash: &HomeTrash,
     ) -> Result<SkillsInstalled, ApiError> {
         let chosen: Vec<Candidate> = {
-            let offers = self.0.offers.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = offers.as_ref().filter(|known| known.shown.id == offer);
+            let last = self.last_offer();
+            let known = last.as_ref().filter(|known| known.shown.id == offer);
             let known = known.ok_or_else(|| ApiError::new("skills.offer_gone"))?;
             known.skills.iter().filter(|skill| names.contains(&skill.name)).cloned().collect()
         };
+        self.install_all(chosen, &replace, trash).await
+    }
+
+    async fn install_all(
+        &self,
+        chosen: Vec<Candidate>,
+        replace: &[String],
+        trash: &HomeTrash,
+    ) -> Result<SkillsInstalled, ApiError> {
         if chosen.is_empty() {
             return Err(ApiError::new("skills.nothing_chosen"));
         }

@@ -70,7 +70,10 @@ impl Library {
         }
         let shelf = self.shelf(None).await?;
         let present = shelf.catalogue.get(&read.name);
-        if present.is_some_and(|skill| shelf.choice(skill).proposals == Switch::Off) {
+        // Said of a skill that there is, or of one that was only ever proposed.
+        let of = SkillRef { name: read.name.clone(), origin: SkillOrigin::User, project: None };
+        let quiet = shelf.choices.get(&of).is_some_and(|choice| choice.proposals == Switch::Off);
+        if quiet || present.is_some_and(|skill| shelf.choice(skill).proposals == Switch::Off) {
             return Err(ApiError::new("skills.suggestion_unwanted").arg("name", &read.name));
         }
         // Another's skill, or one that came with Octo, is not changed: the person's own would stand in front of it.

@@ -1,0 +1,52 @@
+//! Skills the agent installs: what becomes instructions is what the person saw.
+
+use super::rig::{Rig, results};
+use octo_protocol::{Answer, Ask, AskReason, LibraryChange, Mode, ToolView, TurnEnd};
+use octo_testkit::Script;
+use serde_json::json;
+use std::fs;
+
+fn skill(body: &str) -> String {
+    format!("---\nname: notes\ndescription: Writes notes.\n---\n\n{body}\n")
+}
+
+/// A session whose agent asks to install a skill of its folder, in the mode that asks least.
+async fn asked() -> (Rig, octo_protocol::SessionId, octo_protocol::Question) {
+    let script =
+        Script::new().call("terminal", json!({ "command": "octo skill install draft" })).text("so it is");
+    let mut rig = Rig::new(script).await;
+    fs::create_dir_all(rig.home.work().join("draft")).unwrap();
+    fs::write(rig.home.work().join("draft/SKILL.md"), skill("Write kindly.")).unwrap();
+    let session = rig.start(Mode::Autonomous, "install it").await;
+    let question = rig.question().await;
+    (rig, session, question)
+}
+
+#[tokio::test]
+async fn what_the_person_saw_is_installed() {
+    let (mut rig, session, question) = asked().await;
+    let Ask::Permission { preview: ToolView::LibraryOffer(offer), reason, rule } = &question.ask else {
+        panic!("{question:?}")
+    };
+    assert_eq!(*reason, AskReason::Library { change: LibraryChange::InstallSkills });
+    assert_eq!((offer.skills.len(), offer.skills[0].name.as_str(), rule), (1, "notes", &None));
+    let place = rig.home.octo().join("skills/notes/SKILL.md");
+    assert!(!place.exists(), "nothing before the answer");
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(
+        fs::read_to_string(place).unwrap().contains("Write kindly."),
+        "{:?}",
+        results(&rig.snapshot(session).await)
+    );
+}
+
+#[tokio::test]
+async fn what_took_its_place_meanwhile_is_not() {
+    let (mut rig, session, question) = asked().await;
+    // As long as what was shown, so that nothing the card shows of it differs.
+    fs::write(rig.home.work().join("draft/SKILL.md"), skill("Write rudely.")).unwrap();
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert!(!rig.home.octo().join("skills/notes").exists(), "{:?}", results(&rig.snapshot(session).await));
+}
