@@ -4,7 +4,7 @@ use crate::{Desktop, application::binary, display::Display};
 use anyhow::{Context as _, Result, bail};
 use std::{
     path::Path,
-    process::Child,
+    process::{Child, Command},
     thread,
     time::{Duration, Instant},
 };
@@ -30,6 +30,18 @@ impl BareApplication {
     pub fn start(desktop: &Desktop, home: &Path) -> Result<Self> {
         let mut command = desktop.command(binary()?);
         command.env("OCTO_HOME", home);
+        Self::spawn(desktop, command)
+    }
+
+    /// Starts another program with one window, to compare with.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start_other(desktop: &Desktop, program: &Path) -> Result<Self> {
+        Self::spawn(desktop, desktop.command(program))
+    }
+
+    fn spawn(desktop: &Desktop, mut command: Command) -> Result<Self> {
         let display = desktop.display()?;
         let started = Instant::now();
         let process = command.spawn().context("the application could not be started")?;

@@ -84,6 +84,9 @@ enum Part {
 /// The profile of the root manifest, and the folder its build is in.
 const PROFILE: &str = "bench-run";
 
+/// The example that Octo's window is compared with.
+const PLAIN: &str = "plain_window";
+
 /// Sets up, builds, measures.
 ///
 /// # Errors
@@ -104,16 +107,18 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
         // The same packages and features in both, so that what they share is compiled once.
         let mut build = project.cargo(["build"]);
         build.args(["--profile", PROFILE, "--package", "octo-tests", "--package", "octo"]);
-        build.args(WITH_PAGE).args(["--bin", "octo", "--bench", "figures"]);
+        build.args(WITH_PAGE).args(["--bin", "octo", "--example", PLAIN, "--bench", "figures"]);
         steps.run("build", build)?;
         bench.args(["--package", "octo"]).args(WITH_PAGE);
     }
-    let binary = project.target.join(PROFILE).join(format!("octo{}", env::consts::EXE_SUFFIX));
+    let built = project.target.join(PROFILE);
+    let binary = built.join(format!("octo{}", env::consts::EXE_SUFFIX));
+    let plain = built.join("examples").join(format!("{PLAIN}{}", env::consts::EXE_SUFFIX));
     bench.args(["--bench", "figures", "--"]);
     for part in choice.parts.iter().filter_map(Part::to_possible_value) {
         bench.arg(part.get_name());
     }
     bench.args(model);
-    bench.env("OCTO_APP", binary).env("RUST_LIB_BACKTRACE", "0");
+    bench.env("OCTO_APP", binary).env("OCTO_PLAIN_WINDOW", plain).env("RUST_LIB_BACKTRACE", "0");
     steps.run("figures", bench)
 }
