@@ -3,33 +3,23 @@
 use cargo_metadata::MetadataCommand;
 use serde_json::Value;
 use spdx::{Expression, LicenseReq, ParseMode};
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::LazyLock};
+use toml_edit::DocumentMut;
 
-/// Licences that ask for no more than notice, and the Mozilla licence, which binds only its own files.
-const ALLOWED: &[&str] = &[
-    "0BSD",
-    "Apache-2.0",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "BSL-1.0",
-    "CC0-1.0",
-    "CDLA-Permissive-2.0",
-    "ISC",
-    "MIT",
-    "MIT-0",
-    "MPL-2.0",
-    "PSF-2.0",
-    "Unicode-3.0",
-    "Unlicense",
-    "Zlib",
-];
+/// The list, by the names of licences; what is added to one by an exception only allows more.
+static ALLOWED: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deny.toml");
+    let rules: DocumentMut = fs::read_to_string(file).expect("deny.toml").parse().expect("TOML");
+    let allowed = rules["licenses"]["allow"].as_array().expect("a list of licences");
+    allowed.iter().filter_map(|licence| licence.as_str()).map(str::to_owned).collect()
+});
 
 fn is_allowed(expression: &str) -> bool {
     // Some crates still write the older `MIT/Apache-2.0`.
     let mode = ParseMode { allow_slash_as_or_operator: true, ..ParseMode::STRICT };
     Expression::parse_mode(expression, mode).is_ok_and(|expression| {
         expression.evaluate(|requirement: &LicenseReq| {
-            requirement.license.id().is_some_and(|id| ALLOWED.contains(&id.name))
+            requirement.license.id().is_some_and(|id| ALLOWED.iter().any(|allowed| allowed == id.name))
         })
     })
 }

@@ -7,6 +7,7 @@ use crate::{
 };
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 
 /// What to bundle.
 #[derive(Args)]
@@ -17,6 +18,9 @@ pub(crate) struct Choice {
     /// Which kinds of package, comma-separated; without it those that can be made offline on this system.
     #[arg(long)]
     kinds: Option<String>,
+    /// A JSON file laid over `tauri.conf.json`, for what only a release has: a certificate, an address for updates.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -55,6 +59,9 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
     ]);
     if choice.profile == Profile::Dev {
         command.arg("--debug");
+    }
+    if let Some(config) = &choice.config {
+        command.arg("--config").arg(std::path::absolute(config)?);
     }
     command.current_dir(&project.root);
     steps.run("bundle", command)
