@@ -175,6 +175,13 @@ export const testids = {
   browserRepair: "browser-repair",
   browserSite: "browser-site", // which one: data-site
   browserForget: "browser-forget",
+  siteSecret: "site-secret", // which one: data-name
+  siteSecretForget: "site-secret-forget",
+  siteSecretAdd: "site-secret-add",
+  siteSecretName: "site-secret-name",
+  siteSecretSite: "site-secret-site",
+  siteSecretValue: "site-secret-value",
+  siteSecretSave: "site-secret-save",
   // usage
   openUsage: "open-usage",
   usage: "usage",

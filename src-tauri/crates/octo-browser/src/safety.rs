@@ -11,8 +11,8 @@
 //! 3. What is read is told of the place it was read at, goes into a [`block`], and into [`Memory::shown`].
 //! 4. Before an action: where the page is, as in 2, and only then what the action would set off, with [`judge`]; of a
 //!    page that is not granted nothing is looked at.
-//! 5. Before text is typed: [`pieces`] finds what stands for a secret. [`BoundSecret::release`] and
-//!    [`Redactor::learn`] say when and how one may be typed; no secret can be set up yet, so such a text is refused.
+//! 5. Before text is typed: [`pieces`] finds what stands for a secret, [`BoundSecret::release`] says whether it may be
+//!    typed there, and [`Redactor::learn`] is told its value before the page is.
 
 mod address;
 mod block;

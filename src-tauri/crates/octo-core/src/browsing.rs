@@ -15,12 +15,14 @@ mod live;
 mod reading;
 mod risks;
 mod seat;
+mod secrets;
 mod state;
 mod tabs;
 mod weigh;
 
 use seat::Place;
 pub(crate) use seat::Seat;
+pub(crate) use secrets::Secrets;
 
 use octo_browser::{Browser, Connected, Environment, Found, Launch, Probe, Wanted, candidates, executables};
 use octo_protocol::{ApiError, BrowserChoice, BrowserState, LivePage, SessionId};
@@ -61,6 +63,7 @@ struct Inner {
     /// Where the profile of Octo's own browser is.
     profile: PathBuf,
     blobs: Blobs,
+    secrets: Secrets,
     standing: Mutex<Standing>,
     seats: Mutex<HashMap<SessionId, Weak<Place>>>,
     news: broadcast::Sender<News>,
@@ -81,7 +84,7 @@ struct Standing {
 
 impl HomeBrowser {
     /// Attached to nothing yet.
-    pub fn new(home: &Path, blobs: Blobs, choice: BrowserChoice) -> Self {
+    pub fn new(home: &Path, blobs: Blobs, choice: BrowserChoice, secrets: Secrets) -> Self {
         let environment = Environment::of_process();
         let browser = Browser::new(environment.clone(), Wanted::Any);
         let standing = Standing { choice, told: BrowserState::Apart, failure: None, ports: Vec::new() };
@@ -90,6 +93,7 @@ impl HomeBrowser {
             browser,
             profile: home.join("browser"),
             blobs,
+            secrets,
             standing: Mutex::new(standing),
             seats: Mutex::default(),
             news: broadcast::channel(NEWS).0,
@@ -121,6 +125,11 @@ impl HomeBrowser {
     /// The place of a session that has one.
     pub fn seated(&self, session: SessionId) -> Option<Seat> {
         lock(&self.0.seats).get(&session).and_then(Weak::upgrade).map(Seat)
+    }
+
+    /// What may be typed by name.
+    pub fn secrets(&self) -> &Secrets {
+        &self.0.secrets
     }
 
     /// How the attachment stands.

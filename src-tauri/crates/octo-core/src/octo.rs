@@ -19,7 +19,7 @@ pub(crate) use time::recover;
 
 use crate::{
     Config, OpenTurns, Subscription,
-    browsing::{self, HomeBrowser},
+    browsing::{self, HomeBrowser, Secrets},
     forks::Forks,
     keys::KeyRing,
     library::Library,
@@ -112,6 +112,7 @@ impl Octo {
         let (store, bundled) = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
         let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let keys = KeyRing::open(config.keys).await;
+        let site_keys = keys.clone();
         let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
         for warning in warnings {
@@ -132,7 +133,12 @@ impl Octo {
             open: OpenSessions::default(),
             search: Search::new(searching.clone()),
             searching,
-            browser: HomeBrowser::new(&config.home, blobs.clone(), state.settings.browser.clone()),
+            browser: HomeBrowser::new(
+                &config.home,
+                blobs.clone(),
+                state.settings.browser.clone(),
+                Secrets::new(site_keys, &state.settings.site_secrets),
+            ),
             documents: Reader::of_this_program(),
             login: LoginEnvironment::capture(),
             lease: Holder::of_this_process(),

@@ -276,6 +276,16 @@ pub enum PageRisk {
     Script,
 }
 
+/// A password or the like that the agent may have typed by its name, and never sees. Its value is in the keychain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SiteSecret {
+    /// What it is called: letters, digits, `_`, `-` and `.`, a letter first.
+    pub name: String,
+    /// The one site it is for: scheme, host, and a port that is not the usual one.
+    pub site: String,
+}
+
 /// The page the agent works in, as the person watches it. Not stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]

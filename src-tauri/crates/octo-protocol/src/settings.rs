@@ -2,7 +2,7 @@
 
 use crate::{
     BrowserChoice, Budgets, LibrarySettings, Mode, ModelEntry, ModelId, Profile, SearchProviders,
-    SubAgentLimit, TrashLimits,
+    SiteSecret, SubAgentLimit, TrashLimits,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -74,6 +74,8 @@ pub struct Settings {
     pub trash: TrashLimits,
     /// The browser the agent works in.
     pub browser: BrowserChoice,
+    /// The secrets that may be typed by name in the browser; their values are in the keychain.
+    pub site_secrets: Vec<SiteSecret>,
     /// What is done with skills and memories.
     pub library: LibrarySettings,
     /// How many sub-agents may work at once.

@@ -11,6 +11,7 @@ import type {
   LivePage,
   Question,
   SessionInfo,
+  SiteSecret,
   Update,
 } from "./types";
 
@@ -292,6 +293,7 @@ export class FakeBrowser {
     { site: SITE, folder: "/home/mei/notes" },
     { site: "https://tracker.example:8443", folder: "/home/mei/code/harbor" },
   ];
+  #secrets: SiteSecret[] = [{ name: "mail-login", site: "https://mail.example.com" }];
   readonly #tell: (state: BrowserState) => void;
   readonly #hand: (session: string, hand: LivePage["hand"]) => void;
 
@@ -354,6 +356,16 @@ export class FakeBrowser {
         return { sites: this.#sites };
       case "forget_site":
         this.#sites = this.#sites.filter(({ site, folder }) => site !== call.site.site || folder !== call.site.folder);
+        return {};
+      case "list_site_secrets":
+        return { secrets: this.#secrets };
+      case "save_site_secret": {
+        const saved = { name: call.name, site: new URL(call.site).origin };
+        this.#secrets = [...this.#secrets.filter(({ name }) => name !== call.name), saved];
+        return saved;
+      }
+      case "forget_site_secret":
+        this.#secrets = this.#secrets.filter(({ name }) => name !== call.name);
         return {};
       default:
         return call satisfies never;

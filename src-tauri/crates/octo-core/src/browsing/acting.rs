@@ -190,6 +190,7 @@ impl Seat {
             }
         };
         let origin = card::site_read(&captured);
+        let at = origin.clone();
         let view = work.view(tab.number);
         let budget = if view.last().is_some() { CHANGE } else { SNAPSHOT };
         let diff = view.changes_to(&captured, budget);
@@ -201,11 +202,15 @@ impl Seat {
         if diff.change != Change::Nothing {
             told.page = Some(PageBlock { origin, lines: Vec::new(), text: PageText::new(diff.text) });
         }
-        if diff.change == Change::Page {
+        let anew = diff.change == Change::Page;
+        if anew {
             work.learn(tab.number);
             told.learnt = true;
         }
         told.after = tabs::popups(work, connected, tab).await;
+        if let Some(snapshot) = work.view(tab.number).last().filter(|_| anew) {
+            told.after.push_str(&self.typed_by_name(&at, snapshot));
+        }
         Ok(told)
     }
 }

@@ -99,7 +99,8 @@ impl Seat {
             let only_granted = leave.weight.looked == Looked::PlaceOnly && leave.is_at(&found.weight);
             return Err(ToolError::new(if only_granted { ASKED_NEXT } else { CHANGED }));
         }
-        let mut told = self.done(&mut work, &connected, wish, &found, leave, call).await?;
+        let done = self.done(&mut work, &connected, wish, &found, leave, call).await;
+        let mut told = done.map_err(|error| ToolError { text: work.redactor.redact(&error.text), ..error })?;
         self.fetched(&mut work, &connected, wish, &found, &mut told).await;
         if self.handed() == Hand::Returned {
             told.words.insert_str(
@@ -130,7 +131,14 @@ impl Seat {
         if !told.after.trim().is_empty() {
             let _ = write!(text, "\n{}", told.after.trim());
         }
+        // Octo's words repeat names and titles of the page, beside the block.
+        let text = work.redactor.redact(&text);
         let mut view = card::done_view_of(wish, found);
+        for shown in [view.title.as_mut(), view.target.as_mut().map(|target| &mut target.name)] {
+            if let Some(shown) = shown {
+                *shown = work.redactor.redact(shown);
+            }
+        }
         view.output = text.chars().take(SHOWN).collect();
         view.picture = told.picture;
         view.text = view.text.or(told.file);
@@ -226,6 +234,7 @@ impl Seat {
             }
             WishedDeed::Act(act) => {
                 let act = act_on(act, found).ok_or_else(|| ToolError::new(CHANGED))?;
+                let act = self.with_secrets(work, act, found).await?;
                 self.act(work, &ground, found, &act).await
             }
             WishedDeed::Status | WishedDeed::Tabs | WishedDeed::Open { .. } | WishedDeed::Close => {

@@ -11,7 +11,7 @@ use super::{
 use octo_browser::{
     Area, PageError, PictureFormat,
     cdp::browser_protocol::dom::BackendNodeId,
-    safety::{Address, PageBlock, PageText, block},
+    safety::{Address, Origin, PageBlock, PageText, Sensitive, block},
     snapshot::{Captured, Filter, Piece, Query, Snapshot, WHOLE, estimate_tokens},
 };
 use octo_protocol::ResultImage;
@@ -74,6 +74,7 @@ impl Seat {
         part: u32,
     ) -> Result<Told, ToolError> {
         let (origin, snapshot) = self.look_at_page(work, ground).await?;
+        let by_name = self.typed_by_name(&origin, snapshot);
         let rendered = snapshot.render(SNAPSHOT, Filter::default());
         let mut told = Told::default();
         let text = if rendered.left_out.is_empty() && part == 1 {
@@ -102,9 +103,22 @@ impl Seat {
                 })?,
             }
         };
+        told.after.push_str(&by_name);
         told.page = Some(PageBlock { origin, lines: Vec::new(), text: PageText::new(text) });
         told.learnt = true;
         Ok(told)
+    }
+
+    /// What the model can have typed without knowing it, where the page asks for such a thing.
+    pub(super) fn typed_by_name(&self, origin: &str, snapshot: &Snapshot) -> String {
+        let asked = snapshot.asks_for().any(|(_, sensitive)| {
+            matches!(sensitive, Sensitive::Password | Sensitive::Code | Sensitive::Payment)
+        });
+        let names = if asked { self.0.browser.secrets().at(&Origin::read(origin)) } else { Vec::new() };
+        if names.is_empty() {
+            return String::new();
+        }
+        format!("\n(The person set up secrets for this site, which type and fill take by name: {}.)", names.join(", "))
     }
 
     pub(super) async fn find(

@@ -14,7 +14,8 @@ use about::About;
 use octo_browser::{
     Connected, History, NavigateError, Owner, Tab,
     safety::{
-        self, Act, Action, Address, Dialog, Grants, Lifetime, Origin, PlaceKind, Step, Target, Verdict, judge,
+        self, Act, Action, Address, Dialog, Grants, Lifetime, Origin, PlaceKind, Release, Step, Target,
+        Verdict, judge,
     },
     snapshot::Place,
 };
@@ -22,6 +23,7 @@ use octo_protocol::{BrowserView, PageElement};
 use octo_tools::{
     BrowserLeave, BrowserWish, DialogAnswer, Entry, Looked, Roam, ToolError, Weight, WishedDeed,
 };
+use std::sync::Arc;
 
 /// The most characters that are given to a page at once: all of them are shown to the person.
 const WHOLE: usize = 32_000;
@@ -37,6 +39,8 @@ pub(super) struct Found {
     pub onto: Option<Place>,
     /// What has the focus, for a key that goes there.
     pub focus: Option<Place>,
+    /// The secrets that may be typed into the element now, in the order of the text.
+    pub releases: Arc<[Release]>,
     /// The document that was looked at; empty for what touches none.
     pub document: String,
     /// That a number was found again on another element like it.
@@ -175,7 +179,8 @@ impl Seat {
             found.weight.looked = Looked::PlaceOnly;
             return Ok(found);
         }
-        let about = About { page: &page, address: &address, tab: tab.number };
+        let secrets = self.0.browser.secrets();
+        let about = About { page: &page, address: &address, tab: tab.number, secrets };
         match &wish.deed {
             WishedDeed::Dialog(answer) => {
                 let dialog = page.dialog().ok_or_else(|| ToolError::new("No dialog is open."))?;

@@ -117,6 +117,7 @@ impl Octo {
         self.shared.searching.follow(&settings.search);
         self.shared.library.follow(&settings);
         self.shared.browser.choose(&settings.browser).await;
+        self.shared.browser.secrets().follow(&settings.site_secrets);
         self.shared.prefer(settings);
         Ok(())
     }

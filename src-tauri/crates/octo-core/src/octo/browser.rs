@@ -3,7 +3,7 @@
 use super::{Octo, json};
 use octo_protocol::{
     ApiError, BrowserReport, BrowserRequest, Done, ErrorCode, FoundBrowsers, GrantedSite, GrantedSites,
-    PageHand, Rule, SessionId,
+    PageHand, Rule, SessionId, SiteSecret, SiteSecrets,
 };
 use serde_json::Value;
 
@@ -31,6 +31,40 @@ impl Octo {
                 json(Done {})
             }
             BrowserRequest::ExamineBrowser(_) => json(BrowserReport { checks: browser.examine().await }),
+            BrowserRequest::ListSiteSecrets(_) => {
+                let settings = self.shared.store.read(|reader| reader.settings_state()).await;
+                let mut secrets = settings.map_err(ApiError::from)?.settings.site_secrets;
+                secrets.sort_by(|one, other| (&one.site, &one.name).cmp(&(&other.site, &other.name)));
+                json(SiteSecrets { secrets })
+            }
+            BrowserRequest::SaveSiteSecret(call) => {
+                let before = self.site_secret(&call.name).await?;
+                let saved = browser.secrets().save(&call.name, &call.site, call.value).await?;
+                let listed = saved.clone();
+                self.change_settings(move |_, settings| {
+                    settings.site_secrets.retain(|secret| secret.name != listed.name);
+                    settings.site_secrets.push(listed);
+                    Ok(())
+                })
+                .await?;
+                // Once another site's value counts, the former one is of no use to anybody.
+                if let Some(before) = before.filter(|before| before.site != saved.site) {
+                    browser.secrets().forget(&before).await?;
+                }
+                json(saved)
+            }
+            BrowserRequest::ForgetSiteSecret(call) => {
+                if let Some(secret) = self.site_secret(&call.name).await? {
+                    // Not typed any more before its value is gone.
+                    self.change_settings(move |_, settings| {
+                        settings.site_secrets.retain(|secret| secret.name != call.name);
+                        Ok(())
+                    })
+                    .await?;
+                    browser.secrets().forget(&secret).await?;
+                }
+                json(Done {})
+            }
             BrowserRequest::TakePage(call) => self.hand(call.session, PageHand::Person),
             BrowserRequest::GiveBackPage(call) => self.hand(call.session, PageHand::Agent),
             BrowserRequest::ListSites(_) => {
@@ -58,6 +92,11 @@ impl Octo {
                 json(Done {})
             }
         }
+    }
+
+    async fn site_secret(&self, name: &str) -> Result<Option<SiteSecret>, ApiError> {
+        let settings = self.shared.store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
+        Ok(settings.settings.site_secrets.into_iter().find(|secret| secret.name == name))
     }
 
     fn hand(&self, session: SessionId, hand: PageHand) -> Result<Value, ApiError> {

@@ -1,6 +1,7 @@
 //! The agent in a real Chromium: what is asked, what is done, and what never reaches the model or the page.
 
 mod guards;
+mod secrets;
 
 use super::rig::{PATIENCE, Rig, results, statuses};
 use octo_protocol::{

@@ -1,7 +1,7 @@
 //! Requests about the person's browser.
 
 use super::{Call, Done, Request};
-use crate::{BrowserCheck, BrowserChoice, FoundBrowser, GrantedSite, SessionId};
+use crate::{BrowserCheck, BrowserChoice, FoundBrowser, GrantedSite, Secret, SessionId, SiteSecret};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -38,7 +38,31 @@ super::domain! {
             /// Which, and where it holds.
             site: GrantedSite,
         } -> Done;
+        /// The secrets that may be typed by name.
+        ListSiteSecrets {} -> SiteSecrets;
+        /// Keep a secret for one site. One of the same name is replaced, its site included.
+        SaveSiteSecret {
+            /// What it is called.
+            name: String,
+            /// The site, or any address there; encrypted, or on this machine.
+            site: String,
+            /// Its value; at least four characters.
+            value: Secret,
+        } -> SiteSecret;
+        /// Forget a secret, its value included.
+        ForgetSiteSecret {
+            /// What it is called.
+            name: String,
+        } -> Done;
     }
+}
+
+/// The secrets that may be typed by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SiteSecrets {
+    /// They, by site and name.
+    pub secrets: Vec<SiteSecret>,
 }
 
 /// The browsers of this machine.

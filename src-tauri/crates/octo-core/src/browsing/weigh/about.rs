@@ -7,10 +7,11 @@ use crate::browsing::{
     faults,
     risks::risks,
     seat::Work,
+    secrets::{Plain, Secrets},
 };
 use octo_browser::{
     CallError, Located, Page, PageError, Recognition, TabNumber, knows_key,
-    safety::{self, Act, Action, Address, Keys, Origin, Sensitive, Target, judge},
+    safety::{Act, Action, Address, Keys, Origin, Sensitive, Target, judge},
     snapshot::Place,
 };
 use octo_protocol::PageElement;
@@ -21,6 +22,7 @@ pub(super) struct About<'a> {
     pub page: &'a Page,
     pub address: &'a Address,
     pub tab: TabNumber,
+    pub secrets: &'a Secrets,
 }
 
 /// What becomes of what a field holds.
@@ -105,7 +107,9 @@ impl About<'_> {
             }
             error => faults::fault(&error),
         })?;
-        found.weight.target = Some(PageElement { role: known.role, name: line(&known.name) });
+        // A page may name an element after what was typed into another.
+        let name = work.redactor.redact(&known.name);
+        found.weight.target = Some(PageElement { role: known.role, name: line(&name) });
         found.weight.mark.push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
         Ok((place, facts))
     }
@@ -222,14 +226,10 @@ impl About<'_> {
         writing: Writing,
         found: &mut Found,
     ) -> Result<(), ToolError> {
-        let holds_secret = safety::pieces(text)
-            .map_or(true, |pieces| pieces.iter().any(|piece| matches!(piece, safety::Piece::Secret(_))));
-        if holds_secret {
-            return Err(ToolError::new(
-                "No secrets are set up to be typed by name. Ask the person to type it themselves: they can take the page over.",
-            ));
-        }
         let (place, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
+        let Plain { text, releases } = self.secrets.release(self.page, &place, facts.as_ref(), text)?;
+        let text = text.as_str();
+        found.releases = releases.into();
         let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         // A list is filled by choosing.
         if writing == Writing::InPlace

@@ -1,0 +1,197 @@
+//! Secrets the model types by name. It never has a value: it writes `{{secret:NAME}}`, and what is typed in its place is
+//! fetched from the keychain at the last moment, for the one site the person bound it to.
+
+use super::{Seat, weigh::Found};
+use crate::{
+    browsing::{facts::Facts, seat::Work},
+    keys::{KeyRing, Slot},
+};
+use octo_browser::{
+    Act, Page,
+    safety::{
+        BoundSecret, InForm, Origin, Piece, Release, SecretFault, SecretName, SecretTarget, Site, pieces,
+    },
+    snapshot::Place,
+};
+use octo_protocol::{ApiError, Secret, SiteSecret};
+use octo_tools::ToolError;
+use secrecy::{ExposeSecret as _, SecretString};
+use std::sync::{PoisonError, RwLock};
+
+/// The shortest value that is kept: shorter ones could not be taken out of what is read (see
+/// [`octo_browser::safety::Redactor`]).
+const SHORTEST: usize = 4;
+/// The longest value that is kept, in bytes: longer ones are no password, and keychains have limits.
+const LONGEST: usize = 1_024;
+
+/// The secrets of the person, by name.
+pub(crate) struct Secrets {
+    keys: KeyRing,
+    known: RwLock<Vec<BoundSecret>>,
+}
+
+impl Secrets {
+    pub fn new(keys: KeyRing, listed: &[SiteSecret]) -> Self {
+        let secrets = Self { keys, known: RwLock::default() };
+        secrets.follow(listed);
+        secrets
+    }
+
+    /// Takes the list into use as it is stored now.
+    pub fn follow(&self, listed: &[SiteSecret]) {
+        // One that somebody else wrote there and that is none stays unknown.
+        let known = listed.iter().filter_map(|secret| read(secret).ok()).collect();
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+    }
+
+    fn named(&self, name: &SecretName) -> Option<BoundSecret> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.iter().find(|secret| secret.name == *name).cloned()
+    }
+
+    /// What stands for the secrets of a site, for the model.
+    pub fn at(&self, origin: &Origin) -> Vec<String> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.iter().filter(|secret| origin.is(&secret.site)).map(|secret| secret.name.placeholder()).collect()
+    }
+
+    /// Puts a value away.
+    ///
+    /// # Errors
+    /// `browser.secret_*` for a name, site or value that cannot be kept; `key.not_saved`.
+    pub async fn save(&self, name: &str, site: &str, value: Secret) -> Result<SiteSecret, ApiError> {
+        let named = SecretName::new(name).map_err(|_| ApiError::new("browser.secret_name"))?;
+        let site: Site = site.trim().parse().map_err(|_| ApiError::new("browser.secret_site"))?;
+        if !site.is_private_on_the_way() {
+            return Err(ApiError::new("browser.secret_open_site").arg("site", &site));
+        }
+        if value.expose().chars().count() < SHORTEST || value.expose().len() > LONGEST {
+            return Err(ApiError::new("browser.secret_value").arg("least", SHORTEST).arg("most", LONGEST));
+        }
+        self.keys.save(owner(&named), &site.to_string(), Slot::Key, value).await?;
+        Ok(SiteSecret { name: named.to_string(), site: site.to_string() })
+    }
+
+    /// Takes a value out of the keychain.
+    ///
+    /// # Errors
+    /// `key.not_removed`.
+    pub async fn forget(&self, secret: &SiteSecret) -> Result<(), ApiError> {
+        match read(secret) {
+            Ok(secret) => self.keys.forget(owner(&secret.name), &secret.site.to_string(), Slot::Key).await,
+            // Nothing was ever kept under it.
+            Err(_) => Ok(()),
+        }
+    }
+
+    async fn fetch(&self, release: &Release) -> Result<SecretString, ToolError> {
+        let value = self.keys.load(owner(release.name()), &release.site().to_string(), Slot::Key).await;
+        value.ok().flatten().ok_or_else(|| {
+            ToolError::new(format!(
+                "The keychain has no value for {}. Nothing was typed. Ask the person to set it again in Settings, Browser, or to type it themselves.",
+                release.name()
+            ))
+        })
+    }
+}
+
+fn read(secret: &SiteSecret) -> Result<BoundSecret, SecretFault> {
+    let site = secret.site.parse().map_err(|_| SecretFault::OtherSite)?;
+    Ok(BoundSecret { name: SecretName::new(&secret.name)?, site })
+}
+
+fn owner(name: &SecretName) -> String {
+    format!("secret {name}")
+}
+
+/// A text to be written: what is no secret of it, which is judged, and leave for those that are.
+pub(super) struct Plain {
+    pub text: String,
+    pub releases: Vec<Release>,
+}
+
+impl Secrets {
+    /// Whether the secrets in a text may be typed into a field. Without any, nothing is asked of it.
+    pub(super) fn release(
+        &self,
+        page: &Page,
+        place: &Place,
+        facts: Option<&Facts>,
+        text: &str,
+    ) -> Result<Plain, ToolError> {
+        let refused = |why: &dyn std::fmt::Display| {
+            ToolError::new(format!(
+                "Nothing was typed: {why}. The person can type it themselves: they can take the page over."
+            ))
+        };
+        let mut plain = Plain { text: String::new(), releases: Vec::new() };
+        for piece in pieces(text).map_err(|fault| refused(&fault))? {
+            let name = match piece {
+                Piece::Text(text) => {
+                    plain.text.push_str(&text);
+                    continue;
+                }
+                Piece::Secret(name) => name,
+            };
+            let main = Origin::read(&page.origin());
+            let secret = self.named(&name).ok_or_else(|| {
+                let here = self.at(&main).join(", ");
+                let here = if here.is_empty() { "none".to_owned() } else { here };
+                refused(&format!("no secret is called {name}; for this site there is: {here}"))
+            })?;
+            let facts = facts.ok_or_else(|| refused(&"it is not known what the field is"))?;
+            let frame = Origin::read(&place.origin);
+            let sends_to = match &facts.element.form {
+                InForm::None => None,
+                InForm::Form(form) if form.action.is_empty() => None,
+                InForm::Form(form) => Some(Origin::read(&form.action)),
+                InForm::Unknown => Some(Origin::Opaque),
+            };
+            let target = SecretTarget {
+                page: &main,
+                frame: &frame,
+                sends_to: sends_to.as_ref(),
+                field: &facts.element.field,
+            };
+            plain.releases.push(secret.release(&target).map_err(|fault| refused(&fault))?);
+        }
+        Ok(plain)
+    }
+}
+
+impl Seat {
+    /// The act with the values in place of the names. What reads the page knows of each before the page does.
+    pub(super) async fn with_secrets(
+        &self,
+        work: &mut Work,
+        act: Act,
+        found: &Found,
+    ) -> Result<Act, ToolError> {
+        if found.releases.is_empty() {
+            return Ok(act);
+        }
+        let (Act::Type(_, text) | Act::Fill(_, text)) = &act else {
+            return Err(ToolError::new(super::faults::CHANGED));
+        };
+        let mut typed = String::new();
+        let mut releases = found.releases.iter();
+        for piece in pieces(text).map_err(|fault| ToolError::new(format!("Nothing was typed: {fault}.")))? {
+            match piece {
+                Piece::Text(text) => typed.push_str(&text),
+                Piece::Secret(name) => {
+                    let release = releases.next().filter(|release| *release.name() == name);
+                    let release = release.ok_or_else(|| ToolError::new(super::faults::CHANGED))?;
+                    let value = self.0.browser.secrets().fetch(release).await?;
+                    let learnt = work.redactor.learn(&name, &value);
+                    learnt.map_err(|fault| ToolError::new(format!("Nothing was typed: {fault}.")))?;
+                    typed.push_str(value.expose_secret());
+                }
+            }
+        }
+        Ok(match act {
+            Act::Type(place, _) => Act::Type(place, typed),
+            Act::Fill(place, _) => Act::Fill(place, typed),
+            other => other,
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! A secret is typed by its name, at its own site and into a field for it, and is read nowhere.
+
+use super::{Chromium, Site, click, fill, last, open, plan, reason, rig_with, snapshot, step};
+use crate::agent::rig::results;
+use octo_protocol::{
+    Answer, AskReason, ForgetSiteSecret, ListSiteSecrets, Mode, PageRisk, SaveSiteSecret, Secret, TurnEnd,
+};
+use serde_json::json;
+
+const VALUE: &str = "s3cret-Horse 9%";
+
+/// A page that repeats what is typed wherever it can.
+const LOGIN: &str = "<!doctype html><title>Log in</title><form action=/in>\
+    <label>Name <input name=user></label><label>Password <input type=password name=pw></label>\
+    <button>Log in</button></form><p id=echo>nothing yet</p><script>\
+    document.querySelector('[name=pw]').addEventListener('input', (event) => { const it = event.target.value; \
+    document.title = 'Typed ' + it; document.querySelector('#echo').textContent = it.split('').join(' '); \
+    document.querySelector('[name=user]').setAttribute('aria-label', 'Name ' + it); });</script>";
+
+fn kept(name: &str, site: &str) -> SaveSiteSecret {
+    SaveSiteSecret { name: name.to_owned(), site: site.to_owned(), value: Secret::new(VALUE) }
+}
+
+#[tokio::test]
+async fn a_secret_is_typed_by_name_and_read_nowhere() {
+    let Some(browser) = Chromium::start() else { return };
+    let site = Site::start(&[("/", LOGIN), ("/in", "<title>In</title><p>welcome")]);
+    let steps = vec![
+        open(site.url("/")),
+        fill("textbox \"Name\"", "{{secret:shop}}"),
+        fill("Password", "{{secret:other}}"),
+        fill("Password", "{{secret:none}}"),
+        fill("Password", "{{secret:shop}}"),
+        snapshot(),
+        step(|_| json!({ "action": "tabs" })),
+        click("button \"Log in\""),
+    ];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    let shop = rig.octo.call(kept("shop", &site.url("/some/page"))).await.expect("it is kept");
+    assert_eq!(shop.site, site.origin());
+    rig.octo.call(kept("other", &site.elsewhere())).await.expect("it is kept");
+    let listed = rig.octo.call(ListSiteSecrets {}).await.expect("a list");
+    assert_eq!(listed.secrets.len(), 2);
+    assert!(!format!("{listed:?}").contains(VALUE));
+
+    let session = rig.start(Mode::Autonomous, "log me in").await;
+    let question = rig.question().await;
+    assert!(
+        matches!(reason(&question), AskReason::Page { risk: PageRisk::Password, .. }),
+        "asked about in every mode: {question:?}"
+    );
+    assert!(!format!("{question:?}").contains(VALUE));
+    rig.answer(session, &question, Answer::Once).await;
+    let question = rig.question().await;
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+
+    let snapshot = rig.snapshot(session).await;
+    let told = results(&snapshot);
+    assert!(told[0].contains("{{secret:shop}}") && !told[0].contains("{{secret:other}}"), "{}", told[0]);
+    assert!(told[1].contains("not one for a password"), "{}", told[1]);
+    assert!(told[2].contains("belongs to another site"), "{}", told[2]);
+    assert!(told[3].contains("no secret is called none"), "{}", told[3]);
+    assert!(told[5].contains("{{secret:shop}}"), "what the page repeats has the name: {}", told[5]);
+    assert!(last(&rig, session).await.contains("welcome"));
+    let sent = site.asked().into_iter().find(|path| path.starts_with("/in")).expect("the form was sent");
+    assert!(sent.ends_with("pw=s3cret-Horse+9%25"), "the page got the value: {sent}");
+
+    let everything = serde_json::to_string(&snapshot).expect("JSON");
+    for written in [VALUE, "s3cret-Horse", "s 3 c r e t"] {
+        assert!(!everything.contains(written), "{written} is in {everything}");
+    }
+    let requests = rig.server.requests();
+    for request in &requests {
+        assert!(!request.body.to_string().contains("s3cret"), "the model was sent it");
+    }
+    rig.octo.call(ForgetSiteSecret { name: "shop".to_owned() }).await.expect("it is forgotten");
+    let listed = rig.octo.call(ListSiteSecrets {}).await.expect("a list");
+    assert_eq!(listed.secrets.iter().map(|secret| secret.name.as_str()).collect::<Vec<_>>(), ["other"]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_safe_is_not_kept() {
+    let rig = crate::agent::rig::Rig::new(octo_testkit::Script::new().text("hello")).await;
+    for (name, site, value, key) in [
+        ("two words", "https://shop.example", "long enough", "browser.secret_name"),
+        ("shop", "shop.example", "long enough", "browser.secret_site"),
+        ("shop", "http://shop.example", "long enough", "browser.secret_open_site"),
+        ("shop", "https://shop.example", "abc", "browser.secret_value"),
+    ] {
+        let call =
+            SaveSiteSecret { name: name.to_owned(), site: site.to_owned(), value: Secret::new(value) };
+        let error = rig.octo.call(call).await.expect_err("it is refused");
+        assert_eq!(error.key, key);
+        assert!(!format!("{error:?}").contains("long enough"));
+    }
+    assert!(rig.octo.call(ListSiteSecrets {}).await.expect("a list").secrets.is_empty());
+}
