@@ -38,7 +38,7 @@ use std::{
     path::Path,
     sync::{
         Arc, Mutex, PoisonError, Weak,
-        atomic::{AtomicU64, Ordering},
+        atomic::AtomicU64,
     },
 };
 use tokio::sync::{Notify, broadcast};

@@ -7,7 +7,7 @@ use super::{Tasks, file, plan, wording};
 use crate::library::{in_english, told};
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{
-    ApiError, CallId, Language, Millis, Mode, RemovedBy, RunCause, RunStatus, SkipReason, TaskCard,
+    CallId, Language, Millis, Mode, RemovedBy, RunCause, RunStatus, SkipReason, TaskCard,
     TaskContent, TaskPlan, TaskRetry, TaskState, ToolView, words,
 };
 use octo_tools::{DeskAsker, TaskDraft, TaskErrand, ToolError};

@@ -98,6 +98,10 @@ impl Tender {
     /// One look; how long nothing needs another.
     async fn look_round(&mut self, octo: &Octo) -> Result<Duration, ApiError> {
         let shared = octo.shared();
+        // First of all: what happens from here on has another look.
+        let steady = shared.schedule.clock.steady();
+        let passed = Millis::try_from(steady.saturating_sub(self.steady).as_millis()).unwrap_or(Millis::MAX);
+        self.steady = steady;
         let tending = shared.schedule.tending.lock().await;
         if *tending == Tending::Over {
             return Ok(LONGEST);
@@ -109,9 +113,6 @@ impl Tender {
             self.look_over_shoulder(octo).await?;
             return Ok(LONGEST);
         }
-        let steady = shared.schedule.clock.steady();
-        let passed = Millis::try_from(steady.saturating_sub(self.steady).as_millis()).unwrap_or(Millis::MAX);
-        self.steady = steady;
         let open = shared.store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
         let mut scene = Scene {
             now: tasks.now(),
@@ -355,6 +356,8 @@ impl Tender {
             RunStatus::Running => Some(Millis::from(row.minutes) * MINUTE - row.worked),
             _ => None,
         });
+        // What waits for a place, and what is being stopped, is told when it moves.
+        let runs = runs.filter(|time| *time > 0);
         let times = scene.files.iter().filter_map(|file| {
             let state = scene.states.get(&file.file).filter(|state| state.on == Switch::On);
             let (_, times) = runnable(file, state)?;
