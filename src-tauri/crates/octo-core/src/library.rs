@@ -12,7 +12,7 @@ mod skill;
 mod source;
 mod suggestions;
 
-pub(crate) use desk::{Client, Deed, HomeDesk, Witness};
+pub(crate) use desk::{Client, Deed, HomeDesk, Witness, in_english, told};
 pub(crate) use memory::MemoryDraft;
 use offers::Offers;
 use suggestions::Proposal;

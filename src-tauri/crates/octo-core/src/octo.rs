@@ -10,6 +10,7 @@ mod ledger;
 mod library;
 mod models;
 mod policies;
+mod schedule;
 mod searches;
 mod sessions;
 mod time;
@@ -25,6 +26,7 @@ use crate::{
     library::Library,
     models::Models,
     rules::Rules,
+    schedule::{Clock, Schedule, SystemClock, Tasks, Tender},
     searching::Searching,
     session::{SessionHandle, resumes_at_start},
     shared::{OpenSessions, Shared},
@@ -44,7 +46,7 @@ use octo_store::{Holder, Store};
 use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, Search, Toolset, install_bundled};
 use octo_workspace::{Blobs, Installed, Limits, Scripts, TimeMachine};
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use tokio::sync::{Mutex, broadcast};
 use tokio_util::sync::CancellationToken;
 
@@ -67,6 +69,26 @@ pub struct Octo {
     closing: CancellationToken,
 }
 
+/// An application that is not kept by whoever holds this.
+pub(crate) struct FaintOcto {
+    shared: Weak<Shared>,
+    open: OpenSessions,
+    mending: Arc<Mutex<()>>,
+    closing: CancellationToken,
+}
+
+impl FaintOcto {
+    /// The application; none once it is gone.
+    pub(crate) fn whole(&self) -> Option<Octo> {
+        Some(Octo {
+            shared: self.shared.upgrade()?,
+            open: self.open.clone(),
+            mending: self.mending.clone(),
+            closing: self.closing.clone(),
+        })
+    }
+}
+
 /// A blob, as the page shows it.
 #[derive(Clone, Debug)]
 pub struct BlobBytes {
@@ -80,7 +102,15 @@ impl Octo {
     /// Opens the home and goes on where it was left. Fails with a clear error (`start.*`, `store.*`) and
     /// changes nothing when the home cannot be used: not writable, from a newer Octo, or damaged.
     pub async fn start(config: Config) -> Result<Self, ApiError> {
-        Self::begin(config, None).await
+        Self::begin(config, None, Arc::new(SystemClock::default())).await
+    }
+
+    /// The same by another clock, which tells when tasks run.
+    ///
+    /// # Errors
+    /// As [`Octo::start`].
+    pub async fn start_by_clock(config: Config, clock: Arc<dyn Clock>) -> Result<Self, ApiError> {
+        Self::begin(config, None, clock).await
     }
 
     /// The same with skills: sessions have the tool that invokes them.
@@ -88,10 +118,14 @@ impl Octo {
     /// # Errors
     /// As [`Octo::start`].
     pub async fn start_with_skills(config: Config, skills: Arc<dyn SkillSource>) -> Result<Self, ApiError> {
-        Self::begin(config, Some(skills)).await
+        Self::begin(config, Some(skills), Arc::new(SystemClock::default())).await
     }
 
-    async fn begin(config: Config, skills: Option<Arc<dyn SkillSource>>) -> Result<Self, ApiError> {
+    async fn begin(
+        config: Config,
+        skills: Option<Arc<dyn SkillSource>>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, ApiError> {
         let home = config.home.clone();
         let opened = tokio::task::spawn_blocking(move || {
             octo_workspace::private_folder(&home).map_err(|error| {
@@ -130,6 +164,7 @@ impl Octo {
             toolset: Toolset::standard(),
             forks: Forks::new(skills.unwrap_or_else(|| Arc::new(library.clone()))),
             library,
+            schedule: Schedule::new(&config.home, clock),
             open: OpenSessions::default(),
             search: Search::new(searching.clone()),
             searching,
@@ -165,7 +200,9 @@ impl Octo {
         match octo.shared.config.open_turns {
             OpenTurns::GoOnAtStart => {
                 octo.tidy_time();
+                Schedule::take_up(&octo.shared).await?;
                 octo.resume().await?;
+                Tender::begin(&octo, octo.closing.clone());
             }
             OpenTurns::WaitForUse => {}
         }
@@ -187,6 +224,20 @@ impl Octo {
         Ok(())
     }
 
+    /// The same application, not kept.
+    pub(crate) fn faint(&self) -> FaintOcto {
+        FaintOcto {
+            shared: Arc::downgrade(&self.shared),
+            open: self.open.clone(),
+            mending: self.mending.clone(),
+            closing: self.closing.clone(),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// Carries out a request; the reply is of the request's reply type.
     pub async fn request(&self, request: Request) -> Result<Value, ApiError> {
         match request {
@@ -200,6 +251,7 @@ impl Octo {
             Request::Policy(request) => self.policy(request).await,
             Request::Skills(request) => self.skills(request).await,
             Request::Memory(request) => self.memory(request).await,
+            Request::Schedule(request) => self.schedule(request).await,
             Request::Host(request) => self.host(request).await,
         }
     }
@@ -252,6 +304,7 @@ impl Octo {
     /// next start goes on with them; their commands are killed.
     pub async fn shutdown(&self) {
         self.closing.cancel();
+        Schedule::let_go(&self.shared).await;
         self.shared.browser.detach().await;
         let handles: Vec<SessionHandle> = self.open.lock().await.drain().map(|(_, handle)| handle).collect();
         futures::future::join_all(handles.iter().map(SessionHandle::shut_down)).await;
@@ -282,6 +335,7 @@ impl Octo {
             }
             Topic::Ledger => Ok(Snapshot::Ledger {}),
             Topic::Library => Ok(Snapshot::Library { state: self.shared.library.state().await? }),
+            Topic::Tasks => Ok(Snapshot::Tasks { state: Tasks::of(&self.shared).state().await? }),
             Topic::Browser => Ok(Snapshot::Browser { state: self.shared.browser.state() }),
         }
     }
@@ -297,6 +351,11 @@ impl Octo {
     /// What is told of skills and memories from now on.
     pub(crate) fn library_news(&self) -> broadcast::Receiver<octo_protocol::LibraryState> {
         self.shared.library.watch()
+    }
+
+    /// What is told of tasks from now on.
+    pub(crate) fn task_news(&self) -> broadcast::Receiver<octo_protocol::TasksState> {
+        self.shared.schedule.watch()
     }
 
     /// What is told of the browser from now on.

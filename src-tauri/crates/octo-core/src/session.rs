@@ -35,6 +35,7 @@ mod turns;
 
 use crate::{library::Shelf, live::Live, shared::Shared};
 pub(crate) use background::command_gone;
+pub(crate) use budget::midnight;
 pub(crate) use fork::Lifeline;
 pub(crate) use inbox::{Ask, Reply, sendable};
 pub(crate) use invoked::{AskedCall, asked_call};

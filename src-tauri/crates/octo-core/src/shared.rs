@@ -9,6 +9,7 @@ use crate::{
     models::Models,
     prompt,
     rules::Rules,
+    schedule::Schedule,
     searching::Searching,
     session::SessionHandle,
     trash::HomeTrash,
@@ -57,6 +58,8 @@ pub(crate) struct Shared {
     pub rules: Rules,
     /// Skills and memories.
     pub library: Library,
+    /// Tasks that run at their time.
+    pub schedule: Schedule,
     /// Sub-agents, and the skills they work by.
     pub forks: Forks,
     /// Sessions whose actor runs. Held while one is opened, so that none is opened twice.

@@ -5,7 +5,7 @@
 
 use crate::{browsing, octo::Octo, troubles::News};
 use octo_protocol::{
-    ApiError, Delta, Envelope, LibraryState, PolicyState, SessionId, Snapshot, Topic, Update,
+    ApiError, Delta, Envelope, LibraryState, PolicyState, SessionId, Snapshot, TasksState, Topic, Update,
 };
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{
@@ -42,6 +42,7 @@ pub(crate) async fn subscribe(octo: Octo, topic: Topic) -> Result<Subscription, 
         policies: octo.policies(),
         browser: octo.browser_news(),
         library: octo.library_news(),
+        tasks: octo.task_news(),
         octo,
         topic,
         seq: 0,
@@ -65,6 +66,7 @@ struct Forwarder {
     policies: broadcast::Receiver<PolicyState>,
     browser: broadcast::Receiver<browsing::News>,
     library: broadcast::Receiver<LibraryState>,
+    tasks: broadcast::Receiver<TasksState>,
     seq: u64,
 }
 
@@ -96,7 +98,10 @@ impl Forwarder {
             Snapshot::Sessions { seq, .. } | Snapshot::Settings { seq, .. } | Snapshot::Trash { seq, .. } => {
                 *seq
             }
-            Snapshot::Ledger {} | Snapshot::Browser { .. } | Snapshot::Library { .. } => 0,
+            Snapshot::Ledger {}
+            | Snapshot::Browser { .. }
+            | Snapshot::Library { .. }
+            | Snapshot::Tasks { .. } => 0,
         };
         Ok(Update::Snapshot { snapshot })
     }
@@ -112,6 +117,7 @@ impl Forwarder {
                 policy = self.policies.recv() => self.take_policy(policy, &mut batch).await,
                 news = self.browser.recv() => self.take_browser(news, &mut batch).await,
                 state = self.library.recv() => self.take_library(state, &mut batch).await,
+                state = self.tasks.recv() => self.take_tasks(state, &mut batch).await,
             };
             let mut over = matches!(flow, Flow::Over);
             // Text is gathered for a moment; anything else goes at once, with what is there already.
@@ -246,6 +252,19 @@ impl Forwarder {
         }
     }
 
+    async fn take_tasks(&mut self, state: Result<TasksState, RecvError>, batch: &mut Vec<Update>) -> Flow {
+        match state {
+            Ok(state) => {
+                if self.topic == Topic::Tasks {
+                    batch.push(Update::Tasks { state });
+                }
+                Flow::On
+            }
+            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
+            Err(RecvError::Closed) => Flow::Over,
+        }
+    }
+
     async fn take_browser(
         &mut self,
         news: Result<browsing::News, RecvError>,
@@ -273,7 +292,12 @@ impl Forwarder {
         match self.topic {
             Topic::Session { id } => id == session,
             Topic::Sessions => true,
-            Topic::Settings | Topic::Ledger | Topic::Browser | Topic::Library | Topic::Trash => false,
+            Topic::Settings
+            | Topic::Ledger
+            | Topic::Browser
+            | Topic::Library
+            | Topic::Tasks
+            | Topic::Trash => false,
         }
     }
 

@@ -33,6 +33,7 @@ mod agent {
     mod restart;
     mod rig;
     mod rules;
+    mod schedule;
     mod shelf;
     mod stop;
     mod time;

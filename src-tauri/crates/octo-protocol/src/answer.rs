@@ -145,18 +145,29 @@ pub enum LibraryChange {
     DeleteMemory,
     /// SOUL.md or USER.md is written. Asked in every mode: every later session starts with it.
     WritePersona,
+    /// A task that runs at its time is written. Asked in every mode: it becomes instructions nobody watches.
+    SaveTask,
+    /// A task runs now.
+    RunTask,
+    /// A task is paused, or runs at its times again.
+    SwitchTask,
+    /// A task goes to the trash.
+    DeleteTask,
 }
 
 impl LibraryChange {
     /// Whether it is asked about in every mode: what becomes instructions needs the person's yes.
     pub fn asks_in_every_mode(self) -> bool {
         match self {
-            Self::InstallSkills | Self::WritePersona => true,
+            Self::InstallSkills | Self::WritePersona | Self::SaveTask => true,
             Self::FetchSkills
             | Self::ProposeSkill
             | Self::ExportSkill
             | Self::SaveMemory
-            | Self::DeleteMemory => false,
+            | Self::DeleteMemory
+            | Self::RunTask
+            | Self::SwitchTask
+            | Self::DeleteTask => false,
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::{
     Answer, ApiError, BackgroundCommand, BilledCall, Block, BrowserState, BudgetStop, CallView, LibraryState,
     LivePage, Message, MessageEnd, MessageId, Millis, PolicyState, Question, QuestionId, Queued, Retry,
-    SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Suggestion, TaskNumber, Todo,
-    TrashTotals, Trouble, TurnId, TurnView, Usage,
+    SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Suggestion, TaskNumber,
+    TasksState, Todo, TrashTotals, Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -36,6 +36,9 @@ pub enum Topic {
     Browser,
     /// Skills and memories. They are files, so it has no events: that something changed is told.
     Library,
+    /// Tasks that run at their time. Their runs are rows of their own, so it has no events: that something changed is
+    /// told.
+    Tasks,
 }
 
 impl fmt::Display for Topic {
@@ -48,6 +51,7 @@ impl fmt::Display for Topic {
             Topic::Trash => f.write_str("trash"),
             Topic::Browser => f.write_str("browser"),
             Topic::Library => f.write_str("library"),
+            Topic::Tasks => f.write_str("tasks"),
         }
     }
 }
@@ -310,6 +314,11 @@ pub enum Update {
         /// How it is now.
         state: LibraryState,
     },
+    /// A task or a run changed. Told to who watches the tasks.
+    Tasks {
+        /// How they are now.
+        state: TasksState,
+    },
     /// What the agent does in a page, as it does it. Told to who watches the session, also to one that comes later;
     /// not stored.
     Page {
@@ -362,6 +371,11 @@ pub enum Snapshot {
     Library {
         /// How they are.
         state: LibraryState,
+    },
+    /// Of tasks that run at their time.
+    Tasks {
+        /// How they are.
+        state: TasksState,
     },
     /// Of the trash.
     Trash {

@@ -107,6 +107,10 @@ id!(
     TrashId
 );
 id!(
+    /// A run of a task, or a time at which it did not run.
+    RunId
+);
+id!(
     /// A proposed skill, or skills that could be installed.
     SuggestionId
 );

@@ -58,6 +58,7 @@ mod ledger;
 mod library;
 mod models;
 mod policy;
+mod schedule;
 mod sessions;
 mod time;
 mod trash;
@@ -68,6 +69,7 @@ pub use ledger::*;
 pub use library::*;
 pub use models::*;
 pub use policy::*;
+pub use schedule::*;
 pub use sessions::*;
 pub use time::*;
 pub use trash::*;
@@ -97,6 +99,8 @@ pub enum Request {
     Skills(SkillRequest),
     /// What Octo remembers.
     Memory(MemoryRequest),
+    /// Tasks that run at their time.
+    Schedule(ScheduleRequest),
     /// What only a desktop can do.
     Host(HostRequest),
 }

@@ -47,6 +47,8 @@ pub enum Source {
     Demo,
     /// Another session, as a sub-agent: kept out of the list, of searches and of "last".
     SubAgent,
+    /// A task, at its time or by hand: kept out of "last".
+    Task,
 }
 
 /// One line of the session list, and the head of an open session.

@@ -127,7 +127,7 @@ mod system {
     }
 }
 
-fn holder(row: &Row<'_>) -> rusqlite::Result<Holder> {
+pub(crate) fn holder(row: &Row<'_>) -> rusqlite::Result<Holder> {
     Ok(Holder {
         process: row.get(0)?,
         started: row.get::<_, i64>(1)?.unsigned_abs(),

@@ -14,6 +14,8 @@ pub(crate) mod mentions;
 pub(crate) mod notes;
 pub(crate) mod pending;
 pub(crate) mod resume;
+pub(crate) mod runs;
+pub(crate) mod schedule;
 pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod settings;

@@ -20,6 +20,7 @@ macro_rules! bundled {
 pub const BUNDLED_SKILLS: &[BundledFile] = bundled![
     "browser-setup/SKILL.md",
     "code-explorer/SKILL.md",
+    "cron-task-creator/SKILL.md",
     "onboard/SKILL.md",
     "persist-memory/SKILL.md",
     "personal-website/SKILL.md",

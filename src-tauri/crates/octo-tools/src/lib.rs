@@ -38,7 +38,7 @@ pub use bundled::{BUNDLED_FOLDER, BUNDLED_SKILLS, install_bundled};
 pub use context::*;
 pub use desk::{
     BrowserQuery, Desk, DeskAsker, DeskLeave, Errand, MemoryErrand, NoDesk, PersonaErrand, SettingsQuery,
-    SkillErrand, SkillPlace,
+    SkillErrand, SkillPlace, TaskDraft, TaskErrand,
 };
 pub use effects::*;
 pub use file_reader::SHIPPED_SCRIPTS;

@@ -117,14 +117,17 @@ async fn adapt(
 /// How many sessions are asked for at a time; the protocol's own cap.
 const PAGE: u32 = 200;
 
-/// The folder's session that was used last. The demo's are never meant.
+/// The folder's session that was used last. The demo's and those of tasks are never meant.
 async fn newest(octo: &Octo, folder: &str) -> Result<SessionId, ApiError> {
     let mut best: Option<SessionInfo> = None;
     let mut offset = 0;
     loop {
         let page = octo.call(ListSessions { query: String::new(), offset, limit: PAGE }).await?.sessions;
         let length = u32::try_from(page.len()).unwrap_or(PAGE);
-        for info in page.into_iter().filter(|info| info.folder == folder && info.source != Source::Demo) {
+        let is_meant = |info: &SessionInfo| {
+            info.folder == folder && !matches!(info.source, Source::Demo | Source::Task)
+        };
+        for info in page.into_iter().filter(is_meant) {
             if best.as_ref().is_none_or(|best| (best.updated_at, best.id) < (info.updated_at, info.id)) {
                 best = Some(info);
             }

@@ -1,7 +1,7 @@
 //! What answers `octo …` commands: the desk of a home.
 
 use super::{MemoryDraft, Proposal, cards::label};
-use crate::shared::Shared;
+use crate::{schedule::Tasks, shared::Shared};
 use futures::future::BoxFuture;
 use octo_protocol::{
     ApiError, BrowserState, LibraryOfferView, PersonaKind, RemovedBy, SkillOffer, SuggestionId, ToolView,
@@ -92,6 +92,7 @@ impl Desk for HomeDesk {
                 Errand::Skill(errand) => desk.skill(errand, &asker).await,
                 Errand::Memory(errand) => desk.memory(errand, &asker).await,
                 Errand::Persona(errand) => desk.persona(errand).await,
+                Errand::Task(errand) => Tasks::of(&desk.shared).answer_errand(errand, &asker).await,
                 Errand::Browser(query) => desk.browser(query).await,
                 Errand::Settings(query) => desk.settings(query),
             }?;
@@ -156,6 +157,7 @@ impl HomeDesk {
             Errand::Skill(SkillErrand::Inspect { source: SkillPlace::Address(from) }) => {
                 Ok(ToolView::Plain { text: from })
             }
+            Errand::Task(errand) => Tasks::of(&self.shared).view(errand, asker).await,
             Errand::Skill(_)
             | Errand::Memory(_)
             | Errand::Persona(_)
@@ -445,14 +447,14 @@ fn capped(text: String) -> String {
 }
 
 /// The model reads English, whatever the window speaks.
-fn in_english(error: &ApiError) -> String {
+pub(crate) fn in_english(error: &ApiError) -> String {
     let args = error.args.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let prefixed = format!("error.{}", error.key);
     let said = words::say(octo_protocol::Language::En, &prefixed, &args);
     if said == prefixed { words::say(octo_protocol::Language::En, &error.key, &args) } else { said }
 }
 
-fn told(error: ApiError) -> ToolError {
+pub(crate) fn told(error: ApiError) -> ToolError {
     let detail = error.detail.as_deref().map(|detail| format!(" ({detail})")).unwrap_or_default();
     ToolError::new(format!("{}{detail}", in_english(&error)))
 }

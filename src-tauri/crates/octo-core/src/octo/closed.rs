@@ -64,7 +64,7 @@ impl Octo {
     }
 
     /// Stops the session's turn. One that a crash left open is marked, and then ended.
-    pub(super) async fn stop(&self, id: SessionId) -> Result<(), ApiError> {
+    pub(crate) async fn stop(&self, id: SessionId) -> Result<(), ApiError> {
         let (open, handle) = self.running(id).await;
         match handle {
             Some(handle) => {

@@ -1,6 +1,6 @@
 //! Requests about sessions.
 
-use super::{Octo, SNAPSHOT_MESSAGES, json};
+use super::{Octo, SNAPSHOT_MESSAGES, json, schedule};
 use crate::{
     hooks::Moment,
     naming,
@@ -14,7 +14,7 @@ use octo_protocol::{
     Origin, Profile, Role, Sent, SessionHits, SessionId, SessionInfo, SessionList, SessionRequest,
     SessionSnapshot, SessionStatus, Source, Topic, TroubleStage, TurnId, TurnView, Usage,
 };
-use octo_store::NewSession;
+use octo_store::{NewSession, RunRow};
 use octo_tools::SkillWish;
 use serde_json::Value;
 use std::{
@@ -180,7 +180,7 @@ impl Octo {
         Ok(snapshot)
     }
 
-    async fn model_or_default(&self, wanted: Option<ModelId>) -> Result<ModelId, ApiError> {
+    pub(super) async fn model_or_default(&self, wanted: Option<ModelId>) -> Result<ModelId, ApiError> {
         let settings = self.shared.store.read(|reader| reader.settings()).await.map_err(ApiError::from)?;
         let entries = self.shared.models.entries();
         let known = |id: &ModelId| entries.iter().any(|entry| entry.id == *id);
@@ -212,7 +212,7 @@ impl Octo {
 
     /// A new session with its first message: one transaction. Its actor then goes on with the begun turn
     /// exactly as after a restart.
-    async fn start_session(
+    pub(super) async fn start_session(
         &self,
         folder: PathBuf,
         profile: Profile,
@@ -230,16 +230,20 @@ impl Octo {
                 return Err(ApiError::new("command.needs_session"));
             }
         }
-        let (model, effort, source) = match kind {
-            Kind::Model { model, effort, source } => (Some(model), effort, source),
-            Kind::Demo => (None, None, Source::Demo),
+        let (model, effort, source, run) = match kind {
+            Kind::Model { model, effort, source } => (Some(model), effort, source, None),
+            Kind::Demo => (None, None, Source::Demo, None),
+            Kind::Task { model, run } => (Some(model), None, Source::Task, Some(run)),
         };
         let system = self.shared.system_prompt(profile.clone(), folder.clone(), &shelf).await?;
         let at = now();
         let folder = folder.display().to_string();
         let info = SessionInfo {
             id: SessionId::new(),
-            title: naming::title_from(&blocks).unwrap_or_default(),
+            title: match &run {
+                Some(row) => naming::given_title(&row.run.name)?,
+                None => naming::title_from(&blocks).unwrap_or_default(),
+            },
             folder: folder.clone(),
             profile,
             mode,
@@ -273,9 +277,16 @@ impl Octo {
         let new = NewSession { info: info.clone(), system, toolset: self.shared.toolset_row()? };
         self.shared.scratch(info.id)?;
         let holder = self.shared.lease.clone();
+        if let Some(row) = &run {
+            self.shared.schedule.limit(info.id, row.budget);
+        }
         let created = self.shared.store.write(move |tx| {
             let id = new.info.id;
             tx.create_session(&new)?;
+            if let Some(row) = run {
+                schedule::must_wait(tx, &row, &holder.token)?;
+                tx.put_run(&schedule::running(row, id))?;
+            }
             // Ours from the first moment: another process must not take the open turn for one left behind.
             tx.take_lease(id, &holder, octo_store::probe)?;
             tx.emit(Topic::Session { id }, Event::TurnStarted { turn })?;
@@ -290,7 +301,10 @@ impl Octo {
             }
             Ok(())
         });
-        created.await.map_err(ApiError::from)?;
+        if let Err(error) = created.await {
+            self.shared.schedule.limit(info.id, None);
+            return Err(error.into());
+        }
         // The session is there, so the client must hear of it: sending again would make a second one.
         if let Err(error) = self.session(info.id).await {
             tracing::error!(session = %info.id, %error, "a new session was stored but not opened");
@@ -301,9 +315,18 @@ impl Octo {
 }
 
 /// What answers in a new session.
-enum Kind {
-    Model { model: ModelId, effort: Option<Effort>, source: Source },
+pub(super) enum Kind {
+    Model {
+        model: ModelId,
+        effort: Option<Effort>,
+        source: Source,
+    },
     Demo,
+    /// For a run that waits, which begins with it.
+    Task {
+        model: ModelId,
+        run: Box<RunRow>,
+    },
 }
 
 fn unknown_session() -> ApiError {

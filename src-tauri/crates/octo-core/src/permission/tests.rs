@@ -493,7 +493,7 @@ fn desk(effect: DeskEffect) -> Effects {
     Effects { desk: Some(effect), ..Effects::none() }
 }
 
-const CHANGES: [LibraryChange; 7] = [
+const CHANGES: [LibraryChange; 11] = [
     LibraryChange::FetchSkills,
     LibraryChange::InstallSkills,
     LibraryChange::ProposeSkill,
@@ -501,6 +501,10 @@ const CHANGES: [LibraryChange; 7] = [
     LibraryChange::SaveMemory,
     LibraryChange::DeleteMemory,
     LibraryChange::WritePersona,
+    LibraryChange::SaveTask,
+    LibraryChange::RunTask,
+    LibraryChange::SwitchTask,
+    LibraryChange::DeleteTask,
 ];
 
 #[test]
@@ -520,7 +524,10 @@ fn at_the_desk_looking_runs_and_changes_ask_and_no_answer_lasts() {
     let autonomous = ground(Mode::Autonomous, &folder);
     for change in CHANGES {
         let asks = reason(&autonomous, &desk(DeskEffect::Changes(change)));
-        let always = matches!(change, LibraryChange::InstallSkills | LibraryChange::WritePersona);
+        let always = matches!(
+            change,
+            LibraryChange::InstallSkills | LibraryChange::WritePersona | LibraryChange::SaveTask
+        );
         assert_eq!(asks, always.then_some(AskReason::Library { change }), "what becomes instructions asks");
     }
 }

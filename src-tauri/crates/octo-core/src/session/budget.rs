@@ -80,11 +80,12 @@ impl Allowance {
 }
 
 impl Session {
-    /// The budgets that count here: the person's, and what this process was told a turn may cost.
+    /// The budgets that count here: the person's, what this process was told a turn may cost, and what a task's run may.
     fn budgets(&self) -> Budgets {
         let budgets = self.shared.preferences().budgets;
         let own = self.shared.config.budget;
-        Budgets { task: budgets.task.into_iter().chain(own).min(), ..budgets }
+        let run = self.shared.schedule.budget_of(self.root());
+        Budgets { task: budgets.task.into_iter().chain(own).chain(run).min(), ..budgets }
     }
 
     /// Looks at the budgets before a model call, if there are any; the call follows.
@@ -208,7 +209,7 @@ fn spent(reader: &Reader<'_>, session: SessionId, turn: TurnId) -> Result<Spent,
 }
 
 /// The beginning of today on the machine's clock.
-fn midnight() -> octo_protocol::Millis {
+pub(crate) fn midnight() -> octo_protocol::Millis {
     let now = jiff::Zoned::now();
     now.start_of_day().map_or_else(|_| now.timestamp(), |start| start.timestamp()).as_millisecond()
 }

@@ -399,7 +399,10 @@ fn shell_of(
 pub(crate) fn resumes_at_start(own: Source) -> &'static [Source] {
     match own {
         // Sub-agents are ended then: nobody waits for them any more.
-        Source::Window | Source::Demo | Source::SubAgent => &[Source::SubAgent, Source::Window, Source::Demo],
-        Source::Headless => &[Source::SubAgent, Source::Headless],
+        Source::Window | Source::Demo | Source::SubAgent | Source::Task => {
+            &[Source::SubAgent, Source::Window, Source::Demo, Source::Task]
+        }
+        // A run that a process of either kind began goes on in the next of either.
+        Source::Headless => &[Source::SubAgent, Source::Headless, Source::Task],
     }
 }

@@ -87,6 +87,27 @@ impl Rig {
         Self::connected(home, server, octo).await
     }
 
+    /// As [`Rig::priced`], by a clock of the test's: tasks run when it says so.
+    pub async fn by_clock(script: impl Into<Script>, clock: Arc<dyn octo_core::Clock>) -> Self {
+        let (home, server) = (TempHome::new(), ModelServer::start(script));
+        std::fs::create_dir_all(home.octo()).expect("a home");
+        std::fs::write(home.octo().join("presets.json"), prices(&server.url(), &markers())).expect("presets");
+        let octo = Octo::start_by_clock(config(&home), clock).await.expect("the application starts");
+        Self::connected(home, server, octo).await
+    }
+
+    /// Ends the application; [`Rig::begin_by_clock`] starts it again.
+    pub async fn end(&mut self) {
+        self.octo.shutdown().await;
+    }
+
+    /// Starts the application again on the same home.
+    pub async fn begin_by_clock(&mut self, clock: Arc<dyn octo_core::Clock>) {
+        self.octo = Octo::start_by_clock(config(&self.home), clock).await.expect("the application starts");
+        self.events = self.octo.events();
+        self.seen.clear();
+    }
+
     async fn connected(home: TempHome, server: ModelServer, octo: Octo) -> Self {
         let draft = ModelDraft {
             id: None,

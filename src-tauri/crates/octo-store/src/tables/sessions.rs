@@ -141,14 +141,14 @@ impl Reader<'_> {
         Ok((page, total.unwrap_or(0)))
     }
 
-    /// The most recently used session of a folder; the demo's and those of sub-agents never count.
+    /// The most recently used session of a folder; the demo's, those of sub-agents and those of tasks never count.
     pub fn newest_session_in(&self, folder: &str) -> Result<Option<SessionInfo>, StoreError> {
         self.row(
             concat!(
                 "SELECT ",
                 head_columns!(),
                 " FROM sessions
-                 WHERE folder = ?1 AND deleted_at IS NULL AND source <> 'sub_agent' AND source <> ?2
+                 WHERE folder = ?1 AND deleted_at IS NULL AND source NOT IN ('sub_agent', 'task') AND source <> ?2
                  ORDER BY updated_at DESC, key DESC LIMIT 1"
             ),
             params![folder, word(&Source::Demo)?],

@@ -90,7 +90,7 @@ fn they_follow_the_public_format_and_weigh_little() {
     let definitions = crate::Toolset::standard().definitions();
     let tools: Vec<&str> = definitions.iter().map(|tool| tool.name.as_str()).collect();
     let skills = skills();
-    assert_eq!(skills.len(), 15);
+    assert_eq!(skills.len(), 16);
     let mut listed = 0;
     for skill in &skills {
         let name = skill.name;

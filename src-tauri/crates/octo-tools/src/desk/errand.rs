@@ -1,6 +1,6 @@
 //! What can be asked for at the desk.
 
-use octo_protocol::{LibraryChange, PersonaKind};
+use octo_protocol::{LibraryChange, PersonaKind, Switch};
 use std::path::PathBuf;
 
 /// What is wanted, read and known to be well-formed. Paths are absolute, links followed.
@@ -12,6 +12,8 @@ pub enum Errand {
     Memory(MemoryErrand),
     /// Of SOUL.md and USER.md.
     Persona(PersonaErrand),
+    /// Of tasks that run at their time.
+    Task(TaskErrand),
     /// Of the browser.
     Browser(BrowserQuery),
     /// Of settings.
@@ -117,6 +119,75 @@ pub enum PersonaErrand {
     },
 }
 
+/// What is wanted of tasks that run at their time. A task is named by its file, without `.md`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskErrand {
+    /// All of them.
+    List,
+    /// One, with its last runs.
+    Show {
+        /// Which.
+        task: String,
+    },
+    /// One is written.
+    Save {
+        /// Which is changed; none for a new one.
+        task: Option<String>,
+        /// What it is to say.
+        draft: Box<TaskDraft>,
+    },
+    /// One runs now.
+    Run {
+        /// Which.
+        task: String,
+    },
+    /// One is paused, or runs at its times again.
+    Switch {
+        /// Which.
+        task: String,
+        /// Whether it runs.
+        on: Switch,
+    },
+    /// One goes to the trash.
+    Delete {
+        /// Which.
+        task: String,
+    },
+}
+
+/// What is said of a task, in the words its file has for it; what is not said stays, or is as usual.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskDraft {
+    /// What it is called.
+    pub name: Option<String>,
+    /// When it runs.
+    pub when: Option<String>,
+    /// What the agent is asked to do.
+    pub prompt: Option<String>,
+    /// The folder it works in, absolute.
+    pub folder: Option<PathBuf>,
+    /// The IANA name of its time zone.
+    pub zone: Option<String>,
+    /// Its profile.
+    pub profile: Option<String>,
+    /// Its mode.
+    pub mode: Option<String>,
+    /// Its model, by name.
+    pub model: Option<String>,
+    /// What one run may cost, in dollars.
+    pub budget: Option<String>,
+    /// After how many minutes a run is stopped.
+    pub minutes: Option<u32>,
+    /// How often a failed run is tried again.
+    pub retries: Option<u32>,
+    /// How many minutes later.
+    pub retry_minutes: Option<u32>,
+    /// What becomes of a missed time.
+    pub missed: Option<String>,
+    /// Of what the person is told.
+    pub tell: Option<String>,
+}
+
 /// What is asked about the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BrowserQuery {
@@ -160,6 +231,13 @@ impl Errand {
             Self::Memory(MemoryErrand::Delete { .. }) => Some(LibraryChange::DeleteMemory),
             Self::Persona(PersonaErrand::Show) => None,
             Self::Persona(PersonaErrand::Write { .. }) => Some(LibraryChange::WritePersona),
+            Self::Task(errand) => match errand {
+                TaskErrand::List | TaskErrand::Show { .. } => None,
+                TaskErrand::Save { .. } => Some(LibraryChange::SaveTask),
+                TaskErrand::Run { .. } => Some(LibraryChange::RunTask),
+                TaskErrand::Switch { .. } => Some(LibraryChange::SwitchTask),
+                TaskErrand::Delete { .. } => Some(LibraryChange::DeleteTask),
+            },
             Self::Browser(BrowserQuery::Status | BrowserQuery::Doctor) => None,
             Self::Settings(SettingsQuery::List | SettingsQuery::Show { .. } | SettingsQuery::Open { .. }) => {
                 None

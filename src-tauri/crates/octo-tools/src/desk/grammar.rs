@@ -1,6 +1,10 @@
 //! The words of a command for the desk.
 
-use super::{BrowserQuery, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand, SkillPlace};
+mod task;
+
+use super::{
+    BrowserQuery, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand, SkillPlace, TaskErrand,
+};
 use crate::{ToolContext, ToolError, blocking::blocking};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use octo_protocol::PersonaKind;
@@ -9,12 +13,13 @@ use std::path::{Path, PathBuf};
 use url::Url;
 
 /// The second words of commands that are answered here.
-pub(crate) const GROUPS: &[&str] = &["skill", "memory", "persona", "browser", "settings"];
+pub(crate) const GROUPS: &[&str] = &["skill", "memory", "persona", "task", "browser", "settings"];
 
 /// What there is to ask for.
 const USAGE: &str = "octo skill list | show NAME | validate PATH | inspect SOURCE | install SOURCE [NAME...] [--replace NAME...] | propose PATH --reason TEXT | export NAME FILE
 octo memory list [--query TEXT] | read FILE | save [FILE] --topic TEXT --description TEXT (--body TEXT | --body-file PATH) | delete FILE
 octo persona show | write soul|user --body-file PATH
+octo task list | show FILE | add --name TEXT --when TIMES (--prompt TEXT | --prompt-file PATH) [OPTION...] | edit FILE [OPTION...] | run FILE | pause FILE | resume FILE | delete FILE
 octo browser status | doctor
 octo settings list | show KEY | open PAGE";
 
@@ -37,6 +42,8 @@ enum Group {
     Memory(MemoryLine),
     #[command(subcommand)]
     Persona(PersonaLine),
+    #[command(subcommand)]
+    Task(Box<task::TaskLine>),
     #[command(subcommand)]
     Browser(BrowserLine),
     #[command(subcommand)]
@@ -185,6 +192,10 @@ pub(crate) fn read(words: &[String], folder: &Path) -> Result<Asked, ToolError> 
             let errand = Errand::Persona(PersonaErrand::Write { kind, text: String::new() });
             Ok(Asked { errand, body: Some(path(&body_file)?) })
         }
+        Group::Task(line) => {
+            let (errand, prompt) = task::errand(*line, &path)?;
+            Ok(Asked { errand: Errand::Task(errand), body: prompt })
+        }
         Group::Browser(line) => plain(Errand::Browser(match line {
             BrowserLine::Status => BrowserQuery::Status,
             BrowserLine::Doctor => BrowserQuery::Doctor,
@@ -262,6 +273,10 @@ impl Asked {
             }
             Errand::Persona(PersonaErrand::Write { kind, .. }) => {
                 Errand::Persona(PersonaErrand::Write { kind, text })
+            }
+            Errand::Task(TaskErrand::Save { task, mut draft }) => {
+                draft.prompt = Some(text);
+                Errand::Task(TaskErrand::Save { task, draft })
             }
             other => other,
         })

@@ -92,6 +92,7 @@ pub(super) fn effects(own: &Own) -> Effects {
         )
         | Errand::Memory(_)
         | Errand::Persona(_)
+        | Errand::Task(_)
         | Errand::Browser(_)
         | Errand::Settings(_) => {}
     }

@@ -6,6 +6,7 @@ import type { LedgerRequest } from "./LedgerRequest";
 import type { MemoryRequest } from "./MemoryRequest";
 import type { ModelRequest } from "./ModelRequest";
 import type { PolicyRequest } from "./PolicyRequest";
+import type { ScheduleRequest } from "./ScheduleRequest";
 import type { SessionRequest } from "./SessionRequest";
 import type { SkillRequest } from "./SkillRequest";
 import type { TimeRequest } from "./TimeRequest";
@@ -14,4 +15,4 @@ import type { TrashRequest } from "./TrashRequest";
 /**
  * Everything a client may ask.
  */
-export type Request = { "domain": "sessions", "call": SessionRequest } | { "domain": "models", "call": ModelRequest } | { "domain": "ledger", "call": LedgerRequest } | { "domain": "app", "call": AppRequest } | { "domain": "time", "call": TimeRequest } | { "domain": "trash", "call": TrashRequest } | { "domain": "policy", "call": PolicyRequest } | { "domain": "browser", "call": BrowserRequest } | { "domain": "skills", "call": SkillRequest } | { "domain": "memory", "call": MemoryRequest } | { "domain": "host", "call": HostRequest };
+export type Request = { "domain": "sessions", "call": SessionRequest } | { "domain": "models", "call": ModelRequest } | { "domain": "ledger", "call": LedgerRequest } | { "domain": "app", "call": AppRequest } | { "domain": "time", "call": TimeRequest } | { "domain": "trash", "call": TrashRequest } | { "domain": "policy", "call": PolicyRequest } | { "domain": "browser", "call": BrowserRequest } | { "domain": "skills", "call": SkillRequest } | { "domain": "memory", "call": MemoryRequest } | { "domain": "schedule", "call": ScheduleRequest } | { "domain": "host", "call": HostRequest };

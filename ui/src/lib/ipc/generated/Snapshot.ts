@@ -4,6 +4,7 @@ import type { LibraryState } from "./LibraryState";
 import type { SessionInfo } from "./SessionInfo";
 import type { SessionSnapshot } from "./SessionSnapshot";
 import type { SettingsSnapshot } from "./SettingsSnapshot";
+import type { TasksState } from "./TasksState";
 import type { TrashTotals } from "./TrashTotals";
 
 /**
@@ -37,7 +38,11 @@ state: BrowserState, } | { "topic": "library",
 /**
  * How they are.
  */
-state: LibraryState, } | { "topic": "trash", 
+state: LibraryState, } | { "topic": "tasks", 
+/**
+ * How they are.
+ */
+state: TasksState, } | { "topic": "trash", 
 /**
  * The number of the last event included.
  */

@@ -9,6 +9,7 @@ import type { LivePage } from "./LivePage";
 import type { PolicyState } from "./PolicyState";
 import type { SessionId } from "./SessionId";
 import type { Snapshot } from "./Snapshot";
+import type { TasksState } from "./TasksState";
 import type { Trouble } from "./Trouble";
 
 /**
@@ -54,7 +55,11 @@ state: BrowserState, } | { "type": "library",
 /**
  * How it is now.
  */
-state: LibraryState, } | { "type": "page", 
+state: LibraryState, } | { "type": "tasks", 
+/**
+ * How they are now.
+ */
+state: TasksState, } | { "type": "page", 
 /**
  * The page; none once the agent left it.
  */

@@ -1,0 +1,41 @@
+//! What time it is, for the schedule.
+
+use futures::future::BoxFuture;
+use octo_protocol::Millis;
+use std::time::{Duration, Instant};
+
+/// Tells the time and waits for it.
+pub trait Clock: Send + Sync {
+    /// The time of day, as the computer has it: it may be wrong, be set, and jump over a sleep.
+    fn now(&self) -> Millis;
+
+    /// How long this process has been at work: it only grows, and stands still while the computer sleeps.
+    fn steady(&self) -> Duration;
+
+    /// Waits about that long; it may return earlier.
+    fn wait(&self, time: Duration) -> BoxFuture<'static, ()>;
+}
+
+/// The computer's own clock.
+#[derive(Debug)]
+pub struct SystemClock(Instant);
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Millis {
+        crate::session::now()
+    }
+
+    fn steady(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(tokio::time::sleep(time))
+    }
+}

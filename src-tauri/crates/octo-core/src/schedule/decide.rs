@@ -1,0 +1,315 @@
+//! What is to become of a task's times and of its runs: decided from what is known, without a clock and without doing
+//! anything.
+//!
+//! Each look at a task covers the time since the one before, so nothing hangs on when exactly anybody looked. A time
+//! that is only a little late runs as if it were on time. Of times that are later (the computer slept, Octo did not
+//! run, or the clock jumped) there is one run at most, as the plan's policy says. A clock that was set back begins
+//! anew from where it is now; times that had their run have no second one, which the store sees to.
+
+use super::timing::Times;
+use octo_protocol::{
+    BudgetScope, Cost, Millis, MissedRun, RunCause, RunId, RunStatus, SessionStatus, SkipReason, Switch, TaskPlan, TaskRun,
+    TurnEnd,
+};
+use octo_store::{RunEnding, RunRow, SessionOutlook};
+
+const MINUTE: Millis = 60 * 1_000;
+/// So late a time counts as kept: a start of the application, or a machine with much to do.
+pub(crate) const GRACE: Millis = 2 * MINUTE;
+/// Times that lie further back are not counted any more.
+const FURTHEST: Millis = 366 * 24 * 60 * MINUTE;
+
+/// How a task stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing<'a> {
+    /// Its file.
+    pub(crate) task: &'a str,
+    pub(crate) plan: &'a TaskPlan,
+    pub(crate) times: &'a Times,
+    /// Whether it runs at its times.
+    pub(crate) on: Switch,
+    /// Up to when its times were decided; none where that begins now.
+    pub(crate) decided: Option<Millis>,
+    /// Its runs that are not over.
+    pub(crate) open: &'a [RunRow],
+}
+
+/// Whether runs that wait may have been left by a process that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// They may: it is the first look of whoever decides.
+    First,
+    /// They wait for their turn.
+    Again,
+}
+
+/// What becomes of a task's times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Decision {
+    /// Runs, and times at which there is none.
+    pub(crate) add: Vec<RunRow>,
+    /// Runs that stand differently now.
+    pub(crate) change: Vec<RunRow>,
+    /// Up to when its times are decided now; none where that need not be kept.
+    pub(crate) decided: Option<Millis>,
+}
+
+/// Decides on the times up to `now`.
+pub(crate) fn decide(task: &Standing<'_>, now: Millis, look: Look) -> Decision {
+    let mut decision = Decision::default();
+    let from = task.decided.unwrap_or(now);
+    if task.decided.is_none() || from > now {
+        // It begins now, or the clock was set back.
+        decision.decided = Some(now);
+    }
+    let from = from.clamp(now.saturating_sub(FURTHEST), now);
+    let due: Vec<Millis> = task.times.after(from).take_while(|at| *at <= now).collect();
+    if !due.is_empty() {
+        decision.decided = Some(now);
+    }
+    settle_waiting(task, now, look, &mut decision);
+    if task.on == Switch::Off {
+        return decision;
+    }
+    let on_time = due.last().copied().filter(|at| now - at <= GRACE);
+    let late = match (on_time, due.as_slice()) {
+        (Some(_), [late @ .., _]) => late,
+        (_, late) => late,
+    };
+    let open: Vec<&RunRow> = task
+        .open
+        .iter()
+        .map(|row| decision.change.iter().find(|changed| changed.run.id == row.run.id).unwrap_or(row))
+        .filter(|row| row.run.ended_at.is_none())
+        .collect();
+    let is_busy = open.iter().any(|row| row.run.status != RunStatus::Asked);
+    let asked: Vec<RunRow> =
+        open.into_iter().filter(|row| row.run.status == RunStatus::Asked).cloned().collect();
+    if let Some(last) = late.last().copied() {
+        let times = u32::try_from(late.len()).unwrap_or(u32::MAX);
+        let row = |status| new_run(task, RunCause::Missed { times }, Some(last), status, now);
+        let left_out = |reason| RunStatus::Skipped { reason };
+        match (on_time, is_busy, task.plan.missed) {
+            // It runs now anyway.
+            (Some(_), ..) | (None, false, MissedRun::Skip) => {
+                decision.add.push(row(left_out(SkipReason::Missed { times })));
+            }
+            (None, true, _) => decision.add.push(row(left_out(SkipReason::StillRunning))),
+            (None, false, MissedRun::RunOnce) => decision.add.push(row(RunStatus::Waiting { until: now })),
+            (None, false, MissedRun::Ask) => {
+                let mut question = row(RunStatus::Asked);
+                // One question is enough, about all of them.
+                for older in &asked {
+                    let before = missed_times(older.run.cause);
+                    let reason = SkipReason::Missed { times: before };
+                    decision.change.push(ended(older, RunStatus::Skipped { reason }, now));
+                    let times = missed_times(question.run.cause).saturating_add(before);
+                    question.run.cause = RunCause::Missed { times };
+                }
+                decision.add.push(question);
+            }
+        }
+    }
+    if let Some(at) = on_time {
+        let status = if is_busy {
+            RunStatus::Skipped { reason: SkipReason::StillRunning }
+        } else {
+            RunStatus::Waiting { until: now }
+        };
+        decision.add.push(new_run(task, RunCause::Time, Some(at), status, now));
+    }
+    decision
+}
+
+/// Runs that wait: those of a paused task are taken back, and those an earlier process left so long ago that their time
+/// is missed go by the policy.
+fn settle_waiting(task: &Standing<'_>, now: Millis, look: Look, decision: &mut Decision) {
+    for row in task.open {
+        let RunStatus::Waiting { .. } = row.run.status else { continue };
+        if task.on == Switch::Off && row.run.cause != RunCause::Hand {
+            decision.change.push(ended(row, RunStatus::Stopped, now));
+            continue;
+        }
+        let times = match (look, row.run.cause) {
+            (Look::First, RunCause::Time) => 1,
+            (Look::First, RunCause::Missed { times }) => times,
+            (Look::Again, _) | (Look::First, RunCause::Hand | RunCause::Retry { .. }) => continue,
+        };
+        if now - row.run.due <= GRACE {
+            continue;
+        }
+        match task.plan.missed {
+            MissedRun::Skip => {
+                let reason = SkipReason::Missed { times };
+                decision.change.push(ended(row, RunStatus::Skipped { reason }, now));
+            }
+            MissedRun::RunOnce => {
+                let mut row = row.clone();
+                row.run.cause = RunCause::Missed { times };
+                decision.change.push(row);
+            }
+            MissedRun::Ask => {
+                let mut row = row.clone();
+                row.run.cause = RunCause::Missed { times };
+                row.run.status = RunStatus::Asked;
+                decision.change.push(row);
+            }
+        }
+    }
+}
+
+fn missed_times(cause: RunCause) -> u32 {
+    match cause {
+        RunCause::Missed { times } => times,
+        RunCause::Time | RunCause::Hand | RunCause::Retry { .. } => 1,
+    }
+}
+
+/// A new run of a task, or a time at which there is none.
+pub(crate) fn new_run(
+    task: &Standing<'_>,
+    cause: RunCause,
+    slot: Option<Millis>,
+    status: RunStatus,
+    now: Millis,
+) -> RunRow {
+    run_of(task.task, task.plan, cause, slot, status, now)
+}
+
+/// [`new_run`] of a plan.
+pub(crate) fn run_of(
+    task: &str,
+    plan: &TaskPlan,
+    cause: RunCause,
+    slot: Option<Millis>,
+    status: RunStatus,
+    now: Millis,
+) -> RunRow {
+    let due = match status {
+        RunStatus::Waiting { until } => slot.unwrap_or(until),
+        _ => slot.unwrap_or(now),
+    };
+    RunRow {
+        run: TaskRun {
+            id: RunId::new(),
+            task: task.to_owned(),
+            name: plan.name.clone(),
+            cause,
+            due,
+            started_at: None,
+            ended_at: matches!(status, RunStatus::Skipped { .. }).then_some(now),
+            status,
+            session: None,
+            cost: Cost::ZERO,
+            result: None,
+        },
+        slot,
+        budget: plan.budget,
+        minutes: plan.minutes,
+        worked: 0,
+        ending: None,
+    }
+}
+
+/// A run that is over.
+pub(crate) fn ended(row: &RunRow, status: RunStatus, now: Millis) -> RunRow {
+    let mut row = row.clone();
+    row.run.status = status;
+    row.run.ended_at = Some(now);
+    row
+}
+
+/// What a look at a run that goes on comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Followed {
+    /// The run as it stands now.
+    pub(crate) row: RunRow,
+    /// Whether its session is to be stopped.
+    pub(crate) session: Hold,
+    /// The next try.
+    pub(crate) retry: Option<RunRow>,
+}
+
+/// What is to become of a run's session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// It goes on by itself, or is over.
+    Leave,
+    /// It is stopped.
+    Stop,
+}
+
+/// Looks at a run whose session began. `passed` is how much time of this process went by since the last look: what the
+/// computer sleeps, and what a wrong clock says, is no work. `plan` is what the task's file says now, where it may be
+/// followed.
+pub(crate) fn follow(
+    row: &RunRow,
+    outlook: Option<&SessionOutlook>,
+    passed: Millis,
+    plan: Option<&TaskPlan>,
+    now: Millis,
+) -> Followed {
+    let leave = |row| Followed { row, session: Hold::Leave, retry: None };
+    let Some(outlook) = outlook else {
+        // Deleted under it.
+        return leave(ended(row, RunStatus::Interrupted, now));
+    };
+    let mut row = row.clone();
+    row.run.cost = row.run.cost.max(outlook.cost);
+    match (outlook.status, &outlook.end) {
+        (SessionStatus::Idle | SessionStatus::Failed, Some(end)) => {
+            row.run.result.clone_from(&outlook.answer);
+            let status = match (end, row.ending) {
+                (TurnEnd::Finished, _) => RunStatus::Finished,
+                (TurnEnd::Stopped, None | Some(RunEnding::Stopped)) => RunStatus::Stopped,
+                (TurnEnd::Stopped, Some(RunEnding::TimedOut)) => RunStatus::TimedOut,
+                (TurnEnd::Stopped, Some(RunEnding::OverBudget)) => RunStatus::OverBudget,
+                (TurnEnd::Failed { error }, _) => RunStatus::Failed { error: error.clone() },
+            };
+            let row = ended(&row, status, now);
+            let retry = plan.and_then(|plan| retry(&row, plan, now));
+            Followed { row, session: Hold::Leave, retry }
+        }
+        (SessionStatus::Waiting, _) => {
+            let is_out_of_money = outlook.budget.is_some_and(|stop| {
+                stop.scope == BudgetScope::Task && row.budget.is_some_and(|limit| stop.spent >= limit)
+            });
+            if is_out_of_money {
+                row.ending = row.ending.or(Some(RunEnding::OverBudget));
+            }
+            row.run.status = RunStatus::NeedsYou;
+            stop_if_ending(row)
+        }
+        (SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed, _) => {
+            row.worked = row.worked.saturating_add(passed.max(0));
+            row.run.status = RunStatus::Running;
+            if row.worked >= Millis::from(row.minutes).saturating_mul(MINUTE) {
+                row.ending = row.ending.or(Some(RunEnding::TimedOut));
+            }
+            stop_if_ending(row)
+        }
+    }
+}
+
+fn stop_if_ending(row: RunRow) -> Followed {
+    let session = if row.ending.is_some() { Hold::Stop } else { Hold::Leave };
+    Followed { row, session, retry: None }
+}
+
+/// The next try after a run that failed.
+fn retry(row: &RunRow, plan: &TaskPlan, now: Millis) -> Option<RunRow> {
+    let RunStatus::Failed { .. } = row.run.status else { return None };
+    let number = match row.run.cause {
+        RunCause::Retry { number, .. } => number.saturating_add(1),
+        RunCause::Time | RunCause::Missed { .. } | RunCause::Hand => 1,
+    };
+    if number > plan.retry.times {
+        return None;
+    }
+    let until = now.saturating_add(Millis::from(plan.retry.minutes).saturating_mul(MINUTE));
+    let cause = RunCause::Retry { of: row.run.id, number };
+    Some(run_of(&row.run.task, plan, cause, None, RunStatus::Waiting { until }, now))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,511 @@
+//! Times and runs, with a year of them in three zones.
+
+use super::*;
+use octo_protocol::{ApiError, Profile, Mode, TaskNews, TaskRetry, Timing, Weekday};
+use proptest::prelude::*;
+use std::collections::{HashMap, HashSet};
+
+const SECOND: Millis = 1_000;
+const HOUR: Millis = 60 * MINUTE;
+const DAY: Millis = 24 * HOUR;
+/// 2026-01-01T00:00:00Z.
+const NEW_YEAR: Millis = 1_767_225_600_000;
+
+fn plan(missed: MissedRun, when: Timing, zone: &str) -> TaskPlan {
+    TaskPlan {
+        name: "brief".to_owned(),
+        prompt: "write it".to_owned(),
+        when,
+        zone: zone.to_owned(),
+        folder: "/tmp".to_owned(),
+        profile: Profile::GENERAL,
+        mode: Mode::AskRisky,
+        model: None,
+        budget: Some(Cost::DOLLAR),
+        minutes: 30,
+        retry: TaskRetry { times: 2, minutes: 10 },
+        missed,
+        tell: TaskNews::Trouble,
+    }
+}
+
+fn daily(times: &[&str]) -> Timing {
+    use Weekday::*;
+    let days = vec![Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday];
+    Timing::Weekly { days, times: times.iter().map(|time| (*time).to_owned()).collect() }
+}
+
+/// The hours of a day in UTC.
+fn hourly(missed: MissedRun) -> TaskPlan {
+    plan(missed, Timing::Cron { expression: "0 * * * *".to_owned() }, "UTC")
+}
+
+/// What the store keeps of one task.
+struct Task {
+    plan: TaskPlan,
+    times: Times,
+    on: Switch,
+    decided: Option<Millis>,
+    rows: Vec<RunRow>,
+    slots: HashSet<Millis>,
+}
+
+impl Task {
+    fn new(plan: TaskPlan) -> Self {
+        let times = Times::new(&plan.when, &plan.zone).unwrap();
+        Self { plan, times, on: Switch::On, decided: None, rows: Vec::new(), slots: HashSet::new() }
+    }
+
+    /// A look, stored; how many runs begin by it.
+    fn look(&mut self, now: Millis, look: Look) -> usize {
+        let open: Vec<RunRow> = self.rows.iter().filter(|row| row.run.ended_at.is_none()).cloned().collect();
+        let standing = Standing {
+            task: "brief",
+            plan: &self.plan,
+            times: &self.times,
+            on: self.on,
+            decided: self.decided,
+            open: &open,
+        };
+        let decision = decide(&standing, now, look);
+        self.store(decision)
+    }
+
+    fn store(&mut self, decision: Decision) -> usize {
+        let mut begun = 0;
+        for row in decision.change {
+            let place = self.rows.iter().position(|known| known.run.id == row.run.id).unwrap();
+            self.rows[place] = row;
+        }
+        for row in decision.add {
+            if row.slot.is_none_or(|slot| self.slots.insert(slot)) {
+                begun += usize::from(matches!(row.run.status, RunStatus::Waiting { .. }));
+                self.rows.push(row);
+            }
+        }
+        self.decided = decision.decided.or(self.decided);
+        begun
+    }
+
+    /// All that waits has run.
+    fn finish(&mut self, now: Millis) {
+        for row in &mut self.rows {
+            if let RunStatus::Waiting { .. } = row.run.status {
+                *row = ended(row, RunStatus::Finished, now);
+            }
+        }
+    }
+
+    fn set_running(&mut self) {
+        for row in &mut self.rows {
+            if let RunStatus::Waiting { .. } = row.run.status {
+                row.run.status = RunStatus::Running;
+            }
+        }
+    }
+
+    fn statuses(&self) -> Vec<(RunCause, RunStatus)> {
+        self.rows.iter().map(|row| (row.run.cause, row.run.status.clone())).collect()
+    }
+}
+
+fn skipped(reason: SkipReason) -> RunStatus {
+    RunStatus::Skipped { reason }
+}
+
+#[test]
+fn a_time_runs_once_however_often_somebody_looks() {
+    let mut task = Task::new(hourly(MissedRun::RunOnce));
+    assert_eq!(task.look(NEW_YEAR + MINUTE, Look::First), 0, "what was before it began is no time of it");
+    assert_eq!(task.decided, Some(NEW_YEAR + MINUTE));
+    assert_eq!(task.look(NEW_YEAR + HOUR - 1, Look::Again), 0);
+    assert_eq!(task.look(NEW_YEAR + HOUR, Look::Again), 1);
+    for later in 0..100 {
+        assert_eq!(task.look(NEW_YEAR + HOUR + later * SECOND, Look::Again), 0);
+    }
+    let row = &task.rows[0];
+    assert_eq!((row.slot, row.run.due, row.run.cause), (Some(NEW_YEAR + HOUR), NEW_YEAR + HOUR, RunCause::Time));
+    assert_eq!((row.budget, row.minutes), (Some(Cost::DOLLAR), 30));
+}
+
+#[test]
+fn missed_times_go_by_the_policy_and_are_one_run_at_most() {
+    let asleep = |missed| {
+        let mut task = Task::new(hourly(missed));
+        task.look(NEW_YEAR + MINUTE, Look::First);
+        // From one past midnight to half past five: five times.
+        task.look(NEW_YEAR + 5 * HOUR + 30 * MINUTE, Look::Again);
+        task
+    };
+    let cause = RunCause::Missed { times: 5 };
+    let until = NEW_YEAR + 5 * HOUR + 30 * MINUTE;
+    assert_eq!(asleep(MissedRun::RunOnce).statuses(), [(cause, RunStatus::Waiting { until })]);
+    assert_eq!(asleep(MissedRun::Skip).statuses(), [(cause, skipped(SkipReason::Missed { times: 5 }))]);
+    let mut asks = asleep(MissedRun::Ask);
+    assert_eq!(asks.statuses(), [(cause, RunStatus::Asked)]);
+    // Missed again before it was answered: one question about all.
+    asks.look(NEW_YEAR + 7 * HOUR + 30 * MINUTE, Look::Again);
+    let all = RunCause::Missed { times: 7 };
+    assert_eq!(
+        asks.statuses(),
+        [(cause, skipped(SkipReason::Missed { times: 5 })), (all, RunStatus::Asked)]
+    );
+    // A time that is kept is no question, and leaves the one there is.
+    assert_eq!(asks.look(NEW_YEAR + 8 * HOUR, Look::Again), 1);
+    assert_eq!(asks.rows.len(), 3);
+}
+
+#[test]
+fn late_times_are_left_out_where_one_that_is_kept_follows() {
+    for missed in [MissedRun::Skip, MissedRun::RunOnce, MissedRun::Ask] {
+        let mut task = Task::new(hourly(missed));
+        task.look(NEW_YEAR + MINUTE, Look::First);
+        assert_eq!(task.look(NEW_YEAR + 3 * HOUR + GRACE, Look::Again), 1, "{missed:?}");
+        let reason = SkipReason::Missed { times: 2 };
+        let until = NEW_YEAR + 3 * HOUR + GRACE;
+        assert_eq!(
+            task.statuses(),
+            [
+                (RunCause::Missed { times: 2 }, skipped(reason)),
+                (RunCause::Time, RunStatus::Waiting { until })
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_run_is_never_beside_another() {
+    let mut task = Task::new(hourly(MissedRun::RunOnce));
+    task.look(NEW_YEAR + MINUTE, Look::First);
+    assert_eq!(task.look(NEW_YEAR + HOUR, Look::Again), 1);
+    assert_eq!(task.look(NEW_YEAR + 2 * HOUR, Look::Again), 0, "one that waits for its turn counts");
+    task.set_running();
+    assert_eq!(task.look(NEW_YEAR + 3 * HOUR, Look::Again), 0);
+    task.rows[0].run.status = RunStatus::NeedsYou;
+    assert_eq!(task.look(NEW_YEAR + 9 * HOUR + 30 * MINUTE, Look::Again), 0);
+    let still = skipped(SkipReason::StillRunning);
+    assert_eq!(
+        task.statuses()[1..],
+        [
+            (RunCause::Time, still.clone()),
+            (RunCause::Time, still.clone()),
+            (RunCause::Missed { times: 6 }, still)
+        ]
+    );
+    task.rows[0] = ended(&task.rows[0], RunStatus::Finished, 0);
+    assert_eq!(task.look(NEW_YEAR + 10 * HOUR, Look::Again), 1);
+}
+
+#[test]
+fn a_paused_task_does_nothing_and_what_passed_meanwhile_is_over() {
+    let mut task = Task::new(hourly(MissedRun::RunOnce));
+    task.look(NEW_YEAR + MINUTE, Look::First);
+    task.look(NEW_YEAR + HOUR, Look::Again);
+    task.on = Switch::Off;
+    assert_eq!(task.look(NEW_YEAR + HOUR + SECOND, Look::Again), 0);
+    assert_eq!(task.statuses()[0].1, RunStatus::Stopped, "what waited is taken back");
+    assert_eq!(task.look(NEW_YEAR + 5 * HOUR, Look::Again), 0);
+    assert_eq!(task.rows.len(), 1);
+    task.on = Switch::On;
+    assert_eq!(task.look(NEW_YEAR + 5 * HOUR + 30 * MINUTE, Look::Again), 0);
+    assert_eq!(task.look(NEW_YEAR + 6 * HOUR, Look::Again), 1);
+}
+
+#[test]
+fn what_a_process_that_ended_left_waiting_goes_by_the_policy() {
+    let left = |missed, later: Millis, look| {
+        let mut task = Task::new(hourly(missed));
+        task.look(NEW_YEAR + MINUTE, Look::First);
+        task.look(NEW_YEAR + HOUR, Look::Again);
+        // Its process ends before it begins.
+        task.look(NEW_YEAR + HOUR + later, look);
+        task.statuses().remove(0)
+    };
+    let until = NEW_YEAR + HOUR;
+    let waits = RunStatus::Waiting { until };
+    let one = RunCause::Missed { times: 1 };
+    let late = 30 * MINUTE;
+    assert_eq!(left(MissedRun::Skip, GRACE, Look::First), (RunCause::Time, waits.clone()));
+    assert_eq!(left(MissedRun::Skip, late, Look::Again), (RunCause::Time, waits.clone()), "its turn is late");
+    let reason = SkipReason::Missed { times: 1 };
+    assert_eq!(left(MissedRun::Skip, late, Look::First), (RunCause::Time, skipped(reason)));
+    assert_eq!(left(MissedRun::RunOnce, late, Look::First), (one, waits));
+    assert_eq!(left(MissedRun::Ask, late, Look::First), (one, RunStatus::Asked));
+}
+
+#[test]
+fn a_clock_a_year_ahead_is_one_run_and_set_right_again_it_goes_on() {
+    let mut task = Task::new(hourly(MissedRun::RunOnce));
+    let mut now = NEW_YEAR + MINUTE;
+    task.look(now, Look::First);
+    let ahead = now + 366 * DAY + 30 * MINUTE;
+    assert_eq!(task.look(ahead, Look::Again), 1);
+    assert_eq!(task.rows[0].run.cause, RunCause::Missed { times: 366 * 24 });
+    task.finish(ahead);
+    // Further than any clock: still one, and quickly.
+    assert_eq!(task.look(ahead + 400 * 366 * DAY, Look::Again), 1);
+    task.finish(now);
+    for hour in 1..=24 {
+        now = NEW_YEAR + hour * HOUR;
+        assert_eq!(task.look(now - SECOND, Look::Again), 0);
+        assert_eq!(task.look(now, Look::Again), 1, "hour {hour}");
+        task.finish(now);
+    }
+    // Set back by three hours: those hours had their run.
+    assert_eq!(task.look(now - 3 * HOUR - MINUTE, Look::Again), 0);
+    for hour in 21..=24 {
+        assert_eq!(task.look(NEW_YEAR + hour * HOUR, Look::Again), 0, "hour {hour} again");
+    }
+    assert_eq!(task.look(NEW_YEAR + 25 * HOUR, Look::Again), 1);
+}
+
+/// Numbers that look random and are always the same.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: Millis) -> Millis {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Millis::try_from(self.0 >> 33).unwrap() % most
+    }
+}
+
+const ZONES: [&str; 3] = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe"];
+
+fn timings() -> Vec<Timing> {
+    vec![
+        daily(&["02:30", "08:00", "23:59"]),
+        Timing::Monthly { days: vec![1, 29, 31], times: vec!["01:45".to_owned()] },
+        Timing::Cron { expression: "15,45 1-3 * * *".to_owned() },
+        Timing::Every {
+            count: 50,
+            unit: octo_protocol::TimeUnit::Minutes,
+            from: "00:30".to_owned(),
+            until: Some("06:00".to_owned()),
+        },
+    ]
+}
+
+#[test]
+fn in_a_year_without_trouble_every_time_has_its_run() {
+    for zone in ZONES {
+        for timing in timings() {
+            let mut task = Task::new(plan(MissedRun::Skip, timing.clone(), zone));
+            let mut dice = Dice(7);
+            let (mut now, end) = (NEW_YEAR, NEW_YEAR + 365 * DAY);
+            task.look(now, Look::First);
+            while now < end {
+                let next = task.times.after(now).next().unwrap();
+                // It wakes a little late, and sometimes for nothing.
+                now = if dice.below(4) == 0 { now + dice.below(30 * SECOND) + 1 } else { next + dice.below(GRACE) };
+                now = now.min(next + GRACE);
+                task.look(now, Look::Again);
+                task.finish(now);
+            }
+            let expected: Vec<Millis> = task.times.after(NEW_YEAR).take_while(|at| *at <= now).collect();
+            let fired: Vec<Millis> = task.rows.iter().filter_map(|row| row.slot).collect();
+            assert_eq!(fired, expected, "{timing:?} in {zone}");
+            assert!(task.rows.iter().all(|row| row.run.status == RunStatus::Finished));
+        }
+    }
+}
+
+#[test]
+fn a_daily_time_has_a_run_on_each_day_of_a_year_in_each_zone() {
+    for zone in ZONES {
+        let task = Task::new(plan(MissedRun::Skip, daily(&["02:10"]), zone));
+        let tz = jiff::tz::TimeZone::get(zone).unwrap();
+        let at = |at| jiff::Timestamp::from_millisecond(at).unwrap().to_zoned(tz.clone());
+        let mut days: HashMap<String, Vec<String>> = HashMap::new();
+        for slot in task.times.after(NEW_YEAR + DAY).take_while(|at| *at < NEW_YEAR + 364 * DAY) {
+            let slot = at(slot);
+            days.entry(slot.date().to_string()).or_default().push(slot.strftime("%H:%M").to_string());
+        }
+        assert!(days.len() >= 362, "{zone}: {}", days.len());
+        let odd: Vec<&Vec<String>> = days.values().filter(|times| **times != ["02:10"]).collect();
+        // The one night in which there is no ten past two.
+        let instead = if zone == "Australia/Lord_Howe" { "02:30" } else { "03:00" };
+        assert_eq!(odd, [&vec![instead.to_owned()]], "{zone}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Sleeps, processes that end, and runs that take their time: every time is accounted for exactly once, and no two
+    /// runs are beside each other.
+    #[test]
+    fn every_time_is_accounted_for_once(
+        seed in any::<u64>(),
+        zone in prop::sample::select(ZONES.to_vec()),
+        timing in prop::sample::select(timings()),
+        missed in prop::sample::select(vec![MissedRun::Skip, MissedRun::RunOnce, MissedRun::Ask]),
+    ) {
+        let mut task = Task::new(plan(missed, timing, zone));
+        let mut dice = Dice(seed);
+        let mut now = NEW_YEAR + 80 * DAY;
+        let begin = now;
+        task.look(now, Look::First);
+        for _ in 0..300 {
+            let step = match dice.below(10) {
+                0 => dice.below(3 * DAY),
+                1..4 => dice.below(6 * HOUR),
+                _ => dice.below(30 * SECOND),
+            };
+            now += step + 1;
+            let look = if dice.below(8) == 0 { Look::First } else { Look::Again };
+            task.look(now, look);
+            let at_once = task.rows.iter().filter(|row| {
+                matches!(row.run.status, RunStatus::Waiting { .. } | RunStatus::Running)
+            });
+            prop_assert!(at_once.count() <= 1);
+            match dice.below(3) {
+                0 => task.set_running(),
+                1 => task.finish(now),
+                _ => {
+                    for row in &mut task.rows {
+                        if row.run.status == RunStatus::Running {
+                            *row = ended(row, RunStatus::Finished, now);
+                        }
+                    }
+                }
+            }
+        }
+        let due = task.times.after(begin).take_while(|at| *at <= now).count();
+        // A question that a later one took in is counted there.
+        let taken_in: u32 = task.rows.iter().filter_map(|row| match (&row.run.status, row.run.cause) {
+            (RunStatus::Skipped { reason: SkipReason::Missed { times } }, RunCause::Missed { .. })
+                if missed == MissedRun::Ask => Some(*times),
+            _ => None,
+        }).sum();
+        let counted: u32 = task.rows.iter().map(|row| missed_times(row.run.cause)).sum();
+        prop_assert!(counted as usize >= due, "{counted} of {due}");
+        prop_assert!((counted - taken_in) as usize <= due, "{counted} - {taken_in} of {due}");
+        if missed != MissedRun::Ask {
+            prop_assert_eq!(counted as usize, due);
+        }
+    }
+
+    /// Whatever the clock does, no time fires twice.
+    #[test]
+    fn no_clock_makes_a_time_fire_twice(seed in any::<u64>(), missed in prop::sample::select(
+        vec![MissedRun::Skip, MissedRun::RunOnce, MissedRun::Ask],
+    )) {
+        let mut task = Task::new(hourly(missed));
+        let mut dice = Dice(seed);
+        let mut now = NEW_YEAR;
+        task.look(now, Look::First);
+        for _ in 0..200 {
+            now += match dice.below(12) {
+                0 => 365 * DAY,
+                1 => -365 * DAY,
+                2 => -dice.below(2 * DAY),
+                3 => dice.below(2 * DAY),
+                _ => dice.below(HOUR),
+            };
+            prop_assert!(task.look(now, Look::Again) <= 1, "one run at most by one look");
+            task.finish(now);
+        }
+        let slots: Vec<Millis> = task.rows.iter().filter_map(|row| row.slot).collect();
+        let distinct: HashSet<Millis> = slots.iter().copied().collect();
+        prop_assert_eq!(slots.len(), distinct.len());
+    }
+}
+
+fn running(cause: RunCause) -> RunRow {
+    let plan = hourly(MissedRun::RunOnce);
+    let mut row = run_of("brief", &plan, cause, None, RunStatus::Running, NEW_YEAR);
+    row.run.started_at = Some(NEW_YEAR);
+    row
+}
+
+fn outlook(status: SessionStatus, end: Option<TurnEnd>) -> SessionOutlook {
+    SessionOutlook { status, end, budget: None, cost: Cost::nano_dollars(5), answer: Some("done it".to_owned()) }
+}
+
+#[test]
+fn a_run_ends_as_its_session_does() {
+    let failed = || TurnEnd::Failed { error: ApiError::new("provider.overloaded") };
+    let cases = [
+        (TurnEnd::Finished, None, RunStatus::Finished),
+        (TurnEnd::Finished, Some(RunEnding::TimedOut), RunStatus::Finished),
+        (TurnEnd::Stopped, None, RunStatus::Stopped),
+        (TurnEnd::Stopped, Some(RunEnding::Stopped), RunStatus::Stopped),
+        (TurnEnd::Stopped, Some(RunEnding::TimedOut), RunStatus::TimedOut),
+        (TurnEnd::Stopped, Some(RunEnding::OverBudget), RunStatus::OverBudget),
+        (failed(), None, RunStatus::Failed { error: ApiError::new("provider.overloaded") }),
+    ];
+    for (end, ending, status) in cases {
+        let row = RunRow { ending, ..running(RunCause::Time) };
+        let seen = outlook(SessionStatus::Idle, Some(end.clone()));
+        let followed = follow(&row, Some(&seen), 0, None, NEW_YEAR + 1);
+        assert_eq!(followed.row.run.status, status, "{end:?}");
+        assert_eq!(followed.row.run.ended_at, Some(NEW_YEAR + 1));
+        assert_eq!(followed.row.run.result.as_deref(), Some("done it"));
+        assert_eq!(followed.row.run.cost, Cost::nano_dollars(5));
+        assert_eq!((followed.session, followed.retry), (Hold::Leave, None));
+    }
+    let gone = follow(&running(RunCause::Time), None, 0, None, NEW_YEAR);
+    assert_eq!(gone.row.run.status, RunStatus::Interrupted);
+}
+
+#[test]
+fn work_is_timed_and_waiting_for_the_person_is_not() {
+    let mut row = running(RunCause::Time);
+    let runs = outlook(SessionStatus::Running, None);
+    let waits = outlook(SessionStatus::Waiting, None);
+    for minute in 1..30 {
+        let followed = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
+        assert_eq!((followed.session, followed.row.worked), (Hold::Leave, minute * MINUTE));
+        row = followed.row;
+        let asked = follow(&row, Some(&waits), 50 * MINUTE, None, NEW_YEAR);
+        assert_eq!((&asked.row.run.status, asked.session), (&RunStatus::NeedsYou, Hold::Leave));
+        row = asked.row;
+    }
+    let over = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
+    assert_eq!((over.session, over.row.ending), (Hold::Stop, Some(RunEnding::TimedOut)));
+    assert_eq!(over.row.run.ended_at, None, "it is over once its session is");
+    // Not stopped yet: it is stopped again, whatever it does.
+    assert_eq!(follow(&over.row, Some(&waits), 0, None, NEW_YEAR).session, Hold::Stop);
+}
+
+#[test]
+fn a_run_that_used_its_own_budget_is_stopped_and_the_persons_budgets_ask() {
+    let stop = |scope, spent| octo_protocol::BudgetStop {
+        scope,
+        spent: Cost::nano_dollars(spent),
+        limit: Cost::nano_dollars(spent),
+        unpriced: 0,
+    };
+    let dollar = Cost::DOLLAR.as_nano_dollars();
+    let cases = [
+        (stop(BudgetScope::Task, dollar), Hold::Stop),
+        (stop(BudgetScope::Task, dollar / 2), Hold::Leave),
+        (stop(BudgetScope::Day, dollar * 9), Hold::Leave),
+        (stop(BudgetScope::Session, dollar * 9), Hold::Leave),
+    ];
+    for (budget, hold) in cases {
+        let seen = SessionOutlook { budget: Some(budget), ..outlook(SessionStatus::Waiting, None) };
+        let followed = follow(&running(RunCause::Time), Some(&seen), 0, None, NEW_YEAR);
+        assert_eq!(followed.session, hold, "{budget:?}");
+        assert_eq!(followed.row.run.status, RunStatus::NeedsYou);
+    }
+}
+
+#[test]
+fn a_failed_run_is_tried_again_as_often_as_the_plan_says() {
+    let plan = hourly(MissedRun::Skip);
+    let error = ApiError::new("provider.overloaded");
+    let failed = outlook(SessionStatus::Failed, Some(TurnEnd::Failed { error }));
+    let mut row = running(RunCause::Time);
+    for number in 1..=2 {
+        let retry = follow(&row, Some(&failed), 0, Some(&plan), NEW_YEAR).retry.unwrap();
+        assert_eq!(retry.run.cause, RunCause::Retry { of: row.run.id, number });
+        assert_eq!(retry.run.status, RunStatus::Waiting { until: NEW_YEAR + 10 * MINUTE });
+        assert_eq!(retry.slot, None);
+        row = retry;
+        row.run.status = RunStatus::Running;
+    }
+    assert_eq!(follow(&row, Some(&failed), 0, Some(&plan), NEW_YEAR).retry, None, "twice and no more");
+    let none = follow(&running(RunCause::Hand), Some(&failed), 0, None, NEW_YEAR);
+    assert_eq!(none.retry, None, "a task that is gone is not tried again");
+}

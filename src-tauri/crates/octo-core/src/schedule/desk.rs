@@ -1,0 +1,312 @@
+//! What an agent does with tasks at the desk: `octo task …`.
+//!
+//! What it writes is put before the person with the plan, in words, and its next times; exactly that is saved, or
+//! nothing.
+
+use super::{Tasks, file, plan, wording};
+use crate::library::{in_english, told};
+use jiff::{Timestamp, tz::TimeZone};
+use octo_protocol::{
+    CallId, Language, Millis, Mode, RemovedBy, RunCause, RunStatus, SkipReason, TaskCard,
+    TaskContent, TaskPlan, TaskRetry, TaskState, ToolView, words,
+};
+use octo_tools::{DeskAsker, TaskDraft, TaskErrand, ToolError};
+use std::{collections::BTreeMap, fmt::Write, sync::PoisonError};
+
+/// Questions whose plans are kept until they are answered.
+const ASKED: usize = 16;
+/// Runs that are listed of one task.
+const RUNS: u32 = 10;
+
+/// What the person is asked about: it is saved as it was shown.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Shown {
+    call: CallId,
+    task: Option<String>,
+    version: Option<String>,
+    plan: TaskPlan,
+}
+
+impl Tasks {
+    /// What would happen, for the person who is asked.
+    pub(crate) async fn view(&self, errand: TaskErrand, asker: &DeskAsker) -> Result<ToolView, ToolError> {
+        let language = self.language();
+        let text = match errand {
+            TaskErrand::List | TaskErrand::Show { .. } => String::new(),
+            TaskErrand::Save { task, draft } => {
+                let (version, plan) = self.drafted(task.as_deref(), *draft, asker).await?;
+                let preview = self.preview(plan.clone()).await.map_err(told)?;
+                if !preview.errors.is_empty() {
+                    let faults = preview.errors.iter().map(|fault| in_english(&fault.error));
+                    return Err(ToolError::new(faults.collect::<Vec<_>>().join("\n")));
+                }
+                let mut text = in_words(language, &plan, &preview.next);
+                for remark in &preview.remarks {
+                    let said = words::say(language, &format!("error.{}", remark.key), &remark.args);
+                    // Writing to a string cannot fail.
+                    let _written = write!(text, "\n\n{said}");
+                }
+                self.hold(Shown { call: asker.call, task, version, plan })?;
+                text
+            }
+            TaskErrand::Run { task } | TaskErrand::Switch { task, .. } | TaskErrand::Delete { task } => {
+                let card = self.get(task).await.map_err(told)?;
+                match card.content {
+                    TaskContent::Plan { plan } => in_words(language, &plan, &card.next),
+                    TaskContent::Broken { text, .. } => text,
+                }
+            }
+        };
+        Ok(ToolView::Plain { text })
+    }
+
+    /// Does it; the text is for the model.
+    pub(crate) async fn answer_errand(
+        &self,
+        errand: TaskErrand,
+        asker: &DeskAsker,
+    ) -> Result<String, ToolError> {
+        match errand {
+            TaskErrand::List => {
+                let cards = self.list().await.map_err(told)?;
+                if cards.tasks.is_empty() {
+                    return Ok("There are no tasks.".to_owned());
+                }
+                Ok(cards.tasks.iter().map(line).collect())
+            }
+            TaskErrand::Show { task } => self.shown(task).await,
+            TaskErrand::Save { .. } => {
+                let shown = self.take_held(asker.call).ok_or_else(|| {
+                    ToolError::new("Not saved: it is not what the person was shown. Ask again.")
+                })?;
+                let saved = self.save(shown.task, shown.plan, shown.version).await.map_err(told)?;
+                Ok(format!("Saved as {}. {}", saved.file, line(&saved)))
+            }
+            TaskErrand::Run { task } => {
+                let run = self.run_now(task).await.map_err(told)?;
+                Ok(format!(
+                    "A run of {} was set off. It works in a session of its own; `octo task show {}` tells how it goes.",
+                    run.name, run.task
+                ))
+            }
+            TaskErrand::Switch { task, on } => {
+                let card = self.switch(task, on).await.map_err(told)?;
+                Ok(line(&card))
+            }
+            TaskErrand::Delete { task } => {
+                let gone = self.delete(task.clone(), RemovedBy::Agent, Some(asker.session)).await;
+                gone.map_err(told)?;
+                Ok(format!("{task} is in the trash, its runs are kept."))
+            }
+        }
+    }
+
+    async fn shown(&self, task: String) -> Result<String, ToolError> {
+        let card = self.get(task.clone()).await.map_err(told)?;
+        let mut text = line(&card);
+        match &card.content {
+            TaskContent::Plan { plan } => {
+                let _written = write!(text, "\n{}", file::text(plan, None, self.models()));
+            }
+            TaskContent::Broken { error, text: written } => {
+                let _written = write!(text, "\n{}\n{written}", in_english(error));
+            }
+        }
+        let runs = self.runs(Some(task), None, RUNS).await.map_err(told)?;
+        text.push_str("\nRuns, newest first:\n");
+        for run in &runs.runs {
+            let cause = match run.cause {
+                RunCause::Time => "",
+                RunCause::Missed { .. } => ", missed before",
+                RunCause::Hand => ", by hand",
+                RunCause::Retry { .. } => ", another try",
+            };
+            let _written = writeln!(
+                text,
+                "- {}{cause}: {}, {}{}",
+                local(run.due, TimeZone::system()),
+                standing(&run.status),
+                run.cost,
+                run.result.as_ref().map(|result| format!(": {result}")).unwrap_or_default()
+            );
+        }
+        Ok(text)
+    }
+
+    /// The plan a draft comes to, and the version of the file it changes.
+    async fn drafted(
+        &self,
+        task: Option<&str>,
+        draft: TaskDraft,
+        asker: &DeskAsker,
+    ) -> Result<(Option<String>, TaskPlan), ToolError> {
+        let (version, mut plan) = match task {
+            Some(task) => {
+                let card = self.get(task.to_owned()).await.map_err(told)?;
+                match card.content {
+                    TaskContent::Plan { plan } => (Some(card.version), *plan),
+                    TaskContent::Broken { error, .. } => return Err(told(error)),
+                }
+            }
+            None => (None, self.usual(asker)),
+        };
+        let wrong = |what: &str, given: &str, forms: &str| {
+            ToolError::new(format!("Not done: --{what} {given:?} cannot be read. Write one of: {forms}"))
+        };
+        if let Some(when) = draft.when {
+            plan.when = wording::read(&when).ok_or_else(|| wrong("when", &when, wording::FORMS))?;
+        }
+        if let Some(mode) = draft.mode {
+            plan.mode = file::mode_named(&mode).ok_or_else(|| wrong("mode", &mode, "ask, ask_risky, autonomous"))?;
+        }
+        if let Some(profile) = draft.profile {
+            plan.profile =
+                profile.parse().map_err(|_| wrong("profile", &profile, "general, coding, or one of the person's"))?;
+        }
+        if let Some(model) = draft.model {
+            let known = self.models().names().join(", ");
+            plan.model = Some(self.models().find(&model).ok_or_else(|| wrong("model", &model, &known))?);
+        }
+        if let Some(budget) = draft.budget {
+            let amount = file::budget(&budget).ok_or_else(|| wrong("budget", &budget, "an amount such as 0.50"))?;
+            plan.budget = Some(amount);
+        }
+        if let Some(missed) = draft.missed {
+            plan.missed =
+                file::missed_named(&missed).ok_or_else(|| wrong("missed", &missed, "skip, run-once, ask"))?;
+        }
+        if let Some(tell) = draft.tell {
+            plan.tell = file::news_named(&tell).ok_or_else(|| wrong("tell", &tell, "all, trouble, nothing"))?;
+        }
+        plan.name = draft.name.unwrap_or(plan.name);
+        plan.prompt = draft.prompt.unwrap_or(plan.prompt);
+        plan.folder = draft.folder.map_or(plan.folder, |folder| folder.display().to_string());
+        plan.zone = draft.zone.unwrap_or(plan.zone);
+        plan.minutes = draft.minutes.unwrap_or(plan.minutes);
+        plan.retry = TaskRetry {
+            times: draft.retries.unwrap_or(plan.retry.times),
+            minutes: draft.retry_minutes.unwrap_or(plan.retry.minutes),
+        };
+        Ok((version, plan))
+    }
+
+    /// What a new task is where nothing else is said: careful, in the folder it was asked for in.
+    fn usual(&self, asker: &DeskAsker) -> TaskPlan {
+        TaskPlan {
+            name: String::new(),
+            prompt: String::new(),
+            when: octo_protocol::Timing::ByHand,
+            zone: plan::own_zone(),
+            folder: asker.folder.display().to_string(),
+            profile: octo_protocol::Profile::GENERAL,
+            mode: Mode::AskRisky,
+            model: None,
+            budget: None,
+            minutes: file::MINUTES,
+            retry: TaskRetry { times: 0, minutes: file::RETRY_MINUTES },
+            missed: octo_protocol::MissedRun::default(),
+            tell: octo_protocol::TaskNews::default(),
+        }
+    }
+
+    fn hold(&self, shown: Shown) -> Result<(), ToolError> {
+        let mut asked = self.schedule().asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = asked.iter().find(|known| known.call == shown.call) {
+            // The question is open: it cannot come to mean something else.
+            return if *known == shown {
+                Ok(())
+            } else {
+                Err(ToolError::new("Not done: the task changed while the person was asked."))
+            };
+        }
+        let late = asked.len().saturating_sub(ASKED - 1);
+        asked.drain(..late);
+        asked.push(shown);
+        Ok(())
+    }
+
+    fn take_held(&self, call: CallId) -> Option<Shown> {
+        let mut asked = self.schedule().asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = asked.iter().position(|known| known.call == call)?;
+        Some(asked.remove(place))
+    }
+}
+
+/// A task on a line.
+fn line(card: &TaskCard) -> String {
+    let state = match card.state {
+        TaskState::Active => "",
+        TaskState::Paused => ", paused",
+        TaskState::Resting => ", does not run by itself any more",
+        TaskState::Broken => ", cannot be read",
+        TaskState::Unseen => ", waits until the person has looked at it on the Tasks page",
+    };
+    let TaskContent::Plan { plan } = &card.content else { return format!("- {}{state}\n", card.file) };
+    let zone = TimeZone::get(&plan.zone).unwrap_or(TimeZone::UTC);
+    let next = match (card.state, card.next.first()) {
+        (TaskState::Active, Some(next)) => format!("; next {}", local(*next, zone)),
+        _ => String::new(),
+    };
+    let last = card.last.as_ref().map(|run| format!("; last run {}", standing(&run.status))).unwrap_or_default();
+    format!("- {} ({}{state}): {}, {}{next}{last}\n", card.file, plan.name, wording::written(&plan.when), plan.zone)
+}
+
+fn standing(status: &RunStatus) -> String {
+    let word = match status {
+        RunStatus::Asked => "waits: the person is asked whether to run it",
+        RunStatus::Waiting { .. } => "waits for its turn",
+        RunStatus::Running => "runs",
+        RunStatus::NeedsYou => "waits for the person's answer",
+        RunStatus::Finished => "finished",
+        RunStatus::Failed { error } => return format!("failed ({})", in_english(error)),
+        RunStatus::TimedOut => "was stopped after its time",
+        RunStatus::OverBudget => "was stopped at its budget",
+        RunStatus::Stopped => "was stopped",
+        RunStatus::Interrupted => "was interrupted",
+        RunStatus::Skipped { reason } => match reason {
+            SkipReason::StillRunning => "left out: the one before still ran",
+            SkipReason::Missed { .. } => "left out: missed",
+            SkipReason::Declined => "left out: the person said no",
+            SkipReason::DayBudget => "left out: the day's budget was used up",
+            SkipReason::CouldNotStart { error } => {
+                return format!("left out: could not begin ({})", in_english(error));
+            }
+        },
+    };
+    word.to_owned()
+}
+
+/// A plan for the person: in words, with its next times and its prompt.
+fn in_words(language: Language, plan: &TaskPlan, next: &[Millis]) -> String {
+    let zone = TimeZone::get(&plan.zone).unwrap_or(TimeZone::UTC);
+    let times: Vec<String> = next.iter().map(|at| local(*at, zone.clone())).collect();
+    let none = || words::say(language, "taskdesk.never", &BTreeMap::new());
+    let limit = plan.budget.map_or_else(
+        || words::say(language, "taskdesk.no_limit", &BTreeMap::new()),
+        |budget| format!("${}", file::dollars(budget)),
+    );
+    let mode = match plan.mode {
+        Mode::Ask => "taskdesk.mode.ask",
+        Mode::AskRisky => "taskdesk.mode.ask_risky",
+        Mode::Autonomous => "taskdesk.mode.autonomous",
+    };
+    let args = [
+        ("name", plan.name.clone()),
+        ("when", wording::said(language, &plan.when)),
+        ("zone", plan.zone.clone()),
+        ("next", if times.is_empty() { none() } else { times.join(", ") }),
+        ("folder", plan.folder.clone()),
+        ("mode", words::say(language, mode, &BTreeMap::new())),
+        ("budget", limit),
+        ("minutes", plan.minutes.to_string()),
+        ("prompt", plan.prompt.clone()),
+    ];
+    let args = args.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    words::say(language, "taskdesk.plan", &args)
+}
+
+fn local(at: Millis, zone: TimeZone) -> String {
+    Timestamp::from_millisecond(at)
+        .map(|at| at.to_zoned(zone).strftime("%a %Y-%m-%d %H:%M").to_string())
+        .unwrap_or_default()
+}

@@ -1,0 +1,379 @@
+//! A task's file: front matter that reads well, and the prompt below it.
+//!
+//! It is read leniently: what is left out has a plain meaning, and keys Octo does not know stay when it writes. It is
+//! written strictly. What cannot be read as a task is left as it is, and does not run.
+
+use super::wording;
+use octo_protocol::{
+    ApiError, Cost, MissedRun, Mode, ModelId, Profile, TASK_FILE, TaskNews, TaskPlan, TaskRetry,
+};
+use octo_skills::{FrontMatter, Yaml, take_apart};
+use octo_workspace::{private_folder, write_private};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// The largest file that is read, in bytes.
+const MAX_BYTES: u64 = 100_000;
+/// Files that are looked at; a folder with more is not one of tasks.
+const MAX_FILES: usize = 1_000;
+/// Characters of a broken file that are shown.
+const SHOWN: usize = 2_000;
+/// After how many minutes a run is stopped where the file does not say.
+pub(crate) const MINUTES: u32 = 30;
+/// How many minutes after a failed run it is tried again, where the file does not say.
+pub(crate) const RETRY_MINUTES: u32 = 10;
+
+/// The folder of tasks.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskFiles {
+    folder: PathBuf,
+}
+
+/// A file of the folder.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TaskFile {
+    /// Its name without `.md`.
+    pub(crate) file: String,
+    /// A hash of its text.
+    pub(crate) version: String,
+    /// What it says; why it cannot be read otherwise.
+    pub(crate) plan: Result<TaskPlan, ApiError>,
+    /// Its text; shortened where it cannot be read.
+    pub(crate) text: String,
+}
+
+/// The models as a file names them.
+pub(crate) trait ModelNames {
+    /// The entry of that name.
+    fn find(&self, name: &str) -> Option<ModelId>;
+    /// The name of an entry.
+    fn name(&self, id: ModelId) -> Option<String>;
+}
+
+impl ModelNames for crate::models::Models {
+    fn find(&self, name: &str) -> Option<ModelId> {
+        Self::find(self, name)
+    }
+
+    fn name(&self, id: ModelId) -> Option<String> {
+        self.vendor_name(id)
+    }
+}
+
+impl TaskFiles {
+    /// Those of a home. The folder need not be there.
+    pub(crate) fn of_home(home: &Path) -> Self {
+        Self { folder: home.join("tasks") }
+    }
+
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where a task's file is, whether it is there or not.
+    ///
+    /// # Errors
+    /// `task.name` for what is no name of a task's file: no part of a path gets through.
+    pub(crate) fn path(&self, file: &str) -> Result<PathBuf, ApiError> {
+        if is_file_name(file) {
+            Ok(self.folder.join(format!("{file}.md")))
+        } else {
+            Err(ApiError::new("task.name").arg("file", file.chars().take(TASK_FILE).collect::<String>()))
+        }
+    }
+
+    /// All of them, by name.
+    pub(crate) fn list(&self, models: &dyn ModelNames) -> Vec<TaskFile> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().take(MAX_FILES).filter_map(Result::ok);
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".md")?.to_owned()))
+            .filter(|name| is_file_name(name))
+            .collect();
+        names.sort_unstable();
+        names.iter().filter_map(|name| self.get(name, models).ok()).collect()
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// `task.missing` where there is none, `task.name`.
+    pub(crate) fn get(&self, file: &str, models: &dyn ModelNames) -> Result<TaskFile, ApiError> {
+        let path = self.path(file)?;
+        let unreadable = |why: &str| ApiError::new("task.unreadable").arg("path", path.display()).detail(why);
+        let broken = |error| TaskFile {
+            file: file.to_owned(),
+            version: String::new(),
+            plan: Err(error),
+            text: String::new(),
+        };
+        let about = match fs::symlink_metadata(&path) {
+            Ok(about) => about,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(ApiError::new("task.missing").arg("file", file));
+            }
+            Err(error) => return Ok(broken(unreadable(&error.to_string()))),
+        };
+        // A link could lead anywhere, and what is read here reaches a model.
+        if !about.is_file() {
+            return Ok(broken(unreadable("not a file")));
+        }
+        if about.len() > MAX_BYTES {
+            return Ok(broken(unreadable("too large")));
+        }
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) => return Ok(broken(unreadable(&error.to_string()))),
+        };
+        let version = version(&bytes);
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(_) => return Ok(TaskFile { version, ..broken(unreadable("not UTF-8")) }),
+        };
+        let plan = read(&text, file, models);
+        let text = if plan.is_ok() { text } else { text.chars().take(SHOWN).collect() };
+        Ok(TaskFile { file: file.to_owned(), version, plan, text })
+    }
+
+    /// Writes a task's file whole.
+    ///
+    /// # Errors
+    /// `task.disk`; the file is as it was then.
+    pub(crate) fn write(&self, file: &str, text: &str) -> Result<(), ApiError> {
+        let path = self.path(file)?;
+        let disk = |error| ApiError::new("task.disk").arg("path", path.display()).detail(error);
+        private_folder(&self.folder).map_err(disk)?;
+        write_private(&path, text.as_bytes()).map_err(disk)
+    }
+
+    /// A name for the file of a new task that no file has yet.
+    pub(crate) fn free_name(&self, task: &str) -> String {
+        let slug = slug(task);
+        let is_free = |name: &String| self.path(name).is_ok_and(|path| path.symlink_metadata().is_err());
+        let numbered = (2..).map(|number| format!("{slug}-{number}"));
+        std::iter::once(slug.clone()).chain(numbered).find(is_free).unwrap_or(slug)
+    }
+}
+
+/// What stands for a file's text.
+pub(crate) fn version(text: &[u8]) -> String {
+    blake3::hash(text).to_hex().to_string()
+}
+
+/// Lower-case letters, digits and dashes, a letter or a digit first: one part of a path on every system.
+fn is_file_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    name.len() <= TASK_FILE
+        && name.bytes().next().is_some_and(plain)
+        && name.bytes().all(|byte| plain(byte) || matches!(byte, b'-' | b'_'))
+        && !RESERVED.contains(&name)
+}
+
+/// What Windows takes for devices, whatever ending they have.
+const RESERVED: &[&str] = &[
+    "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "lpt1",
+    "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
+];
+
+/// A file's name for a task's. Names without Latin letters are told apart by a hash.
+fn slug(task: &str) -> String {
+    let lower = task.trim().to_lowercase();
+    let mut slug = String::new();
+    for c in lower.chars() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c);
+        } else if !slug.ends_with('-') && !slug.is_empty() {
+            slug.push('-');
+        }
+    }
+    // Room for what tells files apart.
+    let slug: String = slug.chars().take(TASK_FILE - 16).collect();
+    let slug = slug.trim_end_matches('-');
+    let hash: String = blake3::hash(lower.as_bytes()).to_hex().chars().take(8).collect();
+    if !slug.is_empty() && lower.is_ascii() && !RESERVED.contains(&slug) {
+        slug.to_owned()
+    } else if slug.is_empty() {
+        format!("task-{hash}")
+    } else {
+        format!("{slug}-{hash}")
+    }
+}
+
+/// The text of a file: over the keys of `before` that Octo does not know.
+pub(crate) fn text(plan: &TaskPlan, before: Option<&str>, models: &dyn ModelNames) -> String {
+    let mut front = before.map(|text| take_apart(text).front).unwrap_or_default();
+    let mut set = |key: &str, value: Option<String>| match value {
+        Some(value) => front.set(key, Yaml::text(value)),
+        None => front.remove(key),
+    };
+    set("name", Some(plan.name.clone()));
+    set("when", Some(wording::written(&plan.when)));
+    set("zone", Some(plan.zone.clone()));
+    set("folder", Some(plan.folder.clone()));
+    set("profile", Some(plan.profile.to_string()));
+    set("mode", Some(mode_word(plan.mode).to_owned()));
+    set("model", plan.model.map(|id| model_word(id, models)));
+    set("budget", plan.budget.map(dollars));
+    set("minutes", Some(plan.minutes.to_string()));
+    set("retry", (plan.retry.times > 0).then(|| retry_words(plan.retry)));
+    set("missed", Some(missed_word(plan.missed).to_owned()));
+    set("tell", Some(news_word(plan.tell).to_owned()));
+    for key in ["minutes", "budget"] {
+        let number = front.get(key).and_then(Yaml::as_text).map(str::to_owned);
+        if let Some(number) = number {
+            front.set(key, Yaml::plain(number));
+        }
+    }
+    front.with_body(&plan.prompt)
+}
+
+/// By its name where that leads back to it.
+fn model_word(id: ModelId, models: &dyn ModelNames) -> String {
+    models.name(id).filter(|name| models.find(name) == Some(id)).unwrap_or_else(|| id.to_string())
+}
+
+fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, ApiError> {
+    let parts = take_apart(text);
+    let front = Front(&parts.front);
+    if parts.body.is_empty() {
+        return Err(ApiError::new("task.prompt_empty"));
+    }
+    let plan = TaskPlan {
+        name: front.said("name").map_or_else(|| file.to_owned(), str::to_owned),
+        when: front.value("when", wording::read)?.unwrap_or(octo_protocol::Timing::ByHand),
+        zone: front.said("zone").map_or_else(super::plan::own_zone, str::to_owned),
+        folder: front
+            .said("folder")
+            .map(str::to_owned)
+            .ok_or_else(|| ApiError::new("task.line_missing").arg("line", "folder"))?,
+        profile: front.value("profile", |text| text.parse::<Profile>().ok())?.unwrap_or_default(),
+        // What nobody said may do least.
+        mode: front.value("mode", mode_named)?.unwrap_or(Mode::Ask),
+        model: front.value("model", |text| text.parse().ok().or_else(|| models.find(text)))?,
+        budget: front.value("budget", budget)?,
+        minutes: front.value("minutes", |text| text.parse().ok())?.unwrap_or(MINUTES),
+        retry: front.value("retry", retry_named)?.unwrap_or_default(),
+        missed: front.value("missed", missed_named)?.unwrap_or_default(),
+        tell: front.value("tell", news_named)?.unwrap_or_default(),
+        prompt: parts.body.clone(),
+    };
+    super::plan::check(&plan)?;
+    Ok(plan)
+}
+
+struct Front<'a>(&'a FrontMatter);
+
+impl Front<'_> {
+    fn said(&self, key: &str) -> Option<&str> {
+        let value = self.0.get(key).filter(|value| !value.is_null())?;
+        value.as_text().map(str::trim).filter(|text| !text.is_empty())
+    }
+
+    /// A value that must mean something where it is given.
+    fn value<T>(&self, key: &str, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
+        let Some(given) = self.0.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
+        let text = given.as_text().map(str::trim).unwrap_or_default();
+        let shown: String = text.chars().take(80).collect();
+        let wrong = || ApiError::new("task.line").arg("line", key).arg("value", shown);
+        read(text).map(Some).ok_or_else(wrong)
+    }
+}
+
+fn mode_word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Ask => "ask",
+        Mode::AskRisky => "ask_risky",
+        Mode::Autonomous => "autonomous",
+    }
+}
+
+pub(crate) fn mode_named(text: &str) -> Option<Mode> {
+    match text.to_lowercase().replace(['-', ' '], "_").as_str() {
+        "ask" => Some(Mode::Ask),
+        "ask_risky" => Some(Mode::AskRisky),
+        "autonomous" => Some(Mode::Autonomous),
+        _ => None,
+    }
+}
+
+fn missed_word(missed: MissedRun) -> &'static str {
+    match missed {
+        MissedRun::Skip => "skip",
+        MissedRun::RunOnce => "run once",
+        MissedRun::Ask => "ask",
+    }
+}
+
+pub(crate) fn missed_named(text: &str) -> Option<MissedRun> {
+    match text.to_lowercase().replace(['-', '_'], " ").as_str() {
+        "skip" => Some(MissedRun::Skip),
+        "run once" | "once" => Some(MissedRun::RunOnce),
+        "ask" => Some(MissedRun::Ask),
+        _ => None,
+    }
+}
+
+fn news_word(tell: TaskNews) -> &'static str {
+    match tell {
+        TaskNews::All => "all",
+        TaskNews::Trouble => "trouble",
+        TaskNews::Nothing => "nothing",
+    }
+}
+
+pub(crate) fn news_named(text: &str) -> Option<TaskNews> {
+    match text.to_lowercase().as_str() {
+        "all" => Some(TaskNews::All),
+        "trouble" => Some(TaskNews::Trouble),
+        "nothing" => Some(TaskNews::Nothing),
+        _ => None,
+    }
+}
+
+fn retry_words(retry: TaskRetry) -> String {
+    let times = if retry.times == 1 { "time" } else { "times" };
+    let minutes = if retry.minutes == 1 { "minute" } else { "minutes" };
+    format!("{} {times} after {} {minutes}", retry.times, retry.minutes)
+}
+
+fn retry_named(text: &str) -> Option<TaskRetry> {
+    let lower = text.to_lowercase();
+    if matches!(lower.as_str(), "no" | "never") {
+        return Some(TaskRetry::default());
+    }
+    let mut numbers =
+        lower.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).map(str::parse::<u32>);
+    let times = numbers.next()?.ok()?;
+    let minutes = match numbers.next() {
+        Some(minutes) => minutes.ok()?,
+        None => RETRY_MINUTES,
+    };
+    Some(TaskRetry { times, minutes })
+}
+
+/// Dollars, with as many digits as it takes.
+pub(crate) fn dollars(cost: Cost) -> String {
+    let text = cost.to_string();
+    let text = text.trim_start_matches('$');
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let part = part.trim_end_matches('0');
+    if part.len() < 2 { format!("{whole}.{part:0<2}") } else { format!("{whole}.{part}") }
+}
+
+/// An amount in dollars.
+pub(crate) fn budget(text: &str) -> Option<Cost> {
+    let text = text.trim().trim_start_matches('$').trim();
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || part.len() > 9 || !is_number(whole) || !is_number(part) {
+        return None;
+    }
+    let nano = format!("{part:0<9}").parse::<u64>().ok()?;
+    let whole = whole.parse::<u64>().ok()?.checked_mul(Cost::DOLLAR.as_nano_dollars())?;
+    whole.checked_add(nano).map(Cost::nano_dollars)
+}
+
+#[cfg(test)]
+mod tests;

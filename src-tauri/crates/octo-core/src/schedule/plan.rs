@@ -1,0 +1,152 @@
+//! What is wrong with a plan, what is unusual about it, and when it would run.
+
+use super::timing::{Times, TimingError};
+use crate::{models::Models, prompt::Agents};
+use octo_protocol::{
+    ApiError, Millis, Mode, TaskFault, TaskPlan, TaskPreview, TaskRetry, TimeUnit, Timing,
+};
+use std::path::Path;
+
+/// The most characters of a name.
+const NAME: usize = 100;
+/// The most bytes of a prompt.
+const PROMPT: usize = 50_000;
+/// The longest a run may take, in minutes: a day.
+const MINUTES: u32 = 24 * 60;
+/// How often a failed run is tried again at most.
+const RETRIES: u32 = 5;
+/// The longest until a failed run is tried again, in minutes: a day.
+const RETRY_MINUTES: u32 = 24 * 60;
+/// Times that are shown.
+pub(crate) const SHOWN: usize = 3;
+/// Times of a cron expression that are looked at to see how close together they come.
+const LOOKED_AT: usize = 60;
+/// So many runs a day are many where nothing limits what they cost.
+const MANY: usize = 24;
+const DAY: Millis = 24 * 60 * 60 * 1_000;
+const MINUTE: Millis = 60 * 1_000;
+
+/// The IANA name of this computer's zone.
+pub(crate) fn own_zone() -> String {
+    jiff::tz::TimeZone::system().iana_name().unwrap_or("UTC").to_owned()
+}
+
+/// What a plan would mean. Looks at the disk: the folder, the profile.
+pub(crate) fn preview(plan: &TaskPlan, now: Millis, models: &Models, agents: &Agents) -> TaskPreview {
+    let times = Times::new(&plan.when, &plan.zone);
+    let next: Vec<Millis> =
+        times.as_ref().map(|times| times.after(now).take(SHOWN).collect()).unwrap_or_default();
+    let mut errors = faults(plan);
+    let mut wrong = |field: &str, error: ApiError| errors.push(TaskFault { field: field.to_owned(), error });
+    match &times {
+        Err(error @ TimingError::Zone(_)) => wrong("zone", explained(error)),
+        Err(error) => wrong("when", explained(error)),
+        Ok(times) => {
+            if let Timing::Cron { .. } = plan.when {
+                match closest(times, now) {
+                    None => wrong("when", ApiError::new("task.never")),
+                    Some(distance) if distance < MINUTE * 5 => wrong("when", ApiError::new("task.too_often")),
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+    if crate::shared::session_folder(Path::new(&plan.folder)).is_err() {
+        wrong("folder", ApiError::new("session.folder_gone").arg("folder", &plan.folder));
+    }
+    if !agents.profiles().iter().any(|known| known.profile == plan.profile) {
+        wrong("profile", ApiError::new("task.profile").arg("profile", &plan.profile));
+    }
+    if plan.model.is_some_and(|model| models.vendor_name(model).is_none()) {
+        wrong("model", ApiError::new("task.model"));
+    }
+    TaskPreview { remarks: remarks(plan, &times, now, &next), next, errors }
+}
+
+/// Whether a plan can be followed at all, whatever is on the disk.
+///
+/// # Errors
+/// The first fault.
+pub(crate) fn check(plan: &TaskPlan) -> Result<(), ApiError> {
+    if let Some(fault) = faults(plan).into_iter().next() {
+        return Err(fault.error);
+    }
+    Times::new(&plan.when, &plan.zone).map(|_| ()).map_err(|error| explained(&error))
+}
+
+/// What is wrong with a plan by itself.
+fn faults(plan: &TaskPlan) -> Vec<TaskFault> {
+    let TaskRetry { times, minutes } = plan.retry;
+    let checks = [
+        ("name", plan.name.trim().is_empty(), ApiError::new("task.name_empty")),
+        ("name", plan.name.chars().count() > NAME, ApiError::new("task.name_long").arg("most", NAME)),
+        ("name", plan.name.chars().any(char::is_control), ApiError::new("task.name_empty")),
+        ("prompt", plan.prompt.trim().is_empty(), ApiError::new("task.prompt_empty")),
+        ("prompt", plan.prompt.len() > PROMPT, ApiError::new("task.prompt_long").arg("most", PROMPT / 1_000)),
+        ("minutes", plan.minutes == 0 || plan.minutes > MINUTES, ApiError::new("task.minutes").arg("most", MINUTES)),
+        ("retry", times > RETRIES, ApiError::new("task.retry_times").arg("most", RETRIES)),
+        (
+            "retry",
+            times > 0 && (minutes == 0 || minutes > RETRY_MINUTES),
+            ApiError::new("task.retry_minutes").arg("most", RETRY_MINUTES),
+        ),
+        (
+            "budget",
+            plan.budget.is_some_and(|budget| budget.as_nano_dollars() == 0),
+            ApiError::new("task.budget"),
+        ),
+        ("when", has_needless_end(&plan.when), ApiError::new("task.days_until")),
+    ];
+    let wrong = checks.into_iter().filter(|(_, wrong, _)| *wrong);
+    wrong.map(|(field, _, error)| TaskFault { field: field.to_owned(), error }).collect()
+}
+
+fn has_needless_end(when: &Timing) -> bool {
+    matches!(when, Timing::Every { unit: TimeUnit::Days, until: Some(_), .. })
+}
+
+/// What is allowed and should be known.
+fn remarks(
+    plan: &TaskPlan,
+    times: &Result<Times, TimingError>,
+    now: Millis,
+    next: &[Millis],
+) -> Vec<ApiError> {
+    let a_day = times
+        .as_ref()
+        .map(|times| times.after(now).take_while(|at| *at <= now.saturating_add(DAY)).take(MANY + 1).count());
+    let often = a_day.is_ok_and(|count| count >= MANY) && plan.budget.is_none();
+    let over = matches!(plan.when, Timing::Once { .. }) && times.is_ok() && next.is_empty();
+    let by_itself = !matches!(plan.when, Timing::ByHand);
+    let said = [
+        (over, "task.remark.over"),
+        (often, "task.remark.often"),
+        (by_itself && plan.mode == Mode::Ask, "task.remark.asks"),
+        (by_itself && plan.mode == Mode::Autonomous, "task.remark.autonomous"),
+    ];
+    said.into_iter().filter(|(true_of_it, _)| *true_of_it).map(|(_, key)| ApiError::new(key)).collect()
+}
+
+/// The shortest distance between two of the next times; none where there is no time.
+fn closest(times: &Times, now: Millis) -> Option<Millis> {
+    let next: Vec<Millis> = times.after(now).take(LOOKED_AT).collect();
+    let distances = next.windows(2).filter_map(|pair| match pair {
+        [one, other] => Some(other - one),
+        _ => None,
+    });
+    next.first()?;
+    Some(distances.min().unwrap_or(Millis::MAX))
+}
+
+fn explained(error: &TimingError) -> ApiError {
+    match error {
+        TimingError::Zone(zone) => ApiError::new("task.zone").arg("zone", zone),
+        TimingError::Time(time) => ApiError::new("task.time").arg("time", time),
+        TimingError::Moment(at) => ApiError::new("task.moment").arg("at", at),
+        TimingError::TooOften => ApiError::new("task.too_often"),
+        TimingError::Day(day) => ApiError::new("task.day").arg("day", day),
+        TimingError::Empty => ApiError::new("task.no_days"),
+        TimingError::EndsFirst => ApiError::new("task.ends_first"),
+        TimingError::Cron(error) => ApiError::new("task.cron").detail(error),
+    }
+}

@@ -1,0 +1,430 @@
+//! What the person and the agent do with tasks.
+
+use super::{
+    Schedule,
+    decide::{ended, run_of},
+    file::{self, TaskFile},
+    plan,
+    timing::Times,
+};
+use crate::{models::Models, shared::Shared};
+use octo_protocol::{
+    ApiError, Language, Millis, MissedAnswer, RemovedBy, RunCause, RunId, RunStatus, SessionId, SkipReason, Switch,
+    TaskCard, TaskCards, TaskContent, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState, TasksState, Timing,
+};
+use octo_store::{RunEnding, RunRow, TaskStateRow};
+use octo_workspace::Removal;
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+};
+
+/// The most runs that are given at a time.
+const RUNS: u32 = 200;
+/// What the totals are about: thirty days.
+const MONTH: Millis = 30 * 24 * 60 * 60 * 1_000;
+
+/// The tasks of a home.
+#[derive(Clone)]
+pub(crate) struct Tasks(Arc<Shared>);
+
+impl Tasks {
+    /// Those of the application.
+    pub(crate) fn of(shared: &Arc<Shared>) -> Self {
+        Self(Arc::clone(shared))
+    }
+
+    pub(super) fn schedule(&self) -> &Schedule {
+        &self.0.schedule
+    }
+
+    pub(super) fn models(&self) -> &Models {
+        &self.0.models
+    }
+
+    pub(super) fn language(&self) -> Language {
+        self.0.preferences().language
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.schedule().clock.now()
+    }
+
+    /// Something changed: it is looked at, and whoever watches hears of it.
+    pub(crate) fn changed(&self) {
+        self.schedule().wake.notify_one();
+        self.tell();
+    }
+
+    /// Whoever watches hears that something changed.
+    pub(super) fn tell(&self) {
+        self.schedule().revision.fetch_add(1, Ordering::Relaxed);
+        let tasks = self.clone();
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            if let Ok(state) = tasks.state().await {
+                // Nobody watching is no fault.
+                let _nobody = tasks.schedule().news.send(state);
+            }
+        });
+    }
+
+    /// How they are.
+    pub(crate) async fn state(&self) -> Result<TasksState, ApiError> {
+        let (files, states) = (self.files().await?, self.states().await?);
+        let open = self.0.store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
+        let count = |fits: fn(&RunStatus) -> bool| open.iter().filter(|row| fits(&row.run.status)).count();
+        let unseen = files
+            .iter()
+            .filter(|file| file.plan.is_ok() && !is_accepted(file, states.get(&file.file)))
+            .count();
+        let waiting = count(|status| matches!(status, RunStatus::NeedsYou | RunStatus::Asked)) + unseen;
+        Ok(TasksState {
+            revision: self.schedule().revision.load(Ordering::Relaxed),
+            running: number(count(|status| matches!(status, RunStatus::Running))),
+            waiting: number(waiting),
+        })
+    }
+
+    /// All of them: what needs the person first, then by their next time.
+    pub(crate) async fn list(&self) -> Result<TaskCards, ApiError> {
+        let (files, states) = (self.files().await?, self.states().await?);
+        let read = self.0.store.read(|reader| Ok((reader.last_runs()?, reader.open_runs()?)));
+        let (mut last, open) = read.await.map_err(ApiError::from)?;
+        let now = self.now();
+        let mut tasks: Vec<TaskCard> = files
+            .into_iter()
+            .map(|file| {
+                let (state, last) = (states.get(&file.file), last.remove(&file.file));
+                card(file, state, last, now)
+            })
+            .collect();
+        let waits = |card: &TaskCard| {
+            open.iter().any(|row| {
+                row.run.task == card.file
+                    && matches!(row.run.status, RunStatus::NeedsYou | RunStatus::Asked)
+            })
+        };
+        tasks.sort_by_cached_key(|card| {
+            let needs_the_person = matches!(card.state, TaskState::Unseen | TaskState::Broken) || waits(card);
+            let next = match card.state {
+                TaskState::Active => card.next.first().copied(),
+                TaskState::Paused | TaskState::Resting | TaskState::Broken | TaskState::Unseen => None,
+            };
+            (!needs_the_person, next.unwrap_or(Millis::MAX), card.file.clone())
+        });
+        Ok(TaskCards { tasks, zone: plan::own_zone() })
+    }
+
+    /// One of them.
+    pub(crate) async fn get(&self, task: String) -> Result<TaskCard, ApiError> {
+        let found = self.file(task.clone()).await?;
+        let read = self.0.store.read(move |reader| Ok((reader.task_state(&task)?, reader.last_run(&task)?)));
+        let (state, last) = read.await.map_err(ApiError::from)?;
+        Ok(card(found, Some(&state), last, self.now()))
+    }
+
+    /// What a plan would mean.
+    pub(crate) async fn preview(&self, plan: TaskPlan) -> Result<TaskPreview, ApiError> {
+        let (tasks, now) = (self.clone(), self.now());
+        blocking(move || Ok(plan::preview(&plan, now, &tasks.0.models, tasks.0.library.agents()))).await
+    }
+
+    /// Writes a task the person has seen: as it is written it is accepted.
+    ///
+    /// # Errors
+    /// The first fault of the plan; `task.changed` where the file says something else than what was edited.
+    pub(crate) async fn save(
+        &self,
+        task: Option<String>,
+        plan: TaskPlan,
+        version: Option<String>,
+    ) -> Result<TaskCard, ApiError> {
+        let plan = tidied(plan);
+        if let Some(fault) = self.preview(plan.clone()).await?.errors.into_iter().next() {
+            return Err(fault.error);
+        }
+        let _one_at_a_time = self.schedule().writing.lock().await;
+        let tasks = self.clone();
+        let (file, hash, before) = blocking(move || {
+            let (files, models) = (&tasks.schedule().files, &tasks.0.models);
+            let (file, before) = match task {
+                None => (files.free_name(&plan.name), None),
+                Some(file) => {
+                    let before = files.get(&file, models)?;
+                    if version.as_deref() != Some(before.version.as_str()) {
+                        return Err(ApiError::new("task.changed").arg("file", &file));
+                    }
+                    (file, Some(before))
+                }
+            };
+            let known = before.as_ref().filter(|before| before.plan.is_ok()).map(|before| before.text.as_str());
+            let text = file::text(&plan, known, models);
+            files.write(&file, &text)?;
+            let hash = file::version(text.as_bytes());
+            // Its times go on from where they were, unless they are others now.
+            let before = before.and_then(|before| before.plan.ok());
+            let same = before.filter(|before| before.when == plan.when && before.zone == plan.zone);
+            Ok((file, hash, same))
+        })
+        .await?;
+        self.accept_now(file.clone(), hash, before.is_some()).await?;
+        self.get(file).await
+    }
+
+    /// The person looked at a task and lets it run as they saw it.
+    pub(crate) async fn accept(&self, task: String, seen: &str) -> Result<TaskCard, ApiError> {
+        let _one_at_a_time = self.schedule().writing.lock().await;
+        let file = self.file(task.clone()).await?;
+        if file.version != seen {
+            return Err(ApiError::new("task.changed").arg("file", &task));
+        }
+        file.plan?;
+        self.accept_now(task.clone(), file.version, false).await?;
+        self.get(task).await
+    }
+
+    async fn accept_now(&self, task: String, hash: String, keeps_time: bool) -> Result<(), ApiError> {
+        let now = self.now();
+        let accepted = self.0.store.write(move |tx| {
+            let before = tx.task_state(&task)?;
+            let decided = before.decided.filter(|_| keeps_time).or(Some(now));
+            tx.put_task_state(&task, &TaskStateRow { on: before.on, accepted: Some(hash), decided })
+        });
+        accepted.await.map_err(ApiError::from)?;
+        self.changed();
+        Ok(())
+    }
+
+    /// Lets a task run at its times, or not. Times that passed while it did not are over.
+    pub(crate) async fn switch(&self, task: String, on: Switch) -> Result<TaskCard, ApiError> {
+        self.file(task.clone()).await?;
+        let (now, name) = (self.now(), task.clone());
+        let switched = self.0.store.write(move |tx| {
+            let before = tx.task_state(&name)?;
+            tx.put_task_state(&name, &TaskStateRow { on, decided: Some(now), ..before })
+        });
+        switched.await.map_err(ApiError::from)?;
+        self.changed();
+        self.get(task).await
+    }
+
+    /// Sets a run off now. It begins in the process that has the schedule: usually this one, at once.
+    ///
+    /// # Errors
+    /// `task.unseen`, `task.broken`; `task.running` while a run of it goes on or waits.
+    pub(crate) async fn run_now(&self, task: String) -> Result<TaskRun, ApiError> {
+        let file = self.file(task.clone()).await?;
+        let state = self.0.store.read(move |reader| reader.task_state(&task)).await.map_err(ApiError::from)?;
+        let is_accepted = is_accepted(&file, Some(&state));
+        let task = file.file;
+        let plan = file.plan.map_err(|_| ApiError::new("task.broken").arg("file", &task))?;
+        if !is_accepted {
+            return Err(ApiError::new("task.unseen").arg("name", &plan.name));
+        }
+        let now = self.now();
+        let row = run_of(&task, &plan, RunCause::Hand, None, RunStatus::Waiting { until: now }, now);
+        let run = row.run.clone();
+        let added = self.0.store.write(move |tx| {
+            let is_busy = tx.open_runs()?.iter().any(|other| {
+                other.run.task == row.run.task && !matches!(other.run.status, RunStatus::Asked)
+            });
+            if is_busy { Ok(false) } else { tx.add_run(&row) }
+        });
+        if !added.await.map_err(ApiError::from)? {
+            return Err(ApiError::new("task.running").arg("name", &plan.name));
+        }
+        self.changed();
+        Ok(run)
+    }
+
+    /// Writes a second task like one, paused.
+    pub(crate) async fn duplicate(&self, task: String) -> Result<TaskCard, ApiError> {
+        let _one_at_a_time = self.schedule().writing.lock().await;
+        let file = self.file(task.clone()).await?;
+        let state = self.0.store.read(move |reader| reader.task_state(&task)).await.map_err(ApiError::from)?;
+        // What the person has not seen is not made theirs by copying it.
+        if !is_accepted(&file, Some(&state)) {
+            return Err(ApiError::new("task.unseen").arg("name", &file.file));
+        }
+        let plan = file.plan?;
+        let tasks = self.clone();
+        let (file, hash) = blocking(move || {
+            let (files, models) = (&tasks.schedule().files, &tasks.0.models);
+            let name = files.free_name(&plan.name);
+            let text = file::text(&plan, None, models);
+            files.write(&name, &text)?;
+            Ok((name, file::version(text.as_bytes())))
+        })
+        .await?;
+        let (name, now) = (file.clone(), self.now());
+        let row = TaskStateRow { on: Switch::Off, accepted: Some(hash), decided: Some(now) };
+        self.0.store.write(move |tx| tx.put_task_state(&name, &row)).await.map_err(ApiError::from)?;
+        self.changed();
+        self.get(file).await
+    }
+
+    /// Puts a task into the trash, and stops its run.
+    pub(crate) async fn delete(
+        &self,
+        task: String,
+        who: RemovedBy,
+        session: Option<SessionId>,
+    ) -> Result<(), ApiError> {
+        let _one_at_a_time = self.schedule().writing.lock().await;
+        let path = self.schedule().files.path(&task)?;
+        if path.symlink_metadata().is_err() {
+            return Err(ApiError::new("task.missing").arg("file", &task));
+        }
+        let removal = Removal { who, session, project: None, command: None };
+        self.0.trash.throw_away(path, removal).await?;
+        let now = self.now();
+        let gone = self.0.store.write(move |tx| {
+            // Should it come back, it is as the person left it, and what passed meanwhile is over.
+            tx.task_decided(&task, None)?;
+            for row in tx.open_runs()?.into_iter().filter(|row| row.run.task == task) {
+                tx.put_run(&stopping(row, now))?;
+            }
+            Ok(())
+        });
+        gone.await.map_err(ApiError::from)?;
+        self.changed();
+        Ok(())
+    }
+
+    /// Runs of a task (of all for none), newest first.
+    pub(crate) async fn runs(
+        &self,
+        task: Option<String>,
+        before: Option<Millis>,
+        limit: u32,
+    ) -> Result<TaskRuns, ApiError> {
+        let since = self.now().saturating_sub(MONTH);
+        let read = self.0.store.read(move |reader| {
+            let runs = reader.runs(task.as_deref(), before, limit.min(RUNS))?;
+            Ok(TaskRuns { runs, month: reader.run_totals(task.as_deref(), since)? })
+        });
+        read.await.map_err(ApiError::from)
+    }
+
+    /// Says what becomes of a missed run that asks.
+    pub(crate) async fn answer(&self, run: RunId, answer: MissedAnswer) -> Result<(), ApiError> {
+        let now = self.now();
+        let answered = self.0.store.write(move |tx| {
+            let Some(row) = tx.run(run)?.filter(|row| row.run.status == RunStatus::Asked) else {
+                return Ok(Err(ApiError::new("task.run_gone")));
+            };
+            let is_busy = tx.open_runs()?.iter().any(|other| {
+                other.run.task == row.run.task && !matches!(other.run.status, RunStatus::Asked)
+            });
+            match answer {
+                MissedAnswer::Run if is_busy => {
+                    return Ok(Err(ApiError::new("task.running").arg("name", &row.run.name)));
+                }
+                MissedAnswer::Run => {
+                    let mut row = row;
+                    row.run.status = RunStatus::Waiting { until: now };
+                    tx.put_run(&row)?;
+                }
+                MissedAnswer::Skip => {
+                    let status = RunStatus::Skipped { reason: SkipReason::Declined };
+                    tx.put_run(&ended(&row, status, now))?;
+                }
+            }
+            Ok(Ok(()))
+        });
+        answered.await.map_err(ApiError::from)??;
+        self.changed();
+        Ok(())
+    }
+
+    /// Stops a run that goes on, or takes back one that waits.
+    pub(crate) async fn stop(&self, run: RunId) -> Result<(), ApiError> {
+        let now = self.now();
+        let stopped = self.0.store.write(move |tx| match tx.run(run)? {
+            Some(row) if row.run.ended_at.is_none() => tx.put_run(&stopping(row, now)).map(|()| true),
+            Some(_) | None => Ok(false),
+        });
+        if !stopped.await.map_err(ApiError::from)? {
+            return Err(ApiError::new("task.run_gone"));
+        }
+        self.changed();
+        Ok(())
+    }
+
+    /// All files, as of now.
+    pub(super) async fn files(&self) -> Result<Vec<TaskFile>, ApiError> {
+        let tasks = self.clone();
+        blocking(move || Ok(tasks.schedule().files.list(&tasks.0.models))).await
+    }
+
+    async fn file(&self, task: String) -> Result<TaskFile, ApiError> {
+        let tasks = self.clone();
+        blocking(move || tasks.schedule().files.get(&task, &tasks.0.models)).await
+    }
+
+    pub(super) async fn states(&self) -> Result<HashMap<String, TaskStateRow>, ApiError> {
+        self.0.store.read(|reader| reader.task_states()).await.map_err(ApiError::from)
+    }
+}
+
+/// Whether the person wrote or accepted a file as it is.
+pub(super) fn is_accepted(file: &TaskFile, state: Option<&TaskStateRow>) -> bool {
+    state.and_then(|state| state.accepted.as_ref()) == Some(&file.version)
+}
+
+fn card(file: TaskFile, state: Option<&TaskStateRow>, last: Option<TaskRun>, now: Millis) -> TaskCard {
+    let is_accepted = is_accepted(&file, state);
+    let (content, state, next) = match file.plan {
+        Err(error) => (TaskContent::Broken { error, text: file.text }, TaskState::Broken, Vec::new()),
+        Ok(plan) => {
+            let times = Times::new(&plan.when, &plan.zone);
+            let next: Vec<Millis> =
+                times.map(|times| times.after(now).take(plan::SHOWN).collect()).unwrap_or_default();
+            let state = if !is_accepted {
+                TaskState::Unseen
+            } else if plan.when == Timing::ByHand || next.is_empty() {
+                TaskState::Resting
+            } else if state.is_some_and(|state| state.on == Switch::Off) {
+                TaskState::Paused
+            } else {
+                TaskState::Active
+            };
+            (TaskContent::Plan { plan: Box::new(plan) }, state, next)
+        }
+    };
+    TaskCard { file: file.file, content, version: file.version, state, next, last }
+}
+
+/// A run the person wants no more: over where it has not begun, else to be stopped.
+fn stopping(row: RunRow, now: Millis) -> RunRow {
+    match row.run.status {
+        RunStatus::Running | RunStatus::NeedsYou => {
+            RunRow { ending: row.ending.or(Some(RunEnding::Stopped)), ..row }
+        }
+        RunStatus::Asked => ended(&row, RunStatus::Skipped { reason: SkipReason::Declined }, now),
+        _ => ended(&row, RunStatus::Stopped, now),
+    }
+}
+
+/// As its file will have it, so that what is shown is what is there.
+fn tidied(plan: TaskPlan) -> TaskPlan {
+    TaskPlan {
+        name: plan.name.split_whitespace().collect::<Vec<_>>().join(" "),
+        prompt: plan.prompt.replace("\r\n", "\n").trim().to_owned(),
+        ..plan
+    }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Runs `work` where it may block.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(ApiError::new("internal").detail(error)))
+}

@@ -1,0 +1,417 @@
+//! The part of the schedule that waits: it looks when a time comes, when something changed, when a session it follows
+//! moved, and at least every [`LONGEST`], so that a sleep of the computer and a change of its clock are noticed.
+//!
+//! Of all processes on a home the one with the schedule's lease does this; the others only look whether it is gone, and
+//! tell their watchers of what it stored. What each look does is decided by [`super::decide`].
+
+use super::{
+    Schedule, Tasks, Tending,
+    decide::{Decision, Hold, Look, Standing, decide, ended, follow},
+    file::TaskFile,
+    tasks::is_accepted,
+    timing::Times,
+};
+use crate::octo::{FaintOcto, Octo};
+use octo_protocol::{
+    ApiError, Envelope, ErrorCode, Event, Millis, RunCause, RunId, RunStatus, SessionId, SkipReason, Switch,
+    TaskPlan, Topic,
+};
+use octo_store::{LeaseOutcome, RunRow, SessionOutlook, StoreError, TaskStateRow, Tx, probe};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+use tokio_util::sync::CancellationToken;
+
+/// The longest between two looks.
+const LONGEST: Duration = Duration::from_secs(30);
+/// The shortest between two looks that nothing set off.
+const SHORTEST: Duration = Duration::from_millis(200);
+/// Runs that go on at the same time; more wait for their turn.
+const AT_ONCE: usize = 3;
+const MINUTE: Millis = 60 * 1_000;
+/// The longest until a failed run is tried again, which a plan may say: a day.
+const HELD: Millis = 24 * 60 * MINUTE;
+/// Why a run is left out whose day has no money any more.
+const DAY_BUDGET: &str = "task.day_budget";
+
+/// Looks after tasks for as long as the application runs.
+pub(crate) struct Tender {
+    octo: FaintOcto,
+    look: Look,
+    /// The steady clock at the last look.
+    steady: Duration,
+    followed: HashSet<SessionId>,
+    /// What another process had stored when this one last looked.
+    theirs: Option<Theirs>,
+}
+
+type Theirs = (Vec<RunRow>, HashMap<String, TaskStateRow>, Vec<octo_protocol::TaskRun>);
+
+/// All a look is about.
+struct Scene {
+    now: Millis,
+    passed: Millis,
+    files: Vec<TaskFile>,
+    states: HashMap<String, TaskStateRow>,
+    open: Vec<RunRow>,
+}
+
+impl Tender {
+    /// Begins to look after the tasks of an application.
+    pub(crate) fn begin(octo: &Octo, closing: CancellationToken) {
+        Schedule::watch_folder(octo.shared());
+        let schedule = &octo.shared().schedule;
+        let (wake, clock, mut events) = (schedule.wake.clone(), schedule.clock.clone(), octo.events());
+        let mut tender = Self {
+            octo: octo.faint(),
+            look: Look::First,
+            steady: clock.steady(),
+            followed: HashSet::new(),
+            theirs: None,
+        };
+        tokio::spawn(async move {
+            loop {
+                // Not held while it waits: an application that is dropped goes.
+                let Some(octo) = tender.octo.whole() else { return };
+                let wait = tokio::select! {
+                    () = closing.cancelled() => return,
+                    wait = tender.look_round(&octo) => wait,
+                };
+                drop(octo);
+                let wait = wait.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "tasks could not be looked at; it is tried again");
+                    LONGEST
+                });
+                tokio::select! {
+                    () = closing.cancelled() => return,
+                    () = clock.wait(wait.clamp(SHORTEST, LONGEST)) => {}
+                    () = wake.notified() => {}
+                    () = moved(&mut events, &tender.followed) => {}
+                }
+            }
+        });
+    }
+
+    /// One look; how long nothing needs another.
+    async fn look_round(&mut self, octo: &Octo) -> Result<Duration, ApiError> {
+        let shared = octo.shared();
+        // First of all: what happens from here on has another look.
+        let steady = shared.schedule.clock.steady();
+        let passed = Millis::try_from(steady.saturating_sub(self.steady).as_millis()).unwrap_or(Millis::MAX);
+        self.steady = steady;
+        let tending = shared.schedule.tending.lock().await;
+        if *tending == Tending::Over {
+            return Ok(LONGEST);
+        }
+        let tasks = Tasks::of(shared);
+        if !self.has_lease(octo).await? {
+            self.look = Look::First;
+            self.followed.clear();
+            self.look_over_shoulder(octo).await?;
+            return Ok(LONGEST);
+        }
+        let open = shared.store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
+        let mut scene = Scene {
+            now: tasks.now(),
+            passed,
+            files: tasks.files().await?,
+            states: tasks.states().await?,
+            open,
+        };
+        let mut news = self.claim(octo, &mut scene).await?;
+        self.look = Look::Again;
+        news |= self.begin_runs(octo, &scene).await?;
+        news |= self.follow_runs(octo, &scene).await?;
+        if news {
+            tasks.tell();
+        }
+        self.wait(octo, &scene).await
+    }
+
+    async fn has_lease(&self, octo: &Octo) -> Result<bool, ApiError> {
+        let (store, holder) = (&octo.shared().store, octo.shared().lease.clone());
+        let present = store.read(|reader| reader.schedule_lease()).await.map_err(ApiError::from)?;
+        if present.is_some_and(|present| present.token == holder.token) {
+            return Ok(true);
+        }
+        let taken = store.write(move |tx| tx.take_schedule_lease(&holder, probe)).await;
+        match taken.map_err(ApiError::from)? {
+            LeaseOutcome::Taken | LeaseOutcome::TakenOver(_) => Ok(true),
+            LeaseOutcome::HeldBy(_) => Ok(false),
+        }
+    }
+
+    /// Whether another process, which does the work, changed anything.
+    async fn look_over_shoulder(&mut self, octo: &Octo) -> Result<(), ApiError> {
+        let read = octo
+            .shared()
+            .store
+            .read(|reader| Ok((reader.open_runs()?, reader.task_states()?, reader.runs(None, None, 1)?)));
+        let theirs = Some(read.await.map_err(ApiError::from)?);
+        if self.theirs.is_some() && self.theirs != theirs {
+            Tasks::of(octo.shared()).tell();
+        }
+        self.theirs = theirs;
+        Ok(())
+    }
+
+    /// Decides on all times up to now, and stores what is to become of them.
+    async fn claim(&self, octo: &Octo, scene: &mut Scene) -> Result<bool, ApiError> {
+        let mut decisions: Vec<(String, Decision)> = Vec::new();
+        let mut over: Vec<String> = Vec::new();
+        for (task, state) in &scene.states {
+            let file = scene.files.iter().find(|file| file.file == *task);
+            let runnable = file.and_then(|file| runnable(file, Some(state)));
+            match runnable {
+                Some((plan, times)) => {
+                    let open: Vec<RunRow> =
+                        scene.open.iter().filter(|row| row.run.task == *task).cloned().collect();
+                    let standing = Standing {
+                        task,
+                        plan,
+                        times: &times,
+                        on: state.on,
+                        decided: state.decided,
+                        open: &open,
+                    };
+                    let decision = decide(&standing, scene.now, self.look);
+                    if decision != Decision::default() {
+                        decisions.push((task.clone(), decision));
+                    }
+                }
+                // What passes while it cannot run is over when it can again.
+                None if state.decided.is_some() => over.push(task.clone()),
+                None => {}
+            }
+        }
+        if decisions.is_empty() && over.is_empty() {
+            return Ok(false);
+        }
+        let token = octo.shared().lease.token.clone();
+        let claimed = octo.shared().store.write(move |tx| {
+            must_hold(tx, &token)?;
+            for task in over {
+                tx.task_decided(&task, None)?;
+            }
+            let mut news = false;
+            for (task, decision) in decisions {
+                for row in &decision.change {
+                    tx.put_run(row)?;
+                    news = true;
+                }
+                for row in &decision.add {
+                    news |= tx.add_run(row)?;
+                }
+                if decision.decided.is_some() {
+                    tx.task_decided(&task, decision.decided)?;
+                }
+            }
+            Ok((news, tx.open_runs()?))
+        });
+        let (news, open) = claimed.await.map_err(ApiError::from)?;
+        scene.open = open;
+        Ok(news)
+    }
+
+    /// Begins the runs whose time has come, as many as may go on at once.
+    async fn begin_runs(&self, octo: &Octo, scene: &Scene) -> Result<bool, ApiError> {
+        let mut busy: HashSet<&str> =
+            scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.task.as_str()).collect();
+        // One that waits for the person takes no place.
+        let running = scene.open.iter().filter(|row| row.run.status == RunStatus::Running).count();
+        let mut free = AT_ONCE.saturating_sub(running);
+        let mut news = false;
+        for row in &scene.open {
+            let RunStatus::Waiting { until } = row.run.status else { continue };
+            // A clock that was set back must not hold a run up for longer than its plan says.
+            let is_early = until > scene.now && until.saturating_sub(scene.now) <= HELD;
+            if is_early || busy.contains(row.run.task.as_str()) {
+                continue;
+            }
+            if free == 0 {
+                break;
+            }
+            match self.begin_run(octo, scene, row).await {
+                Ok(()) => {
+                    free -= 1;
+                    busy.insert(&row.run.task);
+                    news = true;
+                }
+                // Nothing was stored: it is tried again.
+                Err(error) if error.is_of_the_store() => return Err(error),
+                Err(error) => {
+                    let reason = match error.key.as_str() {
+                        DAY_BUDGET => SkipReason::DayBudget,
+                        _ => SkipReason::CouldNotStart { error },
+                    };
+                    let row = ended(row, RunStatus::Skipped { reason }, scene.now);
+                    octo.shared().store.write(move |tx| tx.put_run(&row)).await.map_err(ApiError::from)?;
+                    news = true;
+                }
+            }
+        }
+        Ok(news)
+    }
+
+    async fn begin_run(&self, octo: &Octo, scene: &Scene, row: &RunRow) -> Result<(), ApiError> {
+        let task = &row.run.task;
+        let file = scene.files.iter().find(|file| file.file == *task);
+        let file = file.ok_or_else(|| ApiError::new("task.missing").arg("file", task))?;
+        let plan = file.plan.as_ref().map_err(Clone::clone)?;
+        if !is_accepted(file, scene.states.get(task)) {
+            return Err(ApiError::new("task.unseen").arg("name", &plan.name));
+        }
+        if row.run.cause != RunCause::Hand && octo.is_day_spent().await? {
+            return Err(ApiError::new(DAY_BUDGET));
+        }
+        octo.start_run(plan, row, scene.now).await
+    }
+
+    /// Looks at the runs that go on.
+    async fn follow_runs(&mut self, octo: &Octo, scene: &Scene) -> Result<bool, ApiError> {
+        let store = &octo.shared().store;
+        let open = store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
+        let known: HashSet<RunId> = scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.id).collect();
+        self.followed = open.iter().filter(|row| is_on(row)).filter_map(|row| row.run.session).collect();
+        let mut news = false;
+        for row in open.iter().filter(|row| is_on(row)) {
+            let passed = if known.contains(&row.run.id) { scene.passed } else { 0 };
+            let outlook = match row.run.session {
+                Some(session) => {
+                    let looked = store.read(move |reader| reader.outlook(session)).await;
+                    looked.map_err(ApiError::from)?
+                }
+                None => None,
+            };
+            if let (Some(session), Some(SessionOutlook { end: None, .. })) = (row.run.session, &outlook) {
+                self.keep_going(octo, session).await;
+            }
+            let file = scene.files.iter().find(|file| file.file == row.run.task);
+            let plan = file.and_then(|file| {
+                let state = scene.states.get(&file.file);
+                let on = state.is_some_and(|state| state.on == Switch::On);
+                file.plan.as_ref().ok().filter(|_| on && is_accepted(file, state))
+            });
+            let followed = follow(row, outlook.as_ref(), passed, plan, scene.now);
+            news |= self.store_followed(octo, row, followed.row.clone(), followed.retry).await?;
+            if followed.session == Hold::Stop
+                && let Some(session) = row.run.session
+                && let Err(error) = octo.stop(session).await
+            {
+                // It may be in use elsewhere: the next look tries again.
+                tracing::warn!(%session, %error, "the session of a run is not stopped yet");
+            }
+        }
+        Ok(news)
+    }
+
+    /// A session whose actor is gone (its process ended, or it could not be stored) goes on where it was left.
+    async fn keep_going(&self, octo: &Octo, session: SessionId) {
+        match octo.session(session).await {
+            Ok(_) => {}
+            Err(error) if error.code == Some(ErrorCode::InUse) => {}
+            Err(error) => tracing::warn!(%session, %error, "the session of a run is not open"),
+        }
+    }
+
+    /// Stores what is new of a run; whether that is worth telling.
+    async fn store_followed(
+        &self,
+        octo: &Octo,
+        before: &RunRow,
+        after: RunRow,
+        retry: Option<RunRow>,
+    ) -> Result<bool, ApiError> {
+        if *before == after {
+            return Ok(false);
+        }
+        if let (Some(_), Some(session)) = (after.run.ended_at, before.run.session) {
+            octo.shared().schedule.limit(session, None);
+        }
+        let news = before.run != after.run;
+        let token = octo.shared().lease.token.clone();
+        let stored = octo.shared().store.write(move |tx| {
+            must_hold(tx, &token)?;
+            // The person may have stopped it since it was read.
+            let ending = tx.run(after.run.id)?.and_then(|row| row.ending).or(after.ending);
+            tx.put_run(&RunRow { ending, ..after })?;
+            if let Some(retry) = retry {
+                tx.add_run(&retry)?;
+            }
+            Ok(())
+        });
+        stored.await.map_err(ApiError::from)?;
+        Ok(news)
+    }
+
+    /// How long nothing is due.
+    async fn wait(&self, octo: &Octo, scene: &Scene) -> Result<Duration, ApiError> {
+        let open =
+            octo.shared().store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?.into_iter();
+        let runs = open.filter_map(|row| match row.run.status {
+            RunStatus::Waiting { until } => Some(until.saturating_sub(scene.now)),
+            RunStatus::Running => Some(Millis::from(row.minutes) * MINUTE - row.worked),
+            _ => None,
+        });
+        // What waits for a place, and what is being stopped, is told when it moves.
+        let runs = runs.filter(|time| *time > 0);
+        let times = scene.files.iter().filter_map(|file| {
+            let state = scene.states.get(&file.file).filter(|state| state.on == Switch::On);
+            let (_, times) = runnable(file, state)?;
+            times.after(scene.now).next().map(|at| at - scene.now)
+        });
+        let next = runs.chain(times).min().unwrap_or(Millis::MAX);
+        Ok(Duration::from_millis(u64::try_from(next.max(0)).unwrap_or(u64::MAX)))
+    }
+}
+
+/// What a file says, where it may be followed.
+fn runnable<'a>(file: &'a TaskFile, state: Option<&TaskStateRow>) -> Option<(&'a TaskPlan, Times)> {
+    let plan = file.plan.as_ref().ok().filter(|_| is_accepted(file, state))?;
+    Some((plan, Times::new(&plan.when, &plan.zone).ok()?))
+}
+
+fn is_on(row: &RunRow) -> bool {
+    matches!(row.run.status, RunStatus::Running | RunStatus::NeedsYou)
+}
+
+/// Nothing is decided by two: whoever lost the lease stores nothing.
+pub(crate) fn must_hold(tx: &Tx<'_>, token: &str) -> Result<(), StoreError> {
+    match tx.schedule_lease()? {
+        Some(holder) if holder.token == token => Ok(()),
+        Some(_) | None => Err(StoreError::Busy),
+    }
+}
+
+/// Waits until a session that is followed moved, or events were missed.
+async fn moved(events: &mut Receiver<Arc<Envelope>>, followed: &HashSet<SessionId>) {
+    loop {
+        match events.recv().await {
+            Ok(envelope) if matters(&envelope, followed) => return,
+            Ok(_) => {}
+            Err(RecvError::Lagged(_)) => return,
+            // The store is closed: the application ends, and says so itself.
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+fn matters(envelope: &Envelope, followed: &HashSet<SessionId>) -> bool {
+    match (&envelope.topic, &envelope.event) {
+        (_, Event::SessionRemoved { id }) => followed.contains(id),
+        (
+            Topic::Session { id },
+            Event::SessionChanged { .. }
+            | Event::CallBilled { .. }
+            | Event::QuestionAsked { .. }
+            | Event::QuestionClosed { .. }
+            | Event::BudgetReached { .. }
+            | Event::BudgetAnswered
+            | Event::TurnEnded { .. },
+        ) => followed.contains(id),
+        _ => false,
+    }
+}

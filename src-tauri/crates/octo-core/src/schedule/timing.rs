@@ -1,0 +1,230 @@
+//! When a task runs: the moments its timing means, in its zone.
+//!
+//! A timing is a pattern of local dates and times, the same every day whatever the clocks do. Each local time becomes
+//! one moment: one that is skipped when the clocks go forward is the first moment after the gap, one that comes twice
+//! when they go back is the first of the two, and two that fall together are one.
+
+mod cron;
+mod grid;
+
+pub(crate) use cron::CronError;
+
+use jiff::{
+    Timestamp,
+    civil::{Date, DateTime, Time},
+    tz::{AmbiguousOffset, TimeZone},
+};
+use octo_protocol::{Millis, TimeUnit, Timing, Weekday};
+
+/// The shortest distance between two runs, in minutes.
+pub(crate) const SHORTEST: u64 = 5;
+
+/// A timing that was read, in its zone.
+#[derive(Clone, Debug)]
+pub(crate) struct Times {
+    pattern: Pattern,
+    zone: TimeZone,
+}
+
+#[derive(Clone, Debug)]
+enum Pattern {
+    Never,
+    Once(DateTime),
+    Grid(grid::Grid),
+    /// On certain days, at certain times.
+    Days(Days, Vec<Time>),
+    Cron(cron::Cron),
+}
+
+#[derive(Clone, Debug)]
+enum Days {
+    OfWeek(Vec<jiff::civil::Weekday>),
+    OfMonth(Vec<i8>),
+}
+
+/// What is wrong with a timing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TimingError {
+    /// The zone is not one of the IANA database.
+    #[error("no time zone {0}")]
+    Zone(String),
+    /// A time of day that is none.
+    #[error("no time of day {0}")]
+    Time(String),
+    /// A date and time that is none.
+    #[error("no date and time {0}")]
+    Moment(String),
+    /// A distance below [`SHORTEST`].
+    #[error("closer together than five minutes")]
+    TooOften,
+    /// A day of the month that is none.
+    #[error("no day of a month {0}")]
+    Day(u8),
+    /// No day, or no time.
+    #[error("no day or no time")]
+    Empty,
+    /// An end of the day that is not after its beginning.
+    #[error("ends before it begins")]
+    EndsFirst,
+    /// A cron expression that is none.
+    #[error(transparent)]
+    Cron(#[from] CronError),
+}
+
+impl Times {
+    /// Reads a timing.
+    pub(crate) fn new(timing: &Timing, zone: &str) -> Result<Self, TimingError> {
+        let zone = TimeZone::get(zone).map_err(|_| TimingError::Zone(zone.to_owned()))?;
+        let pattern = match timing {
+            Timing::ByHand => Pattern::Never,
+            Timing::Once { at } => Pattern::Once(moment(at)?),
+            Timing::Every { count, unit, from, until } => {
+                let from = time(from)?;
+                let until = until.as_deref().map(time).transpose()?;
+                let minutes = u64::from(*count)
+                    * match unit {
+                        TimeUnit::Minutes => 1,
+                        TimeUnit::Hours => 60,
+                        TimeUnit::Days => 24 * 60,
+                    };
+                if minutes < SHORTEST {
+                    return Err(TimingError::TooOften);
+                }
+                match (unit, until) {
+                    (TimeUnit::Minutes | TimeUnit::Hours, Some(until)) if until <= from => {
+                        return Err(TimingError::EndsFirst);
+                    }
+                    // A day has one time, which needs no end.
+                    (TimeUnit::Days, _) => Pattern::Grid(grid::Grid::new(minutes, from, None)),
+                    (TimeUnit::Minutes | TimeUnit::Hours, until) => {
+                        Pattern::Grid(grid::Grid::new(minutes, from, until))
+                    }
+                }
+            }
+            Timing::Weekly { days, times } => {
+                let days = Days::OfWeek(days.iter().map(|day| civil(*day)).collect());
+                Pattern::Days(days, clock_times(times)?)
+            }
+            Timing::Monthly { days, times } => {
+                let day = |day: &u8| match i8::try_from(*day) {
+                    Ok(number @ 1..=31) => Ok(number),
+                    Ok(_) | Err(_) => Err(TimingError::Day(*day)),
+                };
+                let days = Days::OfMonth(days.iter().map(day).collect::<Result<_, _>>()?);
+                Pattern::Days(days, clock_times(times)?)
+            }
+            Timing::Cron { expression } => Pattern::Cron(cron::Cron::new(expression)?),
+        };
+        match &pattern {
+            Pattern::Days(Days::OfWeek(days), _) if days.is_empty() => Err(TimingError::Empty),
+            Pattern::Days(Days::OfMonth(days), _) if days.is_empty() => Err(TimingError::Empty),
+            Pattern::Days(_, times) if times.is_empty() => Err(TimingError::Empty),
+            _ => Ok(Self { pattern, zone }),
+        }
+    }
+
+    /// The moments after `after`, earliest first.
+    pub(crate) fn after(&self, after: Millis) -> impl Iterator<Item = Millis> {
+        let begin = Timestamp::from_millisecond(after).ok().map(|at| self.zone.to_datetime(at));
+        let local: Box<dyn Iterator<Item = DateTime>> = match begin {
+            None => Box::new(std::iter::empty()),
+            Some(begin) => self.pattern.locals(begin),
+        };
+        let mut last = after;
+        local.filter_map(move |local| self.moment(local)).filter(move |at| {
+            let is_new = *at > last;
+            last = last.max(*at);
+            is_new
+        })
+    }
+
+    /// The one moment of a local time; none beyond the end of time.
+    fn moment(&self, local: DateTime) -> Option<Millis> {
+        let ambiguous = self.zone.to_ambiguous_timestamp(local);
+        let at = match ambiguous.offset() {
+            AmbiguousOffset::Unambiguous { offset } => offset.to_timestamp(local).ok()?,
+            // The first of the two is by the clock before the change.
+            AmbiguousOffset::Fold { before, .. } => before.to_timestamp(local).ok()?,
+            AmbiguousOffset::Gap { before, .. } => {
+                // By the clock before the change it is at the change or after it.
+                let late = before.to_timestamp(local).ok()?;
+                let beyond = late.checked_add(jiff::SignedDuration::from_secs(1)).ok()?;
+                self.zone.preceding(beyond).next()?.timestamp()
+            }
+        };
+        Some(at.as_millisecond())
+    }
+}
+
+impl Pattern {
+    /// The local times of the pattern, earliest first, from the minute of `begin` on.
+    fn locals(&self, begin: DateTime) -> Box<dyn Iterator<Item = DateTime> + '_> {
+        match self {
+            Self::Never => Box::new(std::iter::empty()),
+            Self::Once(at) => Box::new(std::iter::once(*at)),
+            Self::Grid(grid) => Box::new(grid.from(begin)),
+            Self::Days(days, times) => {
+                let dates = days.from(begin.date());
+                Box::new(dates.flat_map(move |date| times.iter().map(move |time| date.to_datetime(*time))))
+            }
+            Self::Cron(cron) => Box::new(cron.from(begin)),
+        }
+    }
+}
+
+impl Days {
+    /// The dates of the pattern, from a date on.
+    fn from(&self, first: Date) -> impl Iterator<Item = Date> {
+        let dates = std::iter::successors(Some(first), |date| date.tomorrow().ok());
+        dates.filter(|date| match self {
+            Self::OfWeek(days) => days.contains(&date.weekday()),
+            Self::OfMonth(days) => days.contains(&date.day()),
+        })
+    }
+}
+
+/// A local date and time, `YYYY-MM-DDTHH:MM`.
+pub(crate) fn moment(text: &str) -> Result<DateTime, TimingError> {
+    let wrong = || TimingError::Moment(text.to_owned());
+    let (date, clock) = text.trim().split_once(['T', ' ']).ok_or_else(wrong)?;
+    let date: Date = date.parse().map_err(|_| wrong())?;
+    let clock = time(clock.trim()).map_err(|_| wrong())?;
+    Ok(date.to_datetime(clock))
+}
+
+/// A time of day, `HH:MM`.
+pub(crate) fn time(text: &str) -> Result<Time, TimingError> {
+    let wrong = || TimingError::Time(text.to_owned());
+    let (hour, minute) = text.trim().split_once(':').ok_or_else(wrong)?;
+    let number = |digits: &str| match digits.len() {
+        1 | 2 if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse::<i8>().ok(),
+        _ => None,
+    };
+    if minute.len() != 2 {
+        return Err(wrong());
+    }
+    let (hour, minute) = (number(hour).ok_or_else(wrong)?, number(minute).ok_or_else(wrong)?);
+    Time::new(hour, minute, 0, 0).map_err(|_| wrong())
+}
+
+fn clock_times(times: &[String]) -> Result<Vec<Time>, TimingError> {
+    let mut times: Vec<Time> = times.iter().map(|text| time(text)).collect::<Result<_, _>>()?;
+    times.sort_unstable();
+    times.dedup();
+    Ok(times)
+}
+
+fn civil(day: Weekday) -> jiff::civil::Weekday {
+    match day {
+        Weekday::Monday => jiff::civil::Weekday::Monday,
+        Weekday::Tuesday => jiff::civil::Weekday::Tuesday,
+        Weekday::Wednesday => jiff::civil::Weekday::Wednesday,
+        Weekday::Thursday => jiff::civil::Weekday::Thursday,
+        Weekday::Friday => jiff::civil::Weekday::Friday,
+        Weekday::Saturday => jiff::civil::Weekday::Saturday,
+        Weekday::Sunday => jiff::civil::Weekday::Sunday,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! Times so far apart.
+
+use jiff::{
+    SignedDuration,
+    civil::{Date, DateTime, Time},
+};
+
+/// The day from which all grids without an end of the day are counted.
+const FIRST: Date = jiff::civil::date(1970, 1, 1);
+
+/// Local times so many minutes apart.
+#[derive(Clone, Debug)]
+pub(super) struct Grid {
+    seconds: i64,
+    from: Time,
+    until: Option<Time>,
+}
+
+impl Grid {
+    /// Counted from `from`: day after day up to `until`, or without end where there is none.
+    pub(super) fn new(minutes: u64, from: Time, until: Option<Time>) -> Self {
+        // Beyond the end of time there is no second one.
+        let seconds = minutes.checked_mul(60).and_then(|seconds| i64::try_from(seconds).ok());
+        Self { seconds: seconds.unwrap_or(i64::MAX), from, until }
+    }
+
+    /// Those from `begin` on.
+    pub(super) fn from(&self, begin: DateTime) -> Box<dyn Iterator<Item = DateTime> + '_> {
+        match self.until {
+            Some(until) => {
+                let dates = std::iter::successors(Some(begin.date()), |date| date.tomorrow().ok());
+                Box::new(dates.flat_map(move |date| {
+                    let first = date.to_datetime(self.from);
+                    self.steps(first).take_while(move |at| at.date() == date && at.time() <= until)
+                }))
+            }
+            None => {
+                let anchor = FIRST.to_datetime(self.from);
+                let passed = begin.duration_since(anchor).as_secs();
+                let before = passed.div_euclid(self.seconds).checked_mul(self.seconds);
+                let first =
+                    before.and_then(|seconds| anchor.checked_add(SignedDuration::from_secs(seconds)).ok());
+                Box::new(first.into_iter().flat_map(|first| self.steps(first)))
+            }
+        }
+    }
+
+    fn steps(&self, first: DateTime) -> impl Iterator<Item = DateTime> {
+        let step = SignedDuration::from_secs(self.seconds);
+        std::iter::successors(Some(first), move |at| at.checked_add(step).ok())
+    }
+}

@@ -1,0 +1,220 @@
+//! Timings against calendars.
+
+use super::*;
+use proptest::prelude::*;
+
+/// The next times of a timing as the clock on the wall shows them.
+fn next(timing: &Timing, zone: &str, after: &str, count: usize) -> Vec<String> {
+    let after: Timestamp = after.parse().unwrap();
+    let times = Times::new(timing, zone).unwrap();
+    let zone = TimeZone::get(zone).unwrap();
+    let shown = |at: Millis| {
+        let at = Timestamp::from_millisecond(at).unwrap().to_zoned(zone.clone());
+        at.strftime("%m-%d %H:%M %:z").to_string()
+    };
+    times.after(after.as_millisecond()).take(count).map(shown).collect()
+}
+
+fn texts(times: &[&str]) -> Vec<String> {
+    times.iter().map(|time| (*time).to_owned()).collect()
+}
+
+fn daily(times: &[&str]) -> Timing {
+    let days = [
+        Weekday::Monday,
+        Weekday::Tuesday,
+        Weekday::Wednesday,
+        Weekday::Thursday,
+        Weekday::Friday,
+        Weekday::Saturday,
+        Weekday::Sunday,
+    ];
+    Timing::Weekly { days: days.to_vec(), times: texts(times) }
+}
+
+fn every(count: u32, unit: TimeUnit, from: &str, until: Option<&str>) -> Timing {
+    Timing::Every { count, unit, from: from.to_owned(), until: until.map(str::to_owned) }
+}
+
+fn cron(expression: &str) -> Timing {
+    Timing::Cron { expression: expression.to_owned() }
+}
+
+#[test]
+fn a_time_the_clocks_skip_is_the_next_there_is_and_one_that_comes_twice_is_the_first() {
+    let cases: &[(Timing, &str, &str, &[&str])] = &[
+        (
+            daily(&["02:30"]),
+            "Europe/Berlin",
+            "2026-03-28T12:00:00Z",
+            &["03-29 03:00 +02:00", "03-30 02:30 +02:00"],
+        ),
+        (
+            daily(&["02:30"]),
+            "Europe/Berlin",
+            "2026-10-24T12:00:00Z",
+            &["10-25 02:30 +02:00", "10-26 02:30 +01:00"],
+        ),
+        // Two that fall together are one.
+        (
+            daily(&["02:00", "02:30", "03:00"]),
+            "Europe/Berlin",
+            "2026-03-28T12:00:00Z",
+            &["03-29 03:00 +02:00", "03-30 02:00 +02:00"],
+        ),
+        (
+            cron("30 2 * * *"),
+            "America/New_York",
+            "2026-03-07T12:00:00Z",
+            &["03-08 03:00 -04:00", "03-09 02:30 -04:00"],
+        ),
+        (
+            cron("30 1 * * *"),
+            "America/New_York",
+            "2026-10-31T12:00:00Z",
+            &["11-01 01:30 -04:00", "11-02 01:30 -05:00"],
+        ),
+        // Half an hour.
+        (
+            daily(&["02:10"]),
+            "Australia/Lord_Howe",
+            "2026-10-03T12:00:00Z",
+            &["10-04 02:30 +11:00", "10-05 02:10 +11:00"],
+        ),
+        (
+            daily(&["01:45"]),
+            "Australia/Lord_Howe",
+            "2026-04-04T02:00:00Z",
+            &["04-05 01:45 +11:00", "04-06 01:45 +10:30"],
+        ),
+        // A day that was left out.
+        (
+            daily(&["09:00"]),
+            "Pacific/Apia",
+            "2011-12-29T00:00:00Z",
+            &["12-29 09:00 -10:00", "12-31 00:00 +14:00", "12-31 09:00 +14:00"],
+        ),
+        (
+            every(30, TimeUnit::Minutes, "00:00", None),
+            "Europe/Berlin",
+            "2026-03-29T00:10:00Z",
+            &["03-29 01:30 +01:00", "03-29 03:00 +02:00", "03-29 03:30 +02:00"],
+        ),
+    ];
+    for (timing, zone, after, expected) in cases {
+        assert_eq!(next(timing, zone, after, expected.len()), *expected, "{timing:?} in {zone}");
+    }
+}
+
+#[test]
+fn timings_mean_what_they_say() {
+    let weekly = |days: &[Weekday], times: &[&str]| Timing::Weekly { days: days.to_vec(), times: texts(times) };
+    let monthly = |days: &[u8], times: &[&str]| Timing::Monthly { days: days.to_vec(), times: texts(times) };
+    let cases: &[(Timing, &[&str])] = &[
+        (Timing::ByHand, &[]),
+        (Timing::Once { at: "2026-06-01T08:30".to_owned() }, &["06-01 08:30"]),
+        (Timing::Once { at: "2025-06-01T08:30".to_owned() }, &[]),
+        (
+            every(90, TimeUnit::Minutes, "08:00", Some("12:00")),
+            &["01-01 08:00", "01-01 09:30", "01-01 11:00", "01-02 08:00"],
+        ),
+        (every(2, TimeUnit::Hours, "08:00", Some("10:00")), &["01-01 08:00", "01-01 10:00", "01-02 08:00"]),
+        (every(8, TimeUnit::Hours, "01:00", None), &["01-01 01:00", "01-01 09:00", "01-01 17:00", "01-02 01:00"]),
+        (every(1, TimeUnit::Days, "07:15", None), &["01-01 07:15", "01-02 07:15"]),
+        (weekly(&[Weekday::Friday, Weekday::Monday], &["18:00", "8:30"]), &["01-02 08:30", "01-02 18:00", "01-05 08:30"]),
+        (monthly(&[31, 1], &["00:05"]), &["01-01 00:05", "01-31 00:05", "02-01 00:05", "03-01 00:05", "03-31 00:05"]),
+        (cron("*/20 9-10 * * 1-5"), &["01-01 09:00", "01-01 09:20", "01-01 09:40", "01-01 10:00"]),
+        (cron("0 12 1 * MON"), &["01-01 12:00", "01-05 12:00", "01-12 12:00"]),
+        (cron("0 0 29 2 *"), &["02-29 00:00"]),
+    ];
+    for (timing, expected) in cases {
+        let expected: Vec<String> = expected.iter().map(|at| format!("{at} +00:00")).collect();
+        let after = "2025-12-31T23:59:59Z";
+        let found = next(timing, "UTC", after, expected.len().max(1));
+        assert_eq!(found, expected, "{timing:?}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_said() {
+    let at = |at: &str| Timing::Once { at: at.to_owned() };
+    let monthly = |day| Timing::Monthly { days: vec![day], times: texts(&["08:00"]) };
+    let cases: Vec<(Timing, &str)> = vec![
+        (at("2026-02-30T08:00"), "date"),
+        (at("tomorrow"), "date"),
+        (at("2026-01-01T24:00"), "date"),
+        (daily(&["25:00"]), "time of day"),
+        (daily(&["8"]), "time of day"),
+        (daily(&["+8:00"]), "time of day"),
+        (daily(&["08:5"]), "time of day"),
+        (daily(&[]), "no day or no time"),
+        (Timing::Weekly { days: vec![], times: texts(&["08:00"]) }, "no day or no time"),
+        (every(4, TimeUnit::Minutes, "00:00", None), "five minutes"),
+        (every(0, TimeUnit::Days, "00:00", None), "five minutes"),
+        (every(1, TimeUnit::Hours, "10:00", Some("10:00")), "ends before"),
+        (monthly(0), "day of a month"),
+        (monthly(32), "day of a month"),
+        (cron("* * * *"), "five fields"),
+        (cron("* * * * * *"), "five fields"),
+        (cron("@daily"), "five fields"),
+        (cron("61 * * * *"), "cron"),
+        (cron("a b c d e"), "cron"),
+    ];
+    for (timing, said) in cases {
+        let error = Times::new(&timing, "UTC").unwrap_err().to_string();
+        assert!(error.contains(said), "{timing:?}: {error}");
+    }
+    for zone in ["", "Mars/Olympus", "../../etc/passwd", "/etc/localtime"] {
+        assert!(matches!(Times::new(&Timing::ByHand, zone), Err(TimingError::Zone(_))), "{zone}");
+    }
+    // It is read, and never comes.
+    assert_eq!(next(&cron("0 0 30 2 *"), "UTC", "2026-01-01T00:00:00Z", 1), Vec::<String>::new());
+}
+
+fn timings() -> impl Strategy<Value = Timing> {
+    let clock = || (0..24u8, 0..60u8).prop_map(|(hour, minute)| format!("{hour:02}:{minute:02}"));
+    let clocks = || prop::collection::vec(clock(), 1..4);
+    let days = prop::collection::vec((0..7usize).prop_map(|day| civil_day(day)), 1..4);
+    let cron = prop::sample::select(vec!["*/15 * * * *", "7 2 * * *", "30 1,2,3 * * 0", "0 3 1 * *", "45 23 * 2 *"]);
+    prop_oneof![
+        (5..3_000u32, clock()).prop_map(|(count, from)| every(count, TimeUnit::Minutes, &from, None)),
+        (1..40u32, clock()).prop_map(|(count, from)| every(count, TimeUnit::Days, &from, None)),
+        (5..300u32, 0..12u8, 13..24u8).prop_map(|(count, from, until)| {
+            every(count, TimeUnit::Minutes, &format!("{from:02}:10"), Some(&format!("{until:02}:50")))
+        }),
+        (days, clocks()).prop_map(|(days, times)| Timing::Weekly { days, times }),
+        (prop::collection::vec(1..32u8, 1..4), clocks())
+            .prop_map(|(days, times)| Timing::Monthly { days, times }),
+        cron.prop_map(|expression| Timing::Cron { expression: expression.to_owned() }),
+    ]
+}
+
+fn civil_day(number: usize) -> Weekday {
+    match daily(&["00:00"]) {
+        Timing::Weekly { days, .. } => days[number % 7],
+        _ => unreachable!("a weekly timing"),
+    }
+}
+
+proptest! {
+    /// From wherever it is looked at, the same moments come, each later than the one before.
+    #[test]
+    fn the_times_do_not_depend_on_when_somebody_looks(
+        timing in timings(),
+        zone in prop::sample::select(vec!["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC"]),
+        // Two years around 2026, to the millisecond.
+        after in 1_735_689_600_000i64..1_798_761_600_000,
+        later in 0..90i64 * 24 * 60 * 60 * 1_000,
+    ) {
+        let times = Times::new(&timing, zone).unwrap();
+        let all: Vec<Millis> = times.after(after).take(40).collect();
+        prop_assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
+        prop_assert!(all.iter().all(|at| *at > after && at % 60_000 == 0));
+        if let Some(last) = all.last() {
+            let middle = (after + later).min(*last);
+            let rest: Vec<Millis> = all.iter().copied().filter(|at| *at > middle).collect();
+            let again: Vec<Millis> = times.after(middle).take_while(|at| at <= last).collect();
+            prop_assert_eq!(rest, again);
+        }
+    }
+}

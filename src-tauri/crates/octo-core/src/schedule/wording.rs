@@ -1,0 +1,220 @@
+//! A timing in words: as a task's file has it, and as `octo task add --when` takes it.
+//!
+//! | Words | Meaning |
+//! | --- | --- |
+//! | `by hand` | only when asked for |
+//! | `once 2026-11-24 08:30` | once |
+//! | `every 15 minutes from 08:00 until 18:00` | again and again; `until` may be left out |
+//! | `every 3 days at 07:30` | every so many days |
+//! | `daily at 08:30, 12:00` | every day |
+//! | `weekdays at 08:30` | Monday to Friday |
+//! | `mon, thu at 08:30` | on these days of the week |
+//! | `monthly on 1, 15 at 09:00` | on these days of the month |
+//! | `cron 30 8 * * 1-5` | a cron expression |
+
+use super::timing::{moment, time};
+use octo_protocol::{Language, TimeUnit, Timing, Weekday, words};
+
+/// All days, in their order, as they are written.
+const DAYS: [(Weekday, &str); 7] = [
+    (Weekday::Monday, "mon"),
+    (Weekday::Tuesday, "tue"),
+    (Weekday::Wednesday, "wed"),
+    (Weekday::Thursday, "thu"),
+    (Weekday::Friday, "fri"),
+    (Weekday::Saturday, "sat"),
+    (Weekday::Sunday, "sun"),
+];
+
+/// The forms, for whoever wrote something else.
+pub(crate) const FORMS: &str = "by hand | once 2026-11-24 08:30 | every 15 minutes from 08:00 until 18:00 | \
+    every 3 days at 07:30 | daily at 08:30, 12:00 | weekdays at 08:30 | mon, thu at 08:30 | \
+    monthly on 1, 15 at 09:00 | cron 30 8 * * 1-5";
+
+/// The words for a timing.
+pub(crate) fn written(timing: &Timing) -> String {
+    match timing {
+        Timing::ByHand => "by hand".to_owned(),
+        Timing::Once { at } => format!("once {}", at.replacen('T', " ", 1)),
+        Timing::Every { count, unit: TimeUnit::Days, from, .. } => {
+            format!("every {count} {} at {from}", unit_name(TimeUnit::Days, *count))
+        }
+        Timing::Every { count, unit, from, until } => {
+            let until = until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
+            format!("every {count} {} from {from}{until}", unit_name(*unit, *count))
+        }
+        Timing::Weekly { days, times } => format!("{} at {}", day_names(days), times.join(", ")),
+        Timing::Monthly { days, times } => {
+            let days: Vec<String> = days.iter().map(u8::to_string).collect();
+            format!("monthly on {} at {}", days.join(", "), times.join(", "))
+        }
+        Timing::Cron { expression } => format!("cron {expression}"),
+    }
+}
+
+/// A timing in the person's words.
+pub(crate) fn said(language: Language, timing: &Timing) -> String {
+    let say = |key: &str, args: &[(&str, String)]| {
+        let args = args.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        words::say(language, &format!("taskdesk.when.{key}"), &args)
+    };
+    match timing {
+        Timing::ByHand => say("by_hand", &[]),
+        Timing::Once { at } => say("once", &[("at", at.replacen('T', " ", 1))]),
+        Timing::Every { count, unit, from, until } => {
+            let unit = match unit {
+                TimeUnit::Minutes => "minutes",
+                TimeUnit::Hours => "hours",
+                TimeUnit::Days => "days",
+            };
+            let args = [
+                ("count", count.to_string()),
+                ("from", from.clone()),
+                ("until", until.clone().unwrap_or_default()),
+            ];
+            let until = if until.is_some() { "_until" } else { "" };
+            say(&format!("{unit}{until}"), &args)
+        }
+        Timing::Weekly { days, times } => {
+            let at = ("times", times.join(", "));
+            if DAYS.iter().all(|(day, _)| days.contains(day)) {
+                return say("daily", &[at]);
+            }
+            let days = DAYS.iter().filter(|(day, _)| days.contains(day));
+            let names: Vec<String> = days.map(|(_, name)| say(name, &[])).collect();
+            say("weekly", &[("days", names.join(", ")), at])
+        }
+        Timing::Monthly { days, times } => {
+            let days: Vec<String> = days.iter().map(u8::to_string).collect();
+            say("monthly", &[("days", days.join(", ")), ("times", times.join(", "))])
+        }
+        Timing::Cron { expression } => say("cron", &[("expression", expression.clone())]),
+    }
+}
+
+/// The timing of words, in any case of letters; none where they are not of one of the forms. Whether it makes sense is
+/// for [`super::timing::Times`] to say.
+pub(crate) fn read(text: &str) -> Option<Timing> {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lower = text.to_lowercase();
+    if matches!(lower.as_str(), "by hand" | "manual" | "manually") {
+        return Some(Timing::ByHand);
+    }
+    let (first, rest) = lower.split_once(' ')?;
+    match first {
+        // As it was written.
+        "cron" => text.split_once(' ').map(|(_, as_is)| Timing::Cron { expression: as_is.to_owned() }),
+        "once" => once(rest.trim_start_matches("at ").trim_start_matches("on ")),
+        "every" => every(rest),
+        "daily" => Some(Timing::Weekly { days: all_days(), times: times(rest.strip_prefix("at ")?)? }),
+        "monthly" => {
+            let (days, at) = rest.strip_prefix("on ")?.split_once(" at ")?;
+            let days: Option<Vec<u8>> = listed(days).map(|day| day.parse().ok()).collect();
+            Some(Timing::Monthly { days: days?, times: times(at)? })
+        }
+        _ => {
+            let (days, at) = lower.split_once(" at ")?;
+            Some(Timing::Weekly { days: days_named(days)?, times: times(at)? })
+        }
+    }
+}
+
+fn once(text: &str) -> Option<Timing> {
+    let at = moment(&text.to_uppercase()).ok()?;
+    Some(Timing::Once { at: at.strftime("%Y-%m-%dT%H:%M").to_string() })
+}
+
+fn every(text: &str) -> Option<Timing> {
+    if let Some((days, at)) = text.split_once(" at ")
+        && let Some(days) = days_named(days)
+    {
+        return Some(Timing::Weekly { days, times: times(at)? });
+    }
+    let (amount, rest) = match text.split_once(" from ").or_else(|| text.split_once(" at ")) {
+        Some((amount, rest)) => (amount, Some(rest)),
+        None => (text, None),
+    };
+    let (count, unit) = match amount.split_once(' ') {
+        Some((count, unit)) => (count.parse().ok()?, unit),
+        None => (1, amount),
+    };
+    let unit = match unit {
+        "minute" | "minutes" | "min" => TimeUnit::Minutes,
+        "hour" | "hours" => TimeUnit::Hours,
+        "day" | "days" => TimeUnit::Days,
+        _ => return None,
+    };
+    let (from, until) = match rest.map(|rest| rest.split_once(" until ").unwrap_or((rest, ""))) {
+        Some((from, until)) => (clock(from)?, (!until.is_empty()).then_some(until)),
+        // Counted from midnight, which for days would mean in the night.
+        None if unit == TimeUnit::Days => return None,
+        None => ("00:00".to_owned(), None),
+    };
+    let until = match until {
+        Some(until) => Some(clock(until)?),
+        None => None,
+    };
+    Some(Timing::Every { count, unit, from, until })
+}
+
+fn days_named(text: &str) -> Option<Vec<Weekday>> {
+    let mut days = Vec::new();
+    for name in text.replace(" and ", ", ").split(',').map(str::trim) {
+        match name {
+            "day" | "daily" | "every day" => days.extend(all_days()),
+            "weekday" | "weekdays" => days.extend(DAYS.iter().take(5).map(|(day, _)| *day)),
+            "weekend" | "weekends" => days.extend(DAYS.iter().skip(5).map(|(day, _)| *day)),
+            // The first three letters tell days apart; what follows them must be the day's name.
+            name => days.push(DAYS.iter().find(|(day, short)| is_day(name, short, *day)).map(|(day, _)| *day)?),
+        }
+    }
+    days.sort_unstable();
+    days.dedup();
+    Some(days)
+}
+
+fn is_day(name: &str, short: &str, day: Weekday) -> bool {
+    let long = format!("{day:?}").to_lowercase();
+    name == short || name == long || name.strip_suffix('s') == Some(long.as_str())
+}
+
+fn day_names(days: &[Weekday]) -> String {
+    let has = |day: Weekday| days.contains(&day);
+    let work = DAYS.iter().take(5).all(|(day, _)| has(*day));
+    let rest = DAYS.iter().skip(5).filter(|(day, _)| has(*day)).count();
+    match (work, rest) {
+        (true, 2) => "daily".to_owned(),
+        (true, 0) => "weekdays".to_owned(),
+        _ => DAYS.iter().filter(|(day, _)| has(*day)).map(|(_, name)| *name).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn all_days() -> Vec<Weekday> {
+    DAYS.iter().map(|(day, _)| *day).collect()
+}
+
+fn times(text: &str) -> Option<Vec<String>> {
+    listed(text).map(clock).collect()
+}
+
+fn clock(text: &str) -> Option<String> {
+    time(text).ok().map(|time| time.strftime("%H:%M").to_string())
+}
+
+fn listed(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').flat_map(|part| part.split(" and ")).map(str::trim).filter(|part| !part.is_empty())
+}
+
+fn unit_name(unit: TimeUnit, count: u32) -> &'static str {
+    match (unit, count) {
+        (TimeUnit::Minutes, 1) => "minute",
+        (TimeUnit::Minutes, _) => "minutes",
+        (TimeUnit::Hours, 1) => "hour",
+        (TimeUnit::Hours, _) => "hours",
+        (TimeUnit::Days, 1) => "day",
+        (TimeUnit::Days, _) => "days",
+    }
+}
+
+#[cfg(test)]
+mod tests;

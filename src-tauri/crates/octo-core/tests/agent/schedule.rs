@@ -1,0 +1,7 @@
+//! Tasks at their time, by a clock the test moves.
+
+mod crash;
+mod desk;
+mod files;
+mod running;
+mod world;

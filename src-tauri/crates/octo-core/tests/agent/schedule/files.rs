@@ -1,0 +1,148 @@
+//! Files of tasks: written, changed by others, deleted and brought back.
+
+use super::world::*;
+use crate::agent::rig::Rig;
+use octo_protocol::{
+    AcceptTask, DeleteTask, DuplicateTask, ListTasks, ListTrash, OnConflict, PreviewTask, RestoreTrash,
+    RunStatus, RunTask, SaveTask, TaskContent, TaskState, Timing,
+};
+use octo_testkit::Script;
+use std::path::PathBuf;
+
+fn file(rig: &Rig, task: &str) -> PathBuf {
+    rig.home.octo().join("tasks").join(format!("{task}.md"))
+}
+
+#[tokio::test]
+async fn what_another_program_writes_does_not_run_before_the_person_accepts_it() {
+    let (rig, clock) = world(Script::new().text("one").text("two"), DAY + 9 * HOUR).await;
+    let text = format!(
+        "---\nwhen: daily at 10:00\nzone: UTC\nmode: autonomous\nfolder: {}\n---\n\nDo something.\n",
+        rig.home.work().display()
+    );
+    std::fs::write(file(&rig, "foreign"), &text).unwrap();
+    let seen = card(&rig, "foreign").await;
+    assert_eq!(seen.state, TaskState::Unseen);
+    assert_eq!(rig.octo.call(RunTask { task: "foreign".into() }).await.unwrap_err().key, "task.unseen");
+    assert_eq!(rig.octo.call(DuplicateTask { task: "foreign".into() }).await.unwrap_err().key, "task.unseen");
+    clock.set(DAY + 10 * HOUR);
+    settled(&rig, &clock, 0).await;
+    // It changes after it was looked at: what was looked at is accepted, or nothing.
+    std::fs::write(file(&rig, "foreign"), text.replace("something", "something else")).unwrap();
+    let late = AcceptTask { task: "foreign".into(), version: seen.version };
+    assert_eq!(rig.octo.call(late).await.unwrap_err().key, "task.changed");
+    let seen = card(&rig, "foreign").await;
+    let accepted = rig.octo.call(AcceptTask { task: "foreign".into(), version: seen.version }).await.unwrap();
+    assert_eq!(accepted.state, TaskState::Active);
+    settled(&rig, &clock, 0).await;
+    clock.set(DAY + 34 * HOUR);
+    last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
+    // Changed again, it waits again.
+    std::fs::write(file(&rig, "foreign"), text).unwrap();
+    assert_eq!(card(&rig, "foreign").await.state, TaskState::Unseen);
+    clock.set(DAY + 58 * HOUR);
+    settled(&rig, &clock, 1).await;
+}
+
+#[tokio::test]
+async fn a_broken_file_is_shown_left_as_it_is_and_does_not_run() {
+    let (rig, clock) = world(Script::new().text("one"), DAY + 9 * HOUR).await;
+    let task = save(&rig, at_ten(&rig)).await;
+    let broken = "---\nwhen: at some point\nfolder: /tmp\n---\n\nDo it.\n";
+    std::fs::write(file(&rig, &task.file), broken).unwrap();
+    let shown = card(&rig, &task.file).await;
+    assert_eq!(shown.state, TaskState::Broken);
+    let TaskContent::Broken { error, text } = shown.content else { panic!("{shown:?}") };
+    assert_eq!((error.key.as_str(), text.as_str()), ("task.line", broken));
+    assert_eq!(rig.octo.call(RunTask { task: task.file.clone() }).await.unwrap_err().key, "task.broken");
+    clock.set(DAY + 10 * HOUR);
+    settled(&rig, &clock, 0).await;
+    assert_eq!(std::fs::read_to_string(file(&rig, &task.file)).unwrap(), broken);
+}
+
+#[tokio::test]
+async fn an_edit_goes_over_what_was_edited_and_nothing_else() {
+    let (rig, clock) = world(Script::new().text("one"), DAY + 9 * HOUR).await;
+    let task = save(&rig, at_ten(&rig)).await;
+    let mut plan = at_ten(&rig);
+    plan.when = Timing::Cron { expression: "30 9 * * *".to_owned() };
+    let save = |version: &str, plan| SaveTask {
+        task: Some(task.file.clone()),
+        plan: Box::new(plan),
+        version: Some(version.to_owned()),
+    };
+    let edited = rig.octo.call(save(&task.version, plan.clone())).await.unwrap();
+    assert_eq!((edited.file.as_str(), edited.next[0]), (task.file.as_str(), DAY + 9 * HOUR + 30 * MINUTE));
+    assert_eq!(rig.octo.call(save(&task.version, plan.clone())).await.unwrap_err().key, "task.changed");
+    // A time of the new plan that is past was no time of the task.
+    clock.set(DAY + 9 * HOUR + 45 * MINUTE);
+    last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
+    plan.when = Timing::Cron { expression: "40 9 * * *".to_owned() };
+    let edited = rig.octo.call(save(&edited.version, plan)).await.unwrap();
+    settled(&rig, &clock, 1).await;
+    assert_eq!(edited.next[0], DAY + 33 * HOUR + 40 * MINUTE);
+}
+
+#[tokio::test]
+async fn a_deleted_task_comes_back_as_it_was_and_what_passed_meanwhile_is_over() {
+    let (rig, clock) = world(Script::new().text("one").text("two"), DAY + 9 * HOUR).await;
+    let task = save(&rig, at_ten(&rig)).await;
+    clock.set(DAY + 10 * HOUR);
+    last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
+    rig.octo.call(DeleteTask { task: task.file.clone() }).await.unwrap();
+    assert!(rig.octo.call(ListTasks {}).await.unwrap().tasks.is_empty());
+    assert_eq!(rig.octo.call(DeleteTask { task: task.file.clone() }).await.unwrap_err().key, "task.missing");
+    clock.set(DAY + 40 * HOUR);
+    settled(&rig, &clock, 1).await;
+    let list = ListTrash { query: String::new(), kind: None, project: None, offset: 0, limit: 9 };
+    let entry = rig.octo.call(list).await.unwrap().entries.remove(0);
+    let restore = RestoreTrash { ids: vec![entry.id], to: None, on_conflict: OnConflict::Ask };
+    rig.octo.call(restore).await.unwrap();
+    assert_eq!(card(&rig, &task.file).await.state, TaskState::Active);
+    settled(&rig, &clock, 1).await;
+    clock.set(DAY + 58 * HOUR);
+    runs_when(&rig, "two", |runs| runs.len() == 2 && runs[1].status == RunStatus::Finished).await;
+}
+
+#[tokio::test]
+async fn a_second_like_one_is_paused_and_the_list_is_in_order() {
+    let (rig, _clock) = world(Script::new(), DAY + 9 * HOUR).await;
+    let first = save(&rig, at_ten(&rig)).await;
+    let second = rig.octo.call(DuplicateTask { task: first.file }).await.unwrap();
+    assert_eq!((second.file.as_str(), second.state), ("morning-brief-2", TaskState::Paused));
+    let mut early = at_ten(&rig);
+    early.name = "Zebra".to_owned();
+    early.when = Timing::Cron { expression: "30 9 * * *".to_owned() };
+    save(&rig, early).await;
+    std::fs::write(file(&rig, "yonder"), "Only words.").unwrap();
+    let listed = rig.octo.call(ListTasks {}).await.unwrap();
+    let names: Vec<&str> = listed.tasks.iter().map(|task| task.file.as_str()).collect();
+    assert_eq!(names, ["yonder", "zebra", "morning-brief", "morning-brief-2"]);
+    assert!(!listed.zone.is_empty());
+}
+
+#[tokio::test]
+async fn a_preview_says_what_is_wrong_and_saves_nothing() {
+    let (rig, _clock) = world(Script::new(), DAY + 9 * HOUR).await;
+    let good = rig.octo.call(PreviewTask { plan: Box::new(at_ten(&rig)) }).await.unwrap();
+    assert_eq!((good.next.len(), good.errors.len()), (3, 0));
+    assert_eq!(good.remarks.iter().map(|remark| remark.key.as_str()).collect::<Vec<_>>(), ["task.remark.autonomous"]);
+    let mut bad = at_ten(&rig);
+    bad.name = " ".to_owned();
+    bad.prompt = String::new();
+    bad.folder = "/nowhere/at/all".to_owned();
+    bad.profile = "nobody".parse().unwrap();
+    bad.model = Some(octo_protocol::ModelId::new());
+    bad.minutes = 0;
+    bad.when = Timing::Cron { expression: "*/2 * * * *".to_owned() };
+    let shown = rig.octo.call(PreviewTask { plan: Box::new(bad.clone()) }).await.unwrap();
+    let mut fields: Vec<&str> = shown.errors.iter().map(|fault| fault.field.as_str()).collect();
+    fields.sort_unstable();
+    assert_eq!(fields, ["folder", "minutes", "model", "name", "profile", "prompt", "when"]);
+    assert!(rig.octo.call(SaveTask { task: None, plan: Box::new(bad.clone()), version: None }).await.is_err());
+    bad = at_ten(&rig);
+    bad.when = Timing::Once { at: "2020-01-01T08:00".to_owned() };
+    let over = rig.octo.call(PreviewTask { plan: Box::new(bad) }).await.unwrap();
+    assert!(over.errors.is_empty() && over.remarks.iter().any(|remark| remark.key == "task.remark.over"));
+    assert!(rig.octo.call(ListTasks {}).await.unwrap().tasks.is_empty());
+}

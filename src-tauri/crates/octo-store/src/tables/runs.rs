@@ -1,0 +1,277 @@
+//! `task_runs`: the runs of tasks, and the times at which there was none.
+
+use crate::{
+    Reader, StoreError, Tx,
+    column::{count, from_json, from_word, id, id_or_null, json, read_count, word},
+};
+use octo_protocol::{
+    BudgetStop, Cost, Millis, Role, RunId, RunStatus, RunTotals, SessionId, SessionStatus, TaskRun, TurnEnd,
+};
+use rusqlite::{Row, params, types::Value};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Runs of a task that are kept: five weeks of one every five minutes. Older ones go; their sessions stay.
+const KEPT: u32 = 10_000;
+/// How much of the last answer is kept, in characters.
+const RESULT: usize = 300;
+/// Messages at the end of a session in which its last answer is looked for.
+const LAST_MESSAGES: u32 = 6;
+
+/// A run, with what only the schedule needs of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRow {
+    /// What clients see of it.
+    pub run: TaskRun,
+    /// The time of the plan that set it off; none for one by hand and for a retry. A task has one run for each.
+    pub slot: Option<Millis>,
+    /// What it may cost, as of its start.
+    pub budget: Option<Cost>,
+    /// After how many minutes of work it is stopped, as of its start.
+    pub minutes: u32,
+    /// For how long it worked, in milliseconds; the person's time is not counted.
+    pub worked: Millis,
+    /// Why it is being stopped; none while it is not.
+    pub ending: Option<RunEnding>,
+}
+
+/// Why a run is being stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunEnding {
+    /// The person wants it.
+    Stopped,
+    /// It took longer than it may.
+    TimedOut,
+    /// It cost what it may.
+    OverBudget,
+}
+
+/// How a session stands, for whoever follows it from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionOutlook {
+    /// What it is doing.
+    pub status: SessionStatus,
+    /// How its last turn ended; none while that runs.
+    pub end: Option<TurnEnd>,
+    /// The budget it waits at.
+    pub budget: Option<BudgetStop>,
+    /// What it has cost, sub-agents included.
+    pub cost: Cost,
+    /// The first words of its last answer.
+    pub answer: Option<String>,
+}
+
+/// The columns [`run`] reads, in its order.
+macro_rules! run_columns {
+    () => {
+        "id, task, name, cause_json, due, started_at, ended_at, status_json, \
+         (SELECT id FROM sessions WHERE sessions.id = task_runs.session AND deleted_at IS NULL), \
+         cost, result, slot, budget, minutes, worked, ending"
+    };
+}
+
+fn run(row: &Row<'_>) -> Result<RunRow, StoreError> {
+    Ok(RunRow {
+        run: TaskRun {
+            id: id(row, 0)?,
+            task: row.get(1)?,
+            name: row.get(2)?,
+            cause: from_json(row, 3)?,
+            due: row.get(4)?,
+            started_at: row.get(5)?,
+            ended_at: row.get(6)?,
+            status: from_json(row, 7)?,
+            session: id_or_null(row, 8)?,
+            cost: Cost::nano_dollars(read_count(row, 9)?),
+            result: row.get(10)?,
+        },
+        slot: row.get(11)?,
+        budget: row.get::<_, Option<i64>>(12)?.map(|nano| Cost::nano_dollars(nano.unsigned_abs())),
+        minutes: row.get(13)?,
+        worked: row.get(14)?,
+        ending: row.get::<_, Option<String>>(15)?.map(from_word).transpose()?,
+    })
+}
+
+impl Reader<'_> {
+    /// Runs that are not over, oldest first.
+    pub fn open_runs(&self) -> Result<Vec<RunRow>, StoreError> {
+        self.rows(
+            concat!("SELECT ", run_columns!(), " FROM task_runs WHERE ended_at IS NULL ORDER BY key"),
+            [],
+            run,
+        )
+    }
+
+    /// One run.
+    pub fn run(&self, wanted: RunId) -> Result<Option<RunRow>, StoreError> {
+        self.row(
+            concat!("SELECT ", run_columns!(), " FROM task_runs WHERE id = ?1"),
+            [wanted.to_string()],
+            run,
+        )
+    }
+
+    /// Runs of a task (of all for none) that were due before a moment, newest first.
+    pub fn runs(
+        &self,
+        task: Option<&str>,
+        before: Option<Millis>,
+        limit: u32,
+    ) -> Result<Vec<TaskRun>, StoreError> {
+        let before = before.unwrap_or(Millis::MAX);
+        let rows = match task {
+            Some(task) => self.rows(
+                concat!(
+                    "SELECT ",
+                    run_columns!(),
+                    " FROM task_runs WHERE task = ?1 AND due < ?2 ORDER BY due DESC, key DESC LIMIT ?3"
+                ),
+                params![task, before, limit],
+                run,
+            ),
+            None => self.rows(
+                concat!(
+                    "SELECT ",
+                    run_columns!(),
+                    " FROM task_runs WHERE due < ?1 ORDER BY due DESC, key DESC LIMIT ?2"
+                ),
+                params![before, limit],
+                run,
+            ),
+        };
+        Ok(rows?.into_iter().map(|row| row.run).collect())
+    }
+
+    /// The newest run of a task.
+    pub fn last_run(&self, task: &str) -> Result<Option<TaskRun>, StoreError> {
+        Ok(self.runs(Some(task), None, 1)?.pop())
+    }
+
+    /// The newest run of each task.
+    pub fn last_runs(&self) -> Result<HashMap<String, TaskRun>, StoreError> {
+        let tasks = self
+            .rows("SELECT DISTINCT task FROM task_runs", [], |row| Ok(row.get::<_, String>(0)?))?
+            .into_iter();
+        tasks.filter_map(|task| self.last_run(&task).map(|run| run.map(|run| (task, run))).transpose()).collect()
+    }
+
+    /// How the runs of a task (of all for none) ended that were due from a moment on.
+    pub fn run_totals(&self, task: Option<&str>, since: Millis) -> Result<RunTotals, StoreError> {
+        let task = task.map_or(Value::Null, |task| Value::Text(task.to_owned()));
+        let ended = self.rows(
+            "SELECT status_json, cost FROM task_runs
+             WHERE due >= ?2 AND (?1 IS NULL OR task = ?1)",
+            params![task, since],
+            |row| Ok((from_json::<RunStatus>(row, 0)?, Cost::nano_dollars(read_count(row, 1)?))),
+        )?;
+        let mut totals = RunTotals::default();
+        for (status, cost) in ended {
+            totals.cost += cost;
+            match status {
+                RunStatus::Finished => totals.finished += 1,
+                RunStatus::Failed { .. }
+                | RunStatus::TimedOut
+                | RunStatus::OverBudget
+                | RunStatus::Interrupted => totals.failed += 1,
+                RunStatus::Skipped { .. } => totals.skipped += 1,
+                RunStatus::Asked
+                | RunStatus::Waiting { .. }
+                | RunStatus::Running
+                | RunStatus::NeedsYou
+                | RunStatus::Stopped => {}
+            }
+        }
+        Ok(totals)
+    }
+
+    /// How a session stands; none where it is not there or was deleted.
+    pub fn outlook(&self, session: SessionId) -> Result<Option<SessionOutlook>, StoreError> {
+        let Some(info) = self.session(session)? else { return Ok(None) };
+        let key = self.key(session)?;
+        let end = self.last_turn(key)?.and_then(|turn| turn.end);
+        let page = self.page(session, None, LAST_MESSAGES)?;
+        let answers = page.messages.iter().rev().filter(|message| message.role == Role::Assistant);
+        let answer = answers.map(|message| message.text()).find(|text| !text.trim().is_empty());
+        Ok(Some(SessionOutlook {
+            status: info.status,
+            end,
+            budget: self.suggestion_and_budget(key)?.1,
+            cost: self.spending_of(key)?.cost,
+            answer: answer.map(|text| shortened(&text)),
+        }))
+    }
+}
+
+/// The first words on one line.
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(RESULT).collect()
+}
+
+impl Tx<'_> {
+    /// Adds a run. Whether it was: a time of the plan that has one already gets no second.
+    pub fn add_run(&mut self, row: &RunRow) -> Result<bool, StoreError> {
+        let run = &row.run;
+        let added = self.change(
+            "INSERT INTO task_runs (id, task, name, cause_json, due, started_at, ended_at, status_json, session, cost,
+               result, slot, budget, minutes, worked, ending)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+             ON CONFLICT (task, slot) WHERE slot IS NOT NULL DO NOTHING",
+            params![
+                run.id.to_string(),
+                run.task,
+                run.name,
+                json(&run.cause)?,
+                run.due,
+                run.started_at,
+                run.ended_at,
+                json(&run.status)?,
+                run.session.map(|id| id.to_string()),
+                count(run.cost.as_nano_dollars()),
+                run.result,
+                row.slot,
+                row.budget.map(|budget| count(budget.as_nano_dollars())),
+                row.minutes,
+                row.worked,
+                row.ending.as_ref().map(word).transpose()?,
+            ],
+        )?;
+        if added > 0 {
+            self.change(
+                "DELETE FROM task_runs WHERE ended_at IS NOT NULL AND key IN (
+                   SELECT key FROM task_runs WHERE task = ?1 ORDER BY due DESC, key DESC LIMIT -1 OFFSET ?2)",
+                params![run.task, KEPT],
+            )?;
+        }
+        Ok(added > 0)
+    }
+
+    /// Replaces what is known of a run. Its session stays when it has one.
+    pub fn put_run(&mut self, row: &RunRow) -> Result<(), StoreError> {
+        let run = &row.run;
+        self.change_one(
+            "the run",
+            "UPDATE task_runs SET cause_json = ?2, due = ?3, started_at = ?4, ended_at = ?5, status_json = ?6,
+               session = coalesce(?7, session), cost = ?8, result = ?9, budget = ?10, minutes = ?11, worked = ?12,
+               ending = ?13
+             WHERE id = ?1",
+            params![
+                run.id.to_string(),
+                json(&run.cause)?,
+                run.due,
+                run.started_at,
+                run.ended_at,
+                json(&run.status)?,
+                run.session.map(|id| id.to_string()),
+                count(run.cost.as_nano_dollars()),
+                run.result,
+                row.budget.map(|budget| count(budget.as_nano_dollars())),
+                row.minutes,
+                row.worked,
+                row.ending.as_ref().map(word).transpose()?,
+            ],
+        )
+    }
+}

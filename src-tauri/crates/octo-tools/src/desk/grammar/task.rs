@@ -1,0 +1,114 @@
+//! The words of `octo task …`.
+
+use crate::{TaskDraft, TaskErrand, ToolError};
+use clap::{Args, Subcommand};
+use octo_protocol::Switch;
+use std::path::PathBuf;
+
+#[derive(Subcommand)]
+#[command(disable_help_subcommand = true, disable_help_flag = true)]
+pub(super) enum TaskLine {
+    List,
+    Show { file: String },
+    Add(DraftLine),
+    Edit(EditLine),
+    Run { file: String },
+    Pause { file: String },
+    Resume { file: String },
+    Delete { file: String },
+}
+
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct EditLine {
+    file: String,
+    #[command(flatten)]
+    draft: DraftLine,
+}
+
+#[derive(Args)]
+#[group(skip)]
+pub(super) struct DraftLine {
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    name: Option<String>,
+    #[arg(long, value_name = "TIMES")]
+    when: Option<String>,
+    // Prompts are Markdown: one that begins with a list begins with a hyphen.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    prompt: Option<String>,
+    #[arg(long, value_name = "PATH", conflicts_with = "prompt")]
+    prompt_file: Option<String>,
+    #[arg(long, value_name = "PATH")]
+    folder: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    zone: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    #[arg(long, value_name = "ask|ask_risky|autonomous")]
+    mode: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    #[arg(long, value_name = "DOLLARS")]
+    budget: Option<String>,
+    #[arg(long, value_name = "NUMBER")]
+    minutes: Option<u32>,
+    #[arg(long, value_name = "NUMBER")]
+    retries: Option<u32>,
+    #[arg(long, value_name = "NUMBER")]
+    retry_minutes: Option<u32>,
+    #[arg(long, value_name = "skip|run-once|ask")]
+    missed: Option<String>,
+    #[arg(long, value_name = "all|trouble|nothing")]
+    tell: Option<String>,
+}
+
+type Path<'a> = &'a dyn Fn(&str) -> Result<PathBuf, ToolError>;
+
+/// What a line asks for, and the file its prompt is in.
+pub(super) fn errand(line: TaskLine, path: Path<'_>) -> Result<(TaskErrand, Option<PathBuf>), ToolError> {
+    let plain = |errand| Ok((errand, None));
+    match line {
+        TaskLine::List => plain(TaskErrand::List),
+        TaskLine::Show { file } => plain(TaskErrand::Show { task: file }),
+        TaskLine::Run { file } => plain(TaskErrand::Run { task: file }),
+        TaskLine::Pause { file } => plain(TaskErrand::Switch { task: file, on: Switch::Off }),
+        TaskLine::Resume { file } => plain(TaskErrand::Switch { task: file, on: Switch::On }),
+        TaskLine::Delete { file } => plain(TaskErrand::Delete { task: file }),
+        TaskLine::Add(line) => {
+            let (name, when) = (line.name.is_some(), line.when.is_some());
+            let prompt = line.prompt.is_some() || line.prompt_file.is_some();
+            if !(name && when && prompt) {
+                return Err(ToolError::new(
+                    "Not done. A new task needs --name, --when and --prompt or --prompt-file.",
+                ));
+            }
+            save(None, line, path)
+        }
+        TaskLine::Edit(line) => save(Some(line.file), line.draft, path),
+    }
+}
+
+fn save(
+    task: Option<String>,
+    line: DraftLine,
+    path: Path<'_>,
+) -> Result<(TaskErrand, Option<PathBuf>), ToolError> {
+    let from = line.prompt_file.as_deref().map(path).transpose()?;
+    let draft = TaskDraft {
+        name: line.name,
+        when: line.when,
+        prompt: line.prompt,
+        folder: line.folder.as_deref().map(path).transpose()?,
+        zone: line.zone,
+        profile: line.profile,
+        mode: line.mode,
+        model: line.model,
+        budget: line.budget,
+        minutes: line.minutes,
+        retries: line.retries,
+        retry_minutes: line.retry_minutes,
+        missed: line.missed,
+        tell: line.tell,
+    };
+    Ok((TaskErrand::Save { task, draft: Box::new(draft) }, from))
+}
