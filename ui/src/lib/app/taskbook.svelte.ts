@@ -152,9 +152,8 @@ export class Taskbook {
 
   /** Writes a second task like one, and shows it. */
   async duplicate(card: TaskCard): Promise<void> {
-    let made: TaskCard | null = null;
     await this.#do(async () => {
-      made = await call("schedule", "duplicate_task", { task: card.file });
+      const made = await call("schedule", "duplicate_task", { task: card.file });
       this.#put(made);
       this.show(made.file);
     });

@@ -17,7 +17,11 @@ const weekly = (days: readonly number[], ...times: string[]): Timing => ({
   times,
 });
 const every = (count: number, unit: "minutes" | "hours" | "days", from: string, until: string | null): Timing => ({
-  ...{ type: "every", count, unit, from, until },
+  type: "every",
+  count,
+  unit,
+  from,
+  until,
 });
 
 describe("when a task runs", () => {
@@ -86,8 +90,17 @@ describe("moments", () => {
 });
 
 const run = (status: RunStatus, change: Partial<TaskRun> = {}): TaskRun => ({
-  ...{ id: "r", task: "digest", name: "Digest", cause: { type: "time" }, due: at(21, 8), started_at: at(21, 8) },
-  ...{ ended_at: at(21, 8, 1), status, session: null, cost: 0, result: null },
+  id: "r",
+  task: "digest",
+  name: "Digest",
+  cause: { type: "time" },
+  due: at(21, 8),
+  started_at: at(21, 8),
+  ended_at: at(21, 8, 1),
+  status,
+  session: null,
+  cost: 0,
+  result: null,
   ...change,
 });
 

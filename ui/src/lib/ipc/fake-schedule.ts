@@ -73,7 +73,13 @@ function nextTimes(when: Timing, now: number): number[] {
 }
 
 const plan = (name: string, prompt: string, when: Timing, change: Partial<TaskPlan> = {}): TaskPlan => ({
-  ...{ name, prompt, when, zone: ZONE, folder: "/home/mei/code/harbor", profile: "general", mode: "ask_risky" },
+  name,
+  prompt,
+  when,
+  zone: ZONE,
+  folder: "/home/mei/code/harbor",
+  profile: "general",
+  mode: "ask_risky",
   model: null,
   budget: 250_000_000,
   minutes: 10,
@@ -97,7 +103,12 @@ function run(task: string, name: string, due: number, seconds: number, change: P
   runs += 1;
   return {
     id: `run-${String(runs).padStart(6, "0")}`,
-    ...{ task, name, due, cause: { type: "time" }, started_at: due, ended_at: due + seconds * 1000 },
+    task,
+    name,
+    due,
+    cause: { type: "time" },
+    started_at: due,
+    ended_at: due + seconds * 1000,
     status: { type: "finished" },
     session: null,
     cost: 10_000_000,
@@ -320,7 +331,10 @@ export class FakeSchedule {
       case "run_task": {
         const card = this.#card(call.task);
         const made = run(card.file, nameOf(card), Date.now(), 0, {
-          ...{ cause: { type: "hand" }, ended_at: null, status: { type: "running" }, cost: 0 },
+          cause: { type: "hand" },
+          ended_at: null,
+          status: { type: "running" },
+          cost: 0,
           session: this.#runs.find((known) => known.session !== null)?.session ?? null,
         });
         this.#runs = [made, ...this.#runs];
@@ -329,7 +343,7 @@ export class FakeSchedule {
       }
       case "duplicate_task": {
         const known = planOf(this.#card(call.task));
-        if (!known) throw failure("schedule.broken");
+        if (!known) throw failure("task.broken");
         return this.#put(this.#made(`${call.task}-2`, { ...known, name: `${known.name} 2` }, "paused"));
       }
       case "delete_task": {
@@ -367,7 +381,7 @@ export class FakeSchedule {
 
   #card(file: string): TaskCard {
     const found = this.#cards.find((known) => known.file === file);
-    if (!found) throw failure("schedule.unknown");
+    if (!found) throw failure("task.unknown");
     return found;
   }
 
@@ -382,7 +396,7 @@ export class FakeSchedule {
       return this.#put(this.#made(slug, made, made.when.type === "by_hand" ? "resting" : "active"));
     }
     const card = this.#card(file);
-    if (card.version !== version) throw failure("schedule.changed");
+    if (card.version !== version) throw failure("task.changed");
     return this.#put({ ...card, ...this.#made(file, made, card.state), last: card.last, version: `${version}+` });
   }
 
@@ -420,9 +434,6 @@ function preview(wanted: TaskPlan): TaskPreview {
     next,
     errors: [
       ...(gone ? [{ field: "folder", error: failure("session.folder_gone", { folder: wanted.folder }) }] : []),
-      ...(wanted.when.type === "once" && next.length === 0
-        ? [{ field: "when", error: failure("schedule.past") }]
-        : []),
     ],
     remarks: [],
   };

@@ -20,8 +20,17 @@ const plan: TaskPlan = {
 };
 const error = { key: "provider.auth", args: {}, retryable: false };
 const run = (id: string, status: RunStatus, change: Partial<TaskRun> = {}): TaskRun => ({
-  ...{ id, task: "digest", name: "Digest", cause: { type: "time" }, due: 1000, started_at: 1000, ended_at: null },
-  ...{ status, session: null, cost: 0, result: null },
+  id,
+  task: "digest",
+  name: "Digest",
+  cause: { type: "time" },
+  due: 1000,
+  started_at: 1000,
+  ended_at: null,
+  status,
+  session: null,
+  cost: 0,
+  result: null,
   ...change,
 });
 const card = (state: TaskState, status: RunStatus | null): TaskCard => ({

@@ -62,6 +62,7 @@ describe("what is wrong with a form", () => {
     [{ minutes: "1441" }, "minutes", "minutes"],
     [{ retries: "6" }, "retry", "retry"],
     [{ retryAfter: "soon" }, "retry", "retry"],
+    [{ retryAfter: "0" }, "retry", "retry"],
   ];
   it.each(table)("%j: %s", (change, field, fault) => {
     const { plan, faults } = readForm(form(change));
@@ -112,9 +113,19 @@ describe("a plan", () => {
         fc.integer({ min: 1, max: 5 }),
         (when, budget, minutes, retries) => {
           const plan: TaskPlan = {
-            ...{ name: "Digest", prompt: "Write it.", when, zone: "Asia/Shanghai", folder: "/home/mei" },
-            ...{ profile: "coding", mode: "autonomous", model: "m", budget, minutes },
-            ...{ retry: { times: retries, minutes: 0 }, missed: "ask", tell: "nothing" },
+            name: "Digest",
+            prompt: "Write it.",
+            when,
+            zone: "Asia/Shanghai",
+            folder: "/home/mei",
+            profile: "coding",
+            mode: "autonomous",
+            model: "m",
+            budget,
+            minutes,
+            retry: { times: retries, minutes: retries * 7 },
+            missed: "ask",
+            tell: "nothing",
           };
           const read = readForm(formOf(plan, "2026-11-23"));
           expect([...read.faults]).toEqual([]);

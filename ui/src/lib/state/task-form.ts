@@ -238,7 +238,7 @@ export function readForm(form: TaskForm): FormReading {
   const budget = parseDollars(form.budget);
   const minutes = whole(form.minutes, 1, DAY_MINUTES);
   const times = whole(form.retries, 0, MOST_RETRIES);
-  const later = whole(form.retryAfter, 0, DAY_MINUTES);
+  const later = whole(form.retryAfter, 1, DAY_MINUTES);
   const zone = form.zone.trim();
   if (name === "") faults.set("name", "name");
   if (form.prompt.trim() === "") faults.set("prompt", "prompt");
@@ -251,10 +251,19 @@ export function readForm(form: TaskForm): FormReading {
   if (typeof when === "string") return { plan: null, faults };
   const { profile, mode, model, missed, tell } = form;
   const plan: TaskPlan = {
-    ...{ name, prompt: form.prompt.trim(), when, zone, folder, profile, mode, model, missed, tell },
+    name,
+    prompt: form.prompt.trim(),
+    when,
+    zone,
+    folder,
+    profile,
+    mode,
+    model,
     budget: budget === "wrong" ? null : budget,
     minutes: minutes ?? 1,
     retry: { times: times ?? 0, minutes: times === 0 ? 0 : (later ?? 0) },
+    missed,
+    tell,
   };
   return { plan, faults };
 }
