@@ -310,7 +310,11 @@ describe("the form of a task", () => {
 
   it("says in words when it would run, and the next three times, before it is saved", async () => {
     click(testids.tasksNew);
-    await until(() => expect(get(testids.schedulePreview).ariaBusy ?? get(testids.schedulePreview).getAttribute("aria-busy")).toBe("false"));
+    await until(() =>
+      expect(get(testids.schedulePreview).ariaBusy ?? get(testids.schedulePreview).getAttribute("aria-busy")).toBe(
+        "false",
+      ),
+    );
     const preview = (): string => words(get(testids.schedulePreview));
     expect(preview()).toMatch(/^Every day, 08:00 T(?:oday|omorrow) 08:00 .*08:00 .*08:00$/);
     for (const day of ["saturday", "sunday"]) click(`${testids.scheduleWeekday}-${day}`);

@@ -9,7 +9,8 @@ import { SvelteMap, SvelteSet } from "svelte/reactivity";
 const PAUSE = 250;
 
 /** What is wrong with a field: found here at once, or by the core a moment later. */
-export type FieldFault = { readonly type: "form"; readonly fault: FormFault } | { readonly type: "core"; readonly error: ApiError };
+export type FieldFault =
+  { readonly type: "form"; readonly fault: FormFault } | { readonly type: "core"; readonly error: ApiError };
 
 /** What the core says to a plan. */
 interface Seen {

@@ -254,7 +254,10 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
     ),
     made(
       "cloud-bills",
-      plan("Compare cloud bills", "Compare this month's bill with the last.", { type: "cron", expression: "0 10 * * 1" }),
+      plan("Compare cloud bills", "Compare this month's bill with the last.", {
+        type: "cron",
+        expression: "0 10 * * 1",
+      }),
       "active",
       [run("cloud-bills", "Compare cloud bills", past(5, 10), 240, { status: { type: "over_budget" } })],
     ),
@@ -305,7 +308,8 @@ export class FakeSchedule {
   touch(file: string, change: Partial<TaskPlan>): void {
     const card = this.#card(file);
     const known = planOf(card);
-    if (known) this.#put({ ...card, content: { type: "plan", plan: { ...known, ...change } }, version: `${card.version}+` });
+    if (known)
+      this.#put({ ...card, content: { type: "plan", plan: { ...known, ...change } }, version: `${card.version}+` });
   }
 
   /** Brings what goes on to its end. */
@@ -408,7 +412,9 @@ export class FakeSchedule {
 
   #put(card: TaskCard): TaskCard {
     const known = this.#cards.some(({ file }) => file === card.file);
-    this.#cards = known ? this.#cards.map((other) => (other.file === card.file ? card : other)) : [card, ...this.#cards];
+    this.#cards = known
+      ? this.#cards.map((other) => (other.file === card.file ? card : other))
+      : [card, ...this.#cards];
     this.#tell();
     return card;
   }
@@ -432,9 +438,7 @@ function preview(wanted: TaskPlan): TaskPreview {
   const gone = wanted.folder.includes("gone");
   return {
     next,
-    errors: [
-      ...(gone ? [{ field: "folder", error: failure("session.folder_gone", { folder: wanted.folder }) }] : []),
-    ],
+    errors: [...(gone ? [{ field: "folder", error: failure("session.folder_gone", { folder: wanted.folder }) }] : [])],
     remarks: [],
   };
 }

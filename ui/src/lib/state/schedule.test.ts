@@ -159,9 +159,7 @@ describe("an expression of cron", () => {
     ["0 8-20/2 * * *", hours(2, "08:00", "20:00")],
     ["0 8-19/2 * * *", hours(2, "08:00", "18:00")],
     ["30 9-17 * * *", hours(1, "09:30", "17:30")],
-  ])("%s means what the form can say", (expression, timing) =>
-    expect(rules.cronTiming(expression)).toEqual(timing),
-  );
+  ])("%s means what the form can say", (expression, timing) => expect(rules.cronTiming(expression)).toEqual(timing));
 
   it.each([
     "0 9 1 * 1", // days of the month and of the week

@@ -155,7 +155,9 @@ function cronSteps(hour: string, minute: number): Timing | null {
   const to = whole(found[2] ?? "", 0, 23);
   if (from === null || to === null || from >= to) return null;
   const until = from + Math.floor((to - from) / count) * count;
-  return until === from ? null : { ...every, from: `${two(from)}:${two(minute)}`, until: `${two(until)}:${two(minute)}` };
+  return until === from
+    ? null
+    : { ...every, from: `${two(from)}:${two(minute)}`, until: `${two(until)}:${two(minute)}` };
 }
 
 /**

@@ -92,9 +92,7 @@ describe("a plan", () => {
     time.map((at): Timing => ({ type: "once", at: `2026-12-24T${at}` })),
     fc
       .tuple(fc.integer({ min: 5, max: 60 }), fc.constantFrom("minutes", "hours", "days"))
-      .chain(([count, unit]) =>
-        time.map((from): Timing => ({ type: "every", count, unit, from, until: null })),
-      ),
+      .chain(([count, unit]) => time.map((from): Timing => ({ type: "every", count, unit, from, until: null }))),
     fc.constant<Timing>({ type: "every", count: 2, unit: "hours", from: "08:00", until: "20:00" }),
     fc
       .tuple(fc.subarray([...WEEKDAYS], { minLength: 1 }), times)

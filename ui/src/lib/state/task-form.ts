@@ -1,15 +1,6 @@
 /** A task as its form holds it: typed texts, what they mean as a plan, and what is wrong with them. Pure. */
 import { parseDollars, typedDollars } from "$lib/format/amounts";
-import type {
-  MissedRun,
-  Mode,
-  Profile,
-  TaskNews,
-  TaskPlan,
-  TimeUnit,
-  Timing,
-  Weekday,
-} from "$lib/ipc/types";
+import type { MissedRun, Mode, Profile, TaskNews, TaskPlan, TimeUnit, Timing, Weekday } from "$lib/ipc/types";
 import { isZone, timeOfDay, WEEKDAYS } from "./schedule";
 
 /** What is typed and chosen. */
