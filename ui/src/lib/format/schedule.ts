@@ -58,7 +58,8 @@ function everyWords(when: Extract<Timing, { type: "every" }>): string {
     return when.count === 1
       ? t("tasks.when.daily", { times: when.from })
       : t("tasks.when.after", { every: tn("tasks.every.days", when.count), times: when.from });
-  const every = tn(`tasks.every.${when.unit}`, when.count);
+  // Chinese has one form for all numbers, and no number where it is one.
+  const every = when.count === 1 ? t(`tasks.every.${when.unit}.one`) : tn(`tasks.every.${when.unit}`, when.count);
   const between = betweenWords(when.from, when.until);
   return between === "" ? every : t("tasks.when.after", { every, times: between });
 }
@@ -225,7 +226,8 @@ export function causeWords(cause: RunCause): string {
 export function runWords(run: TaskRun, now: number): string {
   const said = run.status.type === "finished" ? (run.result?.trim() ?? "") : "";
   const words = said === "" ? statusWords(run, now) : said;
-  const cause = run.status.type === "skipped" ? "" : causeWords(run.cause);
+  // What was missed says so by itself.
+  const cause = run.status.type === "skipped" || run.status.type === "asked" ? "" : causeWords(run.cause);
   return cause === "" ? words : t("tasks.run_because", { cause, words });
 }
 
