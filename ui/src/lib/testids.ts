@@ -280,6 +280,7 @@ export const testids = {
   schedulePreview: "schedule-preview",
   scheduleFolder: "schedule-folder",
   scheduleModel: "schedule-model",
+  scheduleProfile: "schedule-profile",
   scheduleMode: "schedule-mode", // its parts: schedule-mode-ask, …
   scheduleBudget: "schedule-budget",
   scheduleMinutes: "schedule-minutes",

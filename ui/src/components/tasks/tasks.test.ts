@@ -207,7 +207,7 @@ describe("a task", () => {
     expect(listed[0]).toMatch(/08:00 7 issues, 3 areas 1:12 \$0\.04$/);
     expect(listed[2]).toContain("Late: 5 issues, 2 areas");
     expect(listed[3]).toContain("overloaded");
-    expect(listed[4]).toContain("Skipped, the run before was still busy");
+    expect(listed[4]).toContain("Skipped, still busy");
     expect(words(get(testids.runs))).toMatch(/30 days: \d+ done, 2 failed, 1 skipped, \$0\.\d\d/);
     const link = get(testids.runSession);
     link.click();

@@ -117,7 +117,7 @@ describe("a run", () => {
     [{ type: "over_budget" }, "Stopped at its budget", "Over budget"],
     [{ type: "stopped" }, "You stopped it", "Stopped"],
     [{ type: "interrupted" }, "Octo ended in the middle of it", "Interrupted"],
-    [{ type: "skipped", reason: { type: "still_running" } }, "Skipped, the run before was still busy", "Skipped"],
+    [{ type: "skipped", reason: { type: "still_running" } }, "Skipped, still busy", "Skipped"],
   ];
   it.each(table)("%j", async (status, whole, brief) => {
     expect(words.statusWords(run(status), NOW)).toBe(whole);

@@ -98,6 +98,9 @@ function past(daysAgo: number, hour: number, minute = 0): number {
   return day.setHours(hour, minute, 0, 0);
 }
 
+/** How many days ago a day of the week was last, Sunday being 0. */
+const since = (weekday: number): number => (new Date().getDay() - weekday + 7) % 7 || 7;
+
 let runs = 0;
 function run(task: string, name: string, due: number, seconds: number, change: Partial<TaskRun> = {}): TaskRun {
   runs += 1;
@@ -244,7 +247,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
         { zone: "Asia/Shanghai" },
       ),
       "active",
-      [run("weekly-expenses", "每周报销汇总", past(2, 17), 133, { result: "12 张发票，共 3,480 元" })],
+      [run("weekly-expenses", "每周报销汇总", past(since(5), 17), 133, { result: "12 张发票，共 3,480 元" })],
     ),
     made(
       "rebuild-index",
@@ -259,13 +262,13 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
         expression: "0 10 * * 1",
       }),
       "active",
-      [run("cloud-bills", "Compare cloud bills", past(5, 10), 240, { status: { type: "over_budget" } })],
+      [run("cloud-bills", "Compare cloud bills", past(since(1), 10), 240, { status: { type: "over_budget" } })],
     ),
     made(
       "clean-downloads",
       plan("Clean the downloads folder", "Sort it.", { type: "weekly", days: ["sunday"], times: ["20:00"] }),
       "paused",
-      [run("clean-downloads", "Clean the downloads folder", past(6, 20), 31)],
+      [run("clean-downloads", "Clean the downloads folder", past(since(0), 20), 31)],
     ),
   ];
 }
