@@ -51,8 +51,7 @@ export class RunHistory {
     try {
       const { runs } = await call("schedule", "list_runs", { task: this.task, before: last.due, limit: PAGE });
       if (turn !== this.#turn) return;
-      const known = new Set(this.runs.map((run) => run.id));
-      this.runs = [...this.runs, ...runs.filter((run) => !known.has(run.id))];
+      this.runs = [...this.runs, ...runs.filter(({ id }) => !this.runs.some((known) => known.id === id))];
       this.more = runs.length === PAGE;
     } catch (error) {
       toasts.fail(error);
