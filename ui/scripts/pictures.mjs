@@ -96,6 +96,97 @@ const scenes = {
       await page.waitForSelector(".trash-text");
     },
   },
+  tasks: {
+    fake: "main",
+    async act(page) {
+      await open(page, "tasks");
+      await page.locator('[data-file="morning-issue-digest"] [data-row-open]').click();
+      await page.waitForSelector('[data-testid="run"]');
+    },
+  },
+  "tasks-runs": {
+    fake: "main",
+    async act(page) {
+      await open(page, "tasks");
+      await page.waitForSelector('[data-testid="schedule-row"]');
+    },
+  },
+  "task-new": {
+    fake: "main",
+    async act(page) {
+      await open(page, "tasks");
+      await page.getByTestId("tasks-new").click();
+      await page.getByTestId("schedule-name").fill("Weekly report");
+      await page.getByTestId("schedule-weekday-saturday").click();
+      await page.getByTestId("schedule-add-time").click();
+      await page.waitForSelector('[data-testid="schedule-preview"][aria-busy="false"]');
+    },
+  },
+  "task-month": {
+    fake: "main",
+    async act(page) {
+      await open(page, "tasks");
+      await page.getByTestId("tasks-new").click();
+      await page.getByTestId("schedule-name").fill("Accounts");
+      await page.getByTestId("schedule-kind").selectOption("monthly");
+      await page.getByTestId("schedule-day-31").click();
+      await page.waitForSelector('[data-testid="schedule-preview"][aria-busy="false"]');
+      await page.getByTestId("schedule-zone").scrollIntoViewIfNeeded();
+    },
+  },
+  "task-faults": {
+    fake: "main",
+    async act(page) {
+      await open(page, "tasks");
+      await page.getByTestId("tasks-new").click();
+      await page.getByTestId("schedule-mode-autonomous").click();
+      await page.getByTestId("schedule-budget").fill("much");
+      await page.getByTestId("schedule-save").click();
+      await page.getByTestId("schedule-budget").scrollIntoViewIfNeeded();
+    },
+  },
+  "task-cron": {
+    fake: "main",
+    async act(page) {
+      await open(page, "tasks");
+      await page.locator('[data-file="cloud-bills"] [data-row-open]').click();
+      await page.getByTestId("schedule-edit").click();
+      await page.getByTestId("schedule-cron").fill("0 9 1-7 * 1");
+      await page.waitForSelector('[data-testid="schedule-preview"][aria-busy="false"]');
+    },
+  },
+  "task-unseen": {
+    fake: "main",
+    async act(page) {
+      await open(page, "tasks");
+      await page.locator('[data-file="clean-branches"] [data-row-open]').click();
+      await page.waitForSelector('[data-testid="schedule-unseen"]');
+    },
+  },
+  "task-broken": {
+    fake: "main",
+    async act(page) {
+      await open(page, "tasks");
+      await page.locator('[data-file="notes-of-old"] [data-row-open]').click();
+      await page.waitForSelector('[data-testid="schedule-broken"]');
+    },
+  },
+  "task-missed": {
+    fake: "main",
+    async act(page) {
+      await open(page, "tasks");
+      await page.locator('[data-file="nightly-import"] [data-row-open]').click();
+      await page.waitForSelector('[data-testid="run-do"]');
+    },
+  },
+  "tasks-none": {
+    fake: "main",
+    query: "&no-tasks",
+    async act(page) {
+      await open(page, "tasks");
+      await page.waitForSelector('[data-testid="tasks-example"]');
+    },
+  },
   skills: {
     fake: "main",
     async act(page) {

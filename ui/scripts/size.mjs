@@ -13,7 +13,8 @@ import { gzipSync } from "node:zlib";
 // 176 with the page for rules, which loads later too but for its words.
 // 180 with skills and memories: their pages load later, their English words, the slash menu's matching and the folded
 // instructions do not; 186 with sub-agents, what no undo takes back, and the questions about skills.
-const BUDGET_KB = 186;
+// 189 with tasks that run at their time: their page loads later, its English words do not.
+const BUDGET_KB = 189;
 const dist = new URL("../dist/", import.meta.url).pathname;
 if (!existsSync(join(dist, "index.html"))) {
   console.error("ui/dist is missing: build first (npm run build)");

@@ -20,6 +20,7 @@ export const testids = {
   openSettings: "open-settings",
   openSkills: "open-skills",
   openMemory: "open-memory",
+  openTasks: "open-tasks",
   // transcript
   transcript: "transcript",
   userMessage: "user-message",
@@ -241,6 +242,60 @@ export const testids = {
   trashKeepBoth: "trash-keep-both",
   trashDays: "trash-days",
   trashSize: "trash-size",
+  // tasks that run at their time; those of the time machine are above
+  tasks: "tasks",
+  tasksNew: "tasks-new",
+  tasksDescribe: "tasks-describe",
+  tasksExample: "tasks-example",
+  scheduleRow: "schedule-row", // which one: data-file; how it stands: data-mark
+  schedule: "schedule", // the one that is shown: data-file
+  scheduleRun: "schedule-run",
+  scheduleSwitch: "schedule-switch", // pauses and resumes
+  scheduleEdit: "schedule-edit",
+  scheduleMore: "schedule-more",
+  scheduleBroken: "schedule-broken",
+  scheduleReveal: "schedule-reveal",
+  scheduleUnseen: "schedule-unseen",
+  scheduleAccept: "schedule-accept",
+  runs: "runs",
+  run: "run", // which one: data-run; how it stands: data-status
+  runSession: "run-session",
+  runStop: "run-stop",
+  runDo: "run-do", // a missed one, after all
+  runLeave: "run-leave",
+  runsMore: "runs-more",
+  scheduleForm: "schedule-form",
+  scheduleFault: "schedule-fault", // of which field: data-field
+  scheduleRemark: "schedule-remark",
+  scheduleMeanwhile: "schedule-meanwhile",
+  scheduleKeep: "schedule-keep",
+  scheduleTake: "schedule-take",
+  scheduleName: "schedule-name",
+  schedulePrompt: "schedule-prompt",
+  scheduleKind: "schedule-kind",
+  scheduleDate: "schedule-date",
+  scheduleTime: "schedule-time",
+  scheduleAddTime: "schedule-add-time",
+  scheduleCount: "schedule-count",
+  scheduleUnit: "schedule-unit",
+  scheduleFrom: "schedule-from",
+  scheduleUntil: "schedule-until",
+  scheduleWeekday: "schedule-weekday", // its parts: schedule-weekday-monday, …
+  scheduleDay: "schedule-day", // its parts: schedule-day-1, …
+  scheduleCron: "schedule-cron",
+  scheduleZone: "schedule-zone",
+  schedulePreview: "schedule-preview",
+  scheduleFolder: "schedule-folder",
+  scheduleModel: "schedule-model",
+  scheduleProfile: "schedule-profile",
+  scheduleMode: "schedule-mode", // its parts: schedule-mode-ask, …
+  scheduleBudget: "schedule-budget",
+  scheduleMinutes: "schedule-minutes",
+  scheduleRetries: "schedule-retries",
+  scheduleMissed: "schedule-missed", // its parts: schedule-missed-skip, …
+  scheduleTell: "schedule-tell", // its parts: schedule-tell-all, …
+  scheduleDrop: "schedule-drop",
+  scheduleSave: "schedule-save",
   // skills
   skills: "skills",
   skillSearch: "skill-search",

@@ -12,6 +12,7 @@ export type Place =
   | { page: "welcome" }
   | { page: "new"; folder: string | null }
   | { page: "session"; conversation: Conversation }
+  | { page: "tasks" }
   | { page: "skills" }
   | { page: "memory" }
   | { page: "usage" }
@@ -62,6 +63,11 @@ class Navigation {
   welcome(): void {
     this.#leave();
     this.place = { page: "welcome" };
+  }
+
+  tasks(): void {
+    this.#leave();
+    this.place = { page: "tasks" };
   }
 
   skills(): void {

@@ -9,8 +9,9 @@ import { toasts } from "./toasts.svelte";
 /** How many of the newest things are looked through for it. */
 const NEWEST = 20;
 
-/** Says that something went to the trash, and offers to bring it back; `names` are those it may have there. */
-export async function offerBack(kind: TrashKind, names: readonly string[], words: string): Promise<void> {
+/** Says that something went to the trash, and offers to bring it back; `names` are those it may have there. A kind that
+ * is null is any. */
+export async function offerBack(kind: TrashKind | null, names: readonly string[], words: string): Promise<void> {
   const since = Date.now();
   const look = { query: "", kind, project: null, offset: 0, limit: NEWEST };
   const known = await call("trash", "list_trash", look).then(

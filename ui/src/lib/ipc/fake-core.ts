@@ -6,6 +6,7 @@ import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
 import { FakeLibrary } from "./fake-library";
 import { FakeRules } from "./fake-rules";
+import { FakeSchedule } from "./fake-schedule";
 import { FakeTrash } from "./fake-trash";
 import { factsOf, fakePresets, fakeServers } from "./fake-models";
 import { FakeTime, timeFailure } from "./fake-time";
@@ -38,10 +39,14 @@ const newId = (): string => (++ids).toString(16).padStart(32, "f");
 const LIBRARY = { other_agents: "on", propose: "on", remember: "on" } as const;
 const TRASH = { days: 30, bytes: 5 * 1024 ** 3 };
 
+/** Sessions of the recordings that tasks started. */
+const OF_TASKS: ReadonlySet<string> = new Set(["Watch flat listings in Santos", "Check the staging certificates"]);
+
 export class FakeCore {
   /** Pictures that were put in, by hash. */
   readonly pictures = browserPictures();
   readonly browser: FakeBrowser;
+  readonly schedule: FakeSchedule;
   readonly #scene: string;
   readonly #recorded = new Map<string, Update[]>();
   readonly #states = new Map<string, SessionState>();
@@ -76,6 +81,18 @@ export class FakeCore {
       const outcome = applyList(this.#list, update);
       if (outcome.type === "applied" && outcome.state) this.#list = outcome.state;
     }
+    // What was recorded came before tasks.
+    this.#list = {
+      ...this.#list,
+      sessions: this.#list.sessions.map((info) =>
+        OF_TASKS.has(info.title) ? { ...info, source: "task" as const } : info,
+      ),
+    };
+    this.schedule = new FakeSchedule(
+      this.#list.sessions,
+      (state) => this.publish("tasks", { type: "tasks", state }),
+      (what, back) => this.#trash.put(what, back),
+    );
     const settings = this.#recorded.get("settings")?.[0];
     this.#settings =
       settings?.type === "snapshot" && settings.snapshot.topic === "settings"
@@ -146,6 +163,7 @@ export class FakeCore {
       return [{ type: "snapshot", snapshot: { topic: "trash", seq, totals: this.#trash.totals } }];
     }
     if (name === "library") return [{ type: "snapshot", snapshot: { topic: "library", state: this.library.state } }];
+    if (name === "tasks") return [{ type: "snapshot", snapshot: { topic: "tasks", state: this.schedule.state } }];
     if (name === "browser") return [{ type: "snapshot", snapshot: { topic: "browser", state: this.browser.state } }];
     const state = this.#states.get(name);
     if (state) {
@@ -255,6 +273,7 @@ export class FakeCore {
       if (request.domain === "policy") return Promise.resolve(this.#rules.answer(request.call));
       if (request.domain === "time") return Promise.resolve(this.#timeMachine(request.call));
       if (request.domain === "skills") return Promise.resolve(this.library.skills(request.call));
+      if (request.domain === "schedule") return Promise.resolve(this.schedule.answer(request.call));
       if (request.domain === "memory") return Promise.resolve(this.library.memory(request.call));
       if (request.domain === "browser") {
         const answer = this.browser.answer(request.call);

@@ -19,6 +19,8 @@ import type {
   PolicyReplies,
   PolicyRequest,
   Request,
+  ScheduleReplies,
+  ScheduleRequest,
   SessionReplies,
   SessionRequest,
   SkillReplies,
@@ -57,6 +59,7 @@ interface Requests {
   browser: BrowserRequest;
   skills: SkillRequest;
   memory: MemoryRequest;
+  schedule: ScheduleRequest;
 }
 interface Replies {
   sessions: SessionReplies;
@@ -69,6 +72,7 @@ interface Replies {
   browser: BrowserReplies;
   skills: SkillReplies;
   memory: MemoryReplies;
+  schedule: ScheduleReplies;
 }
 type Domain = keyof Requests;
 type Named<D extends Domain, T> = Extract<Requests[D], { type: T }>;

@@ -17,6 +17,7 @@ export function apply(state: BrowserState | null, update: Update): Outcome<Brows
     case "policy":
     case "page":
     case "library":
+    case "tasks":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

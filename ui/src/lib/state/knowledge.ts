@@ -16,6 +16,7 @@ export function apply(state: LibraryState | null, update: Update): Outcome<Libra
     case "policy":
     case "browser":
     case "page":
+    case "tasks":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

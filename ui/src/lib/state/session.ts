@@ -130,6 +130,7 @@ export function apply(state: SessionState | null, update: Update): Outcome<Sessi
     case "policy":
     case "browser":
     case "library":
+    case "tasks":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

@@ -33,6 +33,7 @@ export function apply(state: SettingsState | null, update: Update): Outcome<Sett
     case "browser":
     case "page":
     case "library":
+    case "tasks":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

@@ -27,6 +27,7 @@ export function apply(state: TrashState | null, update: Update): Outcome<TrashSt
     case "page":
     case "trouble":
     case "library":
+    case "tasks":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

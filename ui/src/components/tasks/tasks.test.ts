@@ -1,0 +1,492 @@
+// @vitest-environment jsdom
+import { agenda } from "$lib/app/agenda.svelte";
+import { newDraft } from "$lib/app/drafts.svelte";
+import { library } from "$lib/app/library.svelte";
+import { navigation } from "$lib/app/navigation.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import { taskEdits } from "$lib/app/task-edit.svelte";
+import { toasts } from "$lib/app/toasts.svelte";
+import { useTransport } from "$lib/ipc";
+import { replay } from "$lib/ipc/fake";
+import type { Request } from "$lib/ipc/types";
+import { testids } from "$lib/testids";
+import { speak } from "$lib/words/words.svelte";
+import { flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import Sidebar from "../sidebar/Sidebar.svelte";
+import TasksView from "./TasksView.svelte";
+
+let core: Awaited<ReturnType<typeof replay>>["core"];
+let asked: Request["call"][] = [];
+let shown: Record<string, unknown> | null = null;
+let refuse: string | null = null;
+/** What is answered in the place of the fake. */
+let instead: ((call: Request["call"]) => unknown) | null = null;
+const target = document.createElement("div");
+
+const all = (id: string): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
+function get(id: string): HTMLElement {
+  const found = all(id)[0];
+  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
+  return found;
+}
+const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
+const until = (check: () => void) =>
+  vi.waitFor(
+    () => {
+      flushSync();
+      check();
+    },
+    { timeout: 10_000, interval: 5 },
+  );
+const last = <T extends string>(type: T) => asked.findLast((call) => call.type === type);
+const rows = (): string[] => all(testids.scheduleRow).map((row) => row.dataset["file"] ?? "");
+const toast = (): string => toasts.list.at(-1)?.text ?? "";
+function row(file: string): HTMLElement {
+  const found = all(testids.scheduleRow).find((known) => known.dataset["file"] === file);
+  if (!found) throw new Error(`no ${file}`);
+  return found;
+}
+const runs = (): (string | undefined)[] => all(testids.run).map((run) => run.dataset["status"]);
+const faults = (): Record<string, string> =>
+  Object.fromEntries(all(testids.scheduleFault).map((fault) => [fault.dataset["field"] ?? "", words(fault)]));
+
+function type(id: string, text: string, at = 0): void {
+  const field = all(id)[at] as HTMLInputElement | undefined;
+  if (!field) throw new Error(`no ${id}`);
+  field.value = text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  flushSync();
+}
+function choose(id: string, value: string): void {
+  const field = get(id) as HTMLSelectElement;
+  field.value = value;
+  field.dispatchEvent(new Event("change", { bubbles: true }));
+  flushSync();
+}
+function click(id: string): void {
+  get(id).click();
+  flushSync();
+}
+async function pick(label: string): Promise<void> {
+  const menu = get(testids.scheduleMore).nextElementSibling;
+  if (!menu) throw new Error("no menu");
+  // What the browser does when the button is pressed.
+  menu.dispatchEvent(Object.assign(new Event("beforetoggle"), { newState: "open" }));
+  flushSync();
+  const entry = [...menu.querySelectorAll<HTMLElement>(".menu-item")].find((known) => words(known) === label);
+  if (!entry) throw new Error(`no ${label} in ${words(menu)}`);
+  entry.click();
+  flushSync();
+}
+async function look(file: string): Promise<void> {
+  row(file).click();
+  await until(() => expect(get(testids.schedule).dataset["file"]).toBe(file));
+}
+
+beforeAll(() => {
+  vi.setConfig({ testTimeout: 20_000 });
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  // jsdom has no popovers.
+  HTMLElement.prototype.hidePopover ??= () => undefined;
+  HTMLElement.prototype.showPopover ??= () => undefined;
+});
+
+async function begin(query: string): Promise<void> {
+  history.replaceState(null, "", `/?fast${query}`);
+  const transport = await replay("main");
+  core = transport.core;
+  useTransport({
+    ...transport,
+    request: (request) => {
+      asked.push(request.call);
+      if (request.call.type === refuse) return Promise.reject({ key: "store.full", args: {}, retryable: true });
+      const answer = instead?.(request.call);
+      return answer === undefined ? transport.request(request) : Promise.resolve(answer);
+    },
+  });
+  await preferences.begin();
+  await library.begin();
+  agenda.begin();
+  navigation.tasks();
+  shown = mount(TasksView, { target });
+}
+
+beforeEach(async () => {
+  document.body.append(target);
+  await speak("en");
+  asked = [];
+  refuse = null;
+  instead = null;
+  await begin("");
+  await until(() => expect(rows().length).toBeGreaterThan(5));
+});
+
+afterEach(async () => {
+  if (shown) await unmount(shown);
+  shown = null;
+  taskEdits.clear();
+  toasts.list = [];
+  target.remove();
+});
+
+describe("the list of tasks", () => {
+  it("says when each runs, how its last run ended, and what waits", async () => {
+    await until(() => expect(words(get(testids.tasks))).toContain("1 running, 3 wait for you"));
+    expect(words(row("morning-issue-digest"))).toContain("Morning issue digest Every day, 08:00");
+    expect(row("morning-issue-digest").dataset["mark"]).toBe("none");
+    expect(words(row("watch-flats"))).toMatch(/^Running Watch flat.*Every 2 hours, 8–20.*Running, \d:\d\d$/);
+    expect(words(row("staging-certificates"))).toMatch(/^Waits for you.*1st of the month, 09:00.*Asks you$/);
+    expect(words(row("cloud-bills"))).toMatch(/^Failed Compare cloud bills Mondays, 10:00.*Over budget$/);
+    expect(words(row("clean-downloads"))).toContain("Paused");
+    expect(words(row("rebuild-index"))).toMatch(/Once, .* 22:00.*Never$/);
+    expect(words(row("notes-of-old"))).toBe("Cannot be read notes-of-old.md Cannot be read");
+    expect(words(row("clean-branches"))).toContain("Look at it first");
+    // Its times are meant in another zone than this computer's.
+    expect(words(row("weekly-expenses"))).toContain("Fridays, 17:00 Asia/Shanghai");
+    // Nothing is chosen: the runs of all are there, with what they are of.
+    expect(words(get(testids.runs))).toContain("Watch flat listings in Santos");
+  });
+
+  it("is read again when something changed", async () => {
+    core.schedule.finish("watch-flats", { result: "2 new flats" });
+    await until(() => expect(row("watch-flats").dataset["mark"]).toBe("none"));
+    await until(() => expect(words(get(testids.tasks))).toContain("3 wait for you"));
+  });
+
+  it("says why it cannot be read, and reads it again", async () => {
+    refuse = "list_tasks";
+    core.schedule.touch("watch-flats", { name: "Flats" });
+    await until(() => expect(words(target)).toContain("The disk is full."));
+    refuse = null;
+    [...target.querySelectorAll("button")].find((button) => words(button) === "Retry")?.click();
+    await until(() => expect(words(row("watch-flats"))).toContain("Flats"));
+    expect(words(target)).not.toContain("The disk is full.");
+  });
+
+  it("is walked through by keys", () => {
+    const names = [...target.querySelectorAll<HTMLElement>("[data-row-open]")];
+    names[0]?.focus();
+    names[0]?.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true, cancelable: true }));
+    expect(document.activeElement).toBe(names[1]);
+  });
+
+  it("is shown with what waits in the sidebar", async () => {
+    if (shown) await unmount(shown);
+    navigation.fresh();
+    shown = mount(Sidebar, { target });
+    await until(() => expect(words(get(testids.openTasks))).toBe("Tasks33 wait for you"));
+    click(testids.openTasks);
+    expect(navigation.place).toEqual({ page: "tasks" });
+  });
+
+  it("leads to Octo who writes a task from what is said", async () => {
+    click(testids.tasksDescribe);
+    expect(navigation.place).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
+    await until(() => expect(newDraft().text).toBe("/cron-task-creator "));
+    newDraft().text = "";
+  });
+});
+
+describe("a task", () => {
+  it("shows what it does and every run with its reason, duration, cost and session", async () => {
+    await look("morning-issue-digest");
+    const shownWords = words(get(testids.schedule));
+    for (const part of [
+      "Read the issues opened in harbor since yesterday",
+      "If missed Runs once when the computer wakes",
+      "Folder ~/code/harbor",
+      "Model, mode The default model, Ask for risky, General",
+      "Limits $0.25 a run, 10 min, 2 retries",
+      "Tell me When it fails or asks",
+      "File ~/.octo/tasks/morning-issue-digest.md",
+    ])
+      expect(shownWords).toContain(part);
+    await until(() => expect(runs().slice(0, 5)).toEqual(["finished", "finished", "finished", "failed", "skipped"]));
+    const listed = all(testids.run).map(words);
+    expect(listed[0]).toMatch(/08:00 7 issues, 3 areas 1:12 \$0\.04$/);
+    expect(listed[2]).toContain("Late: 5 issues, 2 areas");
+    expect(listed[3]).toContain("overloaded");
+    expect(listed[4]).toContain("Skipped, still busy");
+    expect(words(get(testids.runs))).toMatch(/30 days: \d+ done, 2 failed, 1 skipped, \$0\.\d\d/);
+    const link = get(testids.runSession);
+    link.click();
+    expect(navigation.place.page).toBe("session");
+    navigation.fresh();
+  });
+
+  it("has more runs than are read at once", async () => {
+    await look("morning-issue-digest");
+    await until(() => expect(runs()).toHaveLength(20));
+    click(testids.runsMore);
+    await until(() => expect(runs()).toHaveLength(38));
+    expect(all(testids.runsMore)).toHaveLength(0);
+    // What was read stays when something changes.
+    core.schedule.finish("watch-flats", {});
+    await until(() => expect(row("watch-flats").dataset["mark"]).toBe("none"));
+    expect(runs()).toHaveLength(38);
+    expect(new Set(all(testids.run).map((run) => run.dataset["run"])).size).toBe(38);
+  });
+
+  it("is run now, and its run is stopped", async () => {
+    await look("back-up-notes");
+    await until(() => expect(runs()).toEqual(["finished"]));
+    click(testids.scheduleRun);
+    await until(() => expect(runs()).toEqual(["running", "finished"]));
+    expect(toast()).toBe("Back up the notes folder runs");
+    expect(get(testids.scheduleRun)).toHaveProperty("disabled", true);
+    click(testids.runStop);
+    await until(() => expect(runs()).toEqual(["stopped", "finished"]));
+    expect(words(all(testids.run)[0] ?? target)).toContain("By hand: You stopped it");
+    await until(() => expect(get(testids.scheduleRun)).toHaveProperty("disabled", false));
+  });
+
+  it("is paused, resumed and duplicated", async () => {
+    await look("back-up-notes");
+    click(testids.scheduleSwitch);
+    await until(() => expect(words(get(testids.schedule))).toContain("None while it is paused"));
+    expect(last("switch_task")).toMatchObject({ task: "back-up-notes", on: "off" });
+    click(testids.scheduleSwitch);
+    await until(() => expect(words(get(testids.schedule))).toMatch(/Next runs T(?:oday|omorrow) 03:00/));
+    await pick("Duplicate");
+    await until(() => expect(get(testids.schedule).dataset["file"]).toBe("back-up-notes-2"));
+    expect(row("back-up-notes-2").dataset["mark"]).toBe("paused");
+  });
+
+  it("goes to the trash and comes back", async () => {
+    await look("back-up-notes");
+    await pick("Delete");
+    await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Undo"));
+    expect(toast()).toBe("Back up the notes folder moved to the trash");
+    expect(rows()).not.toContain("back-up-notes");
+    expect(all(testids.schedule)).toHaveLength(0);
+    toasts.list.at(-1)?.action?.run();
+    await until(() => expect(rows()).toContain("back-up-notes"));
+  });
+
+  it("that came from elsewhere shows all of itself and runs only once it is let", async () => {
+    await look("clean-branches");
+    expect(words(get(testids.schedule))).toContain("Never touch main or release branches.");
+    expect(words(get(testids.schedule))).toContain("Nobody is there to say no");
+    expect(words(get(testids.schedule))).toContain("no budget, 60 min");
+    expect(get(testids.scheduleRun)).toHaveProperty("disabled", true);
+    core.schedule.touch("clean-branches", { prompt: "Delete everything." });
+    await until(() => expect(words(get(testids.schedule))).toContain("Delete everything."));
+    click(testids.scheduleAccept);
+    await until(() => expect(all(testids.scheduleUnseen)).toHaveLength(0));
+    // As it was seen last.
+    expect(last("accept_task")).toEqual({ type: "accept_task", task: "clean-branches", version: "1+" });
+    expect(get(testids.scheduleRun)).toHaveProperty("disabled", false);
+  });
+
+  it("that cannot be read shows why and what is in it, and leads to its file", async () => {
+    await look("notes-of-old");
+    expect(words(get(testids.scheduleBroken))).toContain("left as it is and does not run");
+    expect(words(get(testids.schedule))).toContain("when: every blue moon");
+    expect(all(testids.scheduleRun)).toHaveLength(0);
+    click(testids.scheduleReveal);
+    await until(() =>
+      expect(last("reveal")).toEqual({ type: "reveal", path: "/home/mei/.octo/tasks/notes-of-old.md" }),
+    );
+  });
+
+  it("asks what becomes of a missed run", async () => {
+    await look("nightly-import");
+    await until(() => expect(runs()).toEqual(["asked"]));
+    expect(words(all(testids.run)[0] ?? target)).toContain("Missed. Run it now?");
+    click(testids.runLeave);
+    await until(() => expect(runs()).toEqual(["skipped"]));
+    expect(words(get(testids.run))).toContain("Skipped, you said no");
+    expect(last("answer_missed")).toMatchObject({ answer: "skip" });
+  });
+});
+
+describe("the form of a task", () => {
+  const plain = async (): Promise<void> => {
+    click(testids.tasksNew);
+    type(testids.scheduleName, "Report");
+    type(testids.schedulePrompt, "Write the report.");
+  };
+
+  it("says in words when it would run, and the next three times, before it is saved", async () => {
+    click(testids.tasksNew);
+    await until(() =>
+      expect(get(testids.schedulePreview).ariaBusy ?? get(testids.schedulePreview).getAttribute("aria-busy")).toBe(
+        "false",
+      ),
+    );
+    const preview = (): string => words(get(testids.schedulePreview));
+    expect(preview()).toMatch(/^Every day, 08:00 T(?:oday|omorrow) 08:00.*08:00.*08:00$/);
+    for (const day of ["saturday", "sunday"]) click(`${testids.scheduleWeekday}-${day}`);
+    type(testids.scheduleTime, "9.30");
+    await until(() => expect(preview()).toMatch(/^Mon–Fri, 09:30 .*09:30.*09:30.*09:30$/));
+    choose(testids.scheduleKind, "monthly");
+    click(`${testids.scheduleDay}-15`);
+    await until(() => expect(preview()).toMatch(/^1st, 15th of the month, 09:30 .*09:30/));
+    choose(testids.scheduleKind, "cron");
+    type(testids.scheduleCron, "0 9 1-7 * 1");
+    await until(() => expect(preview()).toContain("Cron 0 9 1-7 * 1"));
+    expect(preview()).toContain("Check it by the times.");
+    choose(testids.scheduleKind, "by_hand");
+    await until(() => expect(preview()).toContain("runs only when you say so"));
+    expect(last("save_task")).toBeUndefined();
+  });
+
+  it("is asked about once typing pauses, and only the last answer counts", async () => {
+    const answers: ((next: number[]) => void)[] = [];
+    instead = (call) =>
+      call.type === "preview_task"
+        ? new Promise((done) => answers.push((next) => done({ next, errors: [], remarks: [] })))
+        : undefined;
+    await plain();
+    type(testids.scheduleTime, "9");
+    await until(() => expect(answers).toHaveLength(1));
+    type(testids.scheduleTime, "10");
+    await until(() => expect(answers).toHaveLength(2));
+    const at = (hour: number): number => new Date(2030, 0, 1, hour).getTime();
+    answers[1]?.([at(10)]);
+    await until(() => expect(words(get(testids.schedulePreview))).toContain("10:00"));
+    answers[0]?.([at(9)]);
+    await Promise.resolve();
+    await until(() => expect(words(get(testids.schedulePreview))).toMatch(/Jan 2030 10:00$/));
+  });
+
+  it("says at each field what is wrong, once it was typed or is to be saved", async () => {
+    click(testids.tasksNew);
+    expect(faults()).toEqual({});
+    type(testids.scheduleBudget, "much");
+    expect(faults()).toEqual({ budget: "An amount like 0.50, or nothing for no limit." });
+    type(testids.scheduleTime, "25");
+    expect(Object.keys(faults())).toEqual(["when", "budget"]);
+    expect(words(get(testids.schedulePreview))).toContain("once it is clear when it runs");
+    click(testids.scheduleSave);
+    await until(() => expect(Object.keys(faults())).toEqual(["name", "prompt", "when", "budget"]));
+    await until(() => expect(document.activeElement).toBe(get(testids.scheduleName)));
+    expect(last("save_task")).toBeUndefined();
+  });
+
+  it("shows what the core finds at its field, and what is unusual", async () => {
+    instead = (call) =>
+      call.type === "preview_task"
+        ? {
+            next: [],
+            errors: [
+              { field: "folder", error: { key: "session.folder_gone", args: { folder: "/gone" }, retryable: false } },
+            ],
+            remarks: [{ key: "store.full", args: {}, retryable: false }],
+          }
+        : undefined;
+    await plain();
+    await until(() => expect(words(get(testids.scheduleRemark))).toContain("The disk is full."));
+    expect(faults()).toEqual({});
+    type(testids.scheduleFolder, "/gone");
+    await until(() => expect(faults()["folder"]).toContain("The folder /gone is not there."));
+    click(testids.scheduleSave);
+    await until(() => expect(document.activeElement).toBe(get(testids.scheduleFolder)));
+    expect(last("save_task")).toBeUndefined();
+  });
+
+  it("warns of what nobody watches", async () => {
+    await plain();
+    expect(all(testids.scheduleRemark)).toHaveLength(0);
+    click(`${testids.scheduleMode}-autonomous`);
+    expect(words(get(testids.scheduleRemark))).toContain("Nobody is there to say no");
+  });
+
+  it("writes a new task and shows it", async () => {
+    await plain();
+    type(testids.scheduleFolder, "/home/mei/notes");
+    choose(testids.scheduleKind, "every");
+    choose(testids.scheduleUnit, "days");
+    type(testids.scheduleCount, "3");
+    type(testids.scheduleFrom, "7");
+    type(testids.scheduleBudget, "0,25");
+    type(testids.scheduleMinutes, "15");
+    type(testids.scheduleRetries, "0");
+    click(`${testids.scheduleMissed}-ask`);
+    click(`${testids.scheduleTell}-all`);
+    click(testids.scheduleSave);
+    await until(() => expect(get(testids.schedule).dataset["file"]).toBe("report"));
+    expect(last("save_task")).toEqual({
+      type: "save_task",
+      task: null,
+      version: null,
+      plan: {
+        ...{ name: "Report", prompt: "Write the report.", zone: "Europe/Berlin", folder: "/home/mei/notes" },
+        when: { type: "every", count: 3, unit: "days", from: "07:00", until: null },
+        ...{ profile: preferences.settings?.default_profile, mode: "ask_risky", model: null, budget: 250_000_000 },
+        ...{ minutes: 15, retry: { times: 0, minutes: 0 }, missed: "ask", tell: "all" },
+      },
+    });
+    expect(toast()).toBe("Report saved");
+    expect(all(testids.scheduleForm)).toHaveLength(0);
+  });
+
+  it("keeps what was typed when it cannot be written, over the page too", async () => {
+    await plain();
+    refuse = "save_task";
+    click(testids.scheduleSave);
+    await until(() => expect(words(get(testids.scheduleForm))).toContain("The disk is full."));
+    expect(words(get(testids.scheduleForm))).toContain("What you typed is kept here.");
+    if (shown) await unmount(shown);
+    shown = mount(TasksView, { target });
+    await until(() => expect(rows().length).toBeGreaterThan(5));
+    expect(words(target)).toContain("ReportNot saved");
+    click(testids.tasksNew);
+    await until(() => expect((get(testids.scheduleName) as HTMLInputElement).value).toBe("Report"));
+    click(testids.scheduleDrop);
+    await until(() => expect(all(testids.scheduleForm)).toHaveLength(0));
+  });
+
+  it("changes the version it was read with, and nothing somebody else wrote meanwhile", async () => {
+    await look("back-up-notes");
+    click(testids.scheduleEdit);
+    expect(get(testids.scheduleSave)).toHaveProperty("disabled", true);
+    type(testids.scheduleName, "Notes");
+    core.schedule.touch("back-up-notes", { prompt: "Theirs." });
+    await until(() => get(testids.scheduleMeanwhile));
+    expect(get(testids.scheduleSave)).toHaveProperty("disabled", true);
+    expect((get(testids.scheduleName) as HTMLInputElement).value).toBe("Notes");
+    click(testids.scheduleKeep);
+    click(testids.scheduleSave);
+    await until(() => expect(last("save_task")).toMatchObject({ task: "back-up-notes", version: "1+" }));
+    await until(() => expect(words(row("back-up-notes"))).toContain("Notes"));
+  });
+
+  it("takes what somebody else wrote meanwhile", async () => {
+    await look("back-up-notes");
+    click(testids.scheduleEdit);
+    core.schedule.touch("back-up-notes", { prompt: "Theirs." });
+    await until(() => get(testids.scheduleMeanwhile));
+    click(testids.scheduleTake);
+    expect((get(testids.schedulePrompt) as HTMLTextAreaElement).value).toBe("Theirs.");
+    expect(all(testids.scheduleMeanwhile)).toHaveLength(0);
+    expect(words(get(testids.scheduleDrop))).toBe("Cancel");
+    click(testids.scheduleDrop);
+    await until(() => get(testids.scheduleEdit));
+  });
+
+  it("of a task that was deleted meanwhile writes it anew", async () => {
+    await look("back-up-notes");
+    click(testids.scheduleEdit);
+    type(testids.scheduleName, "Notes again");
+    await core.answer({ domain: "schedule", call: { type: "delete_task", task: "back-up-notes" } });
+    await until(() => expect(words(get(testids.scheduleForm))).toContain("Saving writes it anew."));
+    click(testids.scheduleSave);
+    await until(() => expect(last("save_task")).toMatchObject({ task: null, version: null }));
+    await until(() => expect(rows()).toContain("notes-again"));
+  });
+});
+
+describe("where there is no task", () => {
+  it("three things are proposed, and begun with what they would be", async () => {
+    if (shown) await unmount(shown);
+    await begin("&no-tasks");
+    await until(() => expect(all(testids.tasksExample)).toHaveLength(3));
+    expect(words(get(testids.tasksExample))).toContain("Mon–Fri, 08:00");
+    all(testids.tasksExample)[2]?.click();
+    await until(() => expect((get(testids.scheduleName) as HTMLInputElement).value).toBe("Watch a page"));
+    expect((get(testids.scheduleFrom) as HTMLInputElement).value).toBe("08:00");
+    expect(words(get(testids.schedulePreview))).toContain("Every 2 hours, 8–20");
+  });
+});

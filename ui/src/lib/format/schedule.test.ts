@@ -1,0 +1,186 @@
+// @vitest-environment jsdom
+import type { RunStatus, SkipReason, TaskPlan, TaskRun, Timing } from "$lib/ipc/types";
+import { speak } from "$lib/words/words.svelte";
+import { afterEach, describe, expect, it } from "vitest";
+import { WEEKDAYS } from "../state/schedule";
+import * as words from "./schedule";
+
+/** A Saturday. */
+const NOW = new Date(2026, 10, 21, 14, 2).getTime();
+const at = (day: number, hour: number, minute = 0, month = 10): number =>
+  new Date(2026, month, day, hour, minute).getTime();
+afterEach(() => speak("en"));
+
+const weekly = (days: readonly number[], ...times: string[]): Timing => ({
+  type: "weekly",
+  days: days.map((day) => WEEKDAYS[day] ?? "monday"),
+  times,
+});
+const every = (count: number, unit: "minutes" | "hours" | "days", from: string, until: string | null): Timing => ({
+  type: "every",
+  count,
+  unit,
+  from,
+  until,
+});
+
+describe("when a task runs", () => {
+  const table: [Timing, string, string][] = [
+    [{ type: "by_hand" }, "By hand", "手动"],
+    [{ type: "once", at: "2026-11-24T22:00" }, "Once, 24 Nov 22:00", "仅一次，11月24日 22:00"],
+    [every(2, "hours", "08:00", "20:00"), "Every 2 hours, 8–20", "每 2 小时，8–20 点"],
+    [every(1, "hours", "00:00", null), "Every hour", "每小时"],
+    [every(3, "hours", "08:30", null), "Every 3 hours, from 08:30", "每 3 小时，从 08:30 起"],
+    [every(15, "minutes", "08:30", "17:45"), "Every 15 minutes, 08:30–17:45", "每 15 分钟，08:30至17:45"],
+    [every(1, "days", "08:00", null), "Every day, 08:00", "每天 08:00"],
+    [every(3, "days", "08:00", null), "Every 3 days, 08:00", "每 3 天，08:00"],
+    [weekly([0, 1, 2, 3, 4, 5, 6], "08:00"), "Every day, 08:00", "每天 08:00"],
+    [weekly([0, 1, 2, 3, 4], "08:00", "20:00"), "Mon–Fri, 08:00, 20:00", "周一至周五 08:00、20:00"],
+    [weekly([5, 6], "10:00"), "Weekends, 10:00", "周末 10:00"],
+    [weekly([4], "17:00"), "Fridays, 17:00", "每周五 17:00"],
+    [weekly([0, 2, 4], "09:00"), "Mon, Wed, Fri, 09:00", "每周一、周三、周五 09:00"],
+    [weekly([1, 2, 3], "09:00"), "Tue–Thu, 09:00", "每周二至周四 09:00"],
+    [weekly([1, 2], "09:00"), "Tue, Wed, 09:00", "每周二、周三 09:00"],
+    [
+      weekly([0], "06:00", "07:00", "08:00", "09:00"),
+      "Mondays, 06:00, 07:00 and 2 more",
+      "每周一 06:00、07:00 及另外 2 个时间",
+    ],
+    [{ type: "monthly", days: [1], times: ["09:00"] }, "1st of the month, 09:00", "每月 1 日 09:00"],
+    [
+      { type: "monthly", days: [2, 13, 23, 31], times: ["09:00"] },
+      "2nd, 13th, 23rd, 31st of the month, 09:00",
+      "每月 2 日、13 日、23 日、31 日 09:00",
+    ],
+    [{ type: "cron", expression: "0 10 * * 1" }, "Mondays, 10:00", "每周一 10:00"],
+    [{ type: "cron", expression: "0 9 1-7 * 1" }, "Cron 0 9 1-7 * 1", "Cron 0 9 1-7 * 1"],
+  ];
+  it.each(table)("%j", async (timing, english, chinese) => {
+    expect(words.timingWords(timing, NOW)).toBe(english);
+    await speak("zh");
+    expect(words.timingWords(timing, NOW)).toBe(chinese);
+  });
+
+  it("names another year", () => {
+    expect(words.timingWords({ type: "once", at: "2027-01-02T09:00" }, NOW)).toBe("Once, 2 Jan 2027 09:00");
+  });
+});
+
+describe("moments", () => {
+  it.each([
+    [at(21, 16), "Today 16:00", "今天 16:00"],
+    [at(22, 8), "Tomorrow 08:00", "明天 08:00"],
+    [at(20, 8), "Yesterday 08:00", "昨天 08:00"],
+    [at(27, 17), "Fri 17:00", "周五 17:00"],
+    [at(16, 17), "Mon 17:00", "周一 17:00"],
+    [at(1, 9, 0, 11), "1 Dec 09:00", "12月1日 09:00"],
+    [at(2, 9), "2 Nov", "11月2日"],
+  ])("%d", async (moment, english, chinese) => {
+    expect(words.around(moment, NOW)).toBe(english);
+    await speak("zh");
+    expect(words.around(moment, NOW)).toBe(chinese);
+  });
+
+  it("of one day share a line", async () => {
+    expect(words.nextLines([at(21, 16), at(21, 18), at(22, 8)], NOW)).toEqual(["Today 16:00, 18:00", "Tomorrow 08:00"]);
+    expect(words.nextLines([at(23, 8), at(28, 8)], NOW)).toEqual(["Mon 23 Nov 08:00", "Sat 28 Nov 08:00"]);
+    await speak("zh");
+    expect(words.nextLines([at(23, 8), at(23, 20)], NOW)).toEqual(["11月23日周一 08:00、20:00"]);
+  });
+});
+
+const run = (status: RunStatus, change: Partial<TaskRun> = {}): TaskRun => ({
+  id: "r",
+  task: "digest",
+  name: "Digest",
+  cause: { type: "time" },
+  due: at(21, 8),
+  started_at: at(21, 8),
+  ended_at: at(21, 8, 1),
+  status,
+  session: null,
+  cost: 0,
+  result: null,
+  ...change,
+});
+
+describe("a run", () => {
+  const error = { key: "store.full", args: {}, retryable: true };
+  const table: [RunStatus, string, string][] = [
+    [{ type: "asked" }, "Missed. Run it now?", "Missed, asks"],
+    [{ type: "waiting", until: NOW - 1 }, "Waits for its turn", "Waits for its turn"],
+    [{ type: "waiting", until: at(21, 14, 7) }, "Next try: Today 14:07", "Next try: Today 14:07"],
+    [{ type: "needs_you" }, "Waits for your answer", "Asks you"],
+    [{ type: "finished" }, "Done", "Today 08:00"],
+    [{ type: "failed", error }, "The disk is full.", "Failed"],
+    [{ type: "timed_out" }, "Stopped, it took too long", "Took too long"],
+    [{ type: "over_budget" }, "Stopped at its budget", "Over budget"],
+    [{ type: "stopped" }, "You stopped it", "Stopped"],
+    [{ type: "interrupted" }, "Octo ended in the middle of it", "Interrupted"],
+    [{ type: "skipped", reason: { type: "still_running" } }, "Skipped, still busy", "Skipped"],
+  ];
+  it.each(table)("%j", async (status, whole, brief) => {
+    expect(words.statusWords(run(status), NOW)).toBe(whole);
+    expect(words.briefStatus(run(status), NOW)).toBe(brief);
+    await speak("zh");
+    expect(words.statusWords(run(status), NOW)).toMatch(/\p{Script=Han}/u);
+    expect(words.briefStatus(run(status), NOW)).toMatch(/\p{Script=Han}/u);
+  });
+
+  it("counts its seconds while it runs", () => {
+    const going = run({ type: "running" }, { started_at: NOW - 40_000, ended_at: null });
+    expect(words.statusWords(going, NOW)).toBe("Running, 0:40");
+    expect(words.statusWords(going, NOW + 3_600_000)).toBe("Running, 1:00:40");
+  });
+
+  const reasons: [SkipReason, string][] = [
+    [{ type: "missed", times: 1 }, "Missed while the computer slept or Octo was closed"],
+    [{ type: "missed", times: 3 }, "Missed 3 times while the computer slept or Octo was closed"],
+    [{ type: "declined" }, "Skipped, you said no"],
+    [{ type: "day_budget" }, "Skipped, the budget of the day was used up"],
+    [{ type: "could_not_start", error }, "Could not begin: The disk is full."],
+  ];
+  it.each(reasons)("says why it was left out: %j", (reason, said) => {
+    const skipped = run({ type: "skipped", reason }, { cause: { type: "missed", times: 3 } });
+    expect(words.runWords(skipped, NOW)).toBe(said);
+  });
+
+  it("says what it answered, and what set it off where that was not its time", () => {
+    const done = { type: "finished" } as const;
+    expect(words.runWords(run(done, { result: "7 issues" }), NOW)).toBe("7 issues");
+    expect(words.runWords(run(done, { result: " " }), NOW)).toBe("Done");
+    expect(words.runWords(run(done, { result: "2 issues", cause: { type: "missed", times: 1 } }), NOW)).toBe(
+      "Late: 2 issues",
+    );
+    expect(words.runWords(run(done, { cause: { type: "hand" } }), NOW)).toBe("By hand: Done");
+    const again = run({ type: "timed_out" }, { cause: { type: "retry", of: "r0", number: 2 } });
+    expect(words.runWords(again, NOW)).toBe("Retry 2: Stopped, it took too long");
+  });
+});
+
+describe("figures", () => {
+  it.each([
+    [0, "0:00"],
+    [72_400, "1:12"],
+    [725_000, "12:05"],
+    [3_750_000, "1:02:30"],
+  ])("%d ms: %s", (span, said) => expect(words.clocked(span)).toBe(said));
+
+  it.each([
+    [0, ""],
+    [1_000_000, "<$0.01"],
+    [40_000_000, "$0.04"],
+    [1_140_000_000, "$1.14"],
+  ])("%d: %s", (nano, said) => expect(words.money(nano)).toBe(said));
+
+  it("say what one run may use", async () => {
+    const plan = { budget: 250_000_000, minutes: 10, retry: { times: 2, minutes: 5 } } as TaskPlan;
+    expect(words.limitWords(plan)).toBe("$0.25 a run, 10 min, 2 retries");
+    expect(words.limitWords({ ...plan, budget: null, retry: { times: 0, minutes: 0 } })).toBe("no budget, 10 min");
+    expect(words.limitWords({ ...plan, budget: 2e9, retry: { times: 1, minutes: 5 } })).toBe(
+      "$2.00 a run, 10 min, 1 retry",
+    );
+    await speak("zh");
+    expect(words.limitWords(plan)).toBe("每次 $0.25、10 分钟、重试 2 次");
+  });
+});

@@ -1,0 +1,248 @@
+/** Tasks that run at their time, in words: when they run, how runs stand, what they may use. */
+import type { RunCause, SkipReason, TaskPlan, TaskRun, Timing, Weekday } from "$lib/ipc/types";
+import { cronTiming, spanOf, WEEKDAYS } from "$lib/state/schedule";
+import { explainBriefly, language, t, tn } from "$lib/words/words.svelte";
+import { clock, day, midnight } from "./figures";
+import { typedDollars } from "./amounts";
+
+/** How many times of day are named; of more, how many there are is said. */
+const NAMED_TIMES = 3;
+
+const listed = (parts: readonly string[]): string => parts.join(t("list.comma"));
+
+/** A day of the month as it is counted: 1st, 22nd. */
+function ordinal(n: number): string {
+  const form = new Intl.PluralRules(language(), { type: "ordinal" }).select(n);
+  const known = form === "one" || form === "two" || form === "few" ? form : "other";
+  return t(`tasks.ordinal.${known}`, { n });
+}
+
+function timesWords(times: readonly string[]): string {
+  if (times.length <= NAMED_TIMES) return listed(times);
+  return tn("tasks.times_more", times.length - NAMED_TIMES + 1, { times: listed(times.slice(0, NAMED_TIMES - 1)) });
+}
+
+/** Days of the week: one by its name, neighbours as a range. */
+function daysWords(days: readonly Weekday[]): string {
+  const [first] = days;
+  if (first === undefined) return "";
+  if (days.length === 1) return t(`tasks.on.${first}`);
+  const at = days.map((weekday) => WEEKDAYS.indexOf(weekday));
+  const [from = 0] = at;
+  const last = days.at(-1) ?? first;
+  if (days.length > 2 && at.every((place, n) => place === from + n))
+    return t("tasks.range", { from: t(`tasks.weekday.${first}`), to: t(`tasks.weekday.${last}`) });
+  return listed(days.map((weekday) => t(`tasks.weekday.${weekday}`)));
+}
+
+function weeklyWords(days: readonly Weekday[], times: readonly string[]): string {
+  const args = { times: timesWords(times) };
+  const all = days.join();
+  if (days.length === 7) return t("tasks.when.daily", args);
+  if (all === WEEKDAYS.slice(0, 5).join()) return t("tasks.when.workdays", args);
+  if (all === WEEKDAYS.slice(5).join()) return t("tasks.when.weekend", args);
+  return t("tasks.when.weekly", { ...args, days: daysWords(days) });
+}
+
+/** From when to when on each day: 8–20, 08:30–20:30; empty for all day. */
+function betweenWords(from: string, until: string | null): string {
+  if (until === null) return from === "00:00" ? "" : t("tasks.from", { from });
+  const short = (time: string): string => String(Number(time.split(":")[0]));
+  return from.endsWith(":00") && until.endsWith(":00")
+    ? t("tasks.between_hours", { from: short(from), to: short(until) })
+    : t("tasks.range", { from, to: until });
+}
+
+function everyWords(when: Extract<Timing, { type: "every" }>): string {
+  if (when.unit === "days")
+    return when.count === 1
+      ? t("tasks.when.daily", { times: when.from })
+      : t("tasks.when.after", { every: tn("tasks.every.days", when.count), times: when.from });
+  // Chinese has one form for all numbers, and no number where it is one.
+  const every = when.count === 1 ? t(`tasks.every.${when.unit}.one`) : tn(`tasks.every.${when.unit}`, when.count);
+  const between = betweenWords(when.from, when.until);
+  return between === "" ? every : t("tasks.when.after", { every, times: between });
+}
+
+/** A local date and time, `YYYY-MM-DDTHH:MM`, as it is written. */
+function localWords(at: string, now: number): string {
+  const [date = "", time = ""] = at.split("T");
+  // Its noon is on that day in whatever zone this computer is.
+  const noon = new Date(`${date}T12:00`).getTime();
+  return Number.isNaN(noon) ? at : `${day(noon, now, language())} ${time}`;
+}
+
+/** When a task runs, in plain words. An expression of cron that is not simple is shown as one. */
+export function timingWords(when: Timing, now: number): string {
+  switch (when.type) {
+    case "by_hand":
+      return t("tasks.when.by_hand");
+    case "once":
+      return t("tasks.when.once", { at: localWords(when.at, now) });
+    case "every":
+      return everyWords(when);
+    case "weekly":
+      return weeklyWords(when.days, when.times);
+    case "monthly":
+      return t("tasks.when.monthly", { days: listed(when.days.map(ordinal)), times: timesWords(when.times) });
+    case "cron": {
+      const simple = cronTiming(when.expression);
+      return simple ? timingWords(simple, now) : t("tasks.when.cron", { expression: when.expression });
+    }
+  }
+}
+
+/** The days between two moments in this computer's zone: 0 today, 1 tomorrow. */
+function daysUntil(at: number, now: number): number {
+  return Math.round((midnight(at) - midnight(now)) / 86_400_000);
+}
+
+function weekdayOf(at: number): string {
+  const found = WEEKDAYS[(new Date(at).getDay() + 6) % 7] ?? "monday";
+  return t(`tasks.weekday.${found}`);
+}
+
+/** A moment near by: Today 16:00, Fri 17:00, 1 Dec 09:00; a past one further away is its day. */
+export function around(at: number, now: number): string {
+  const time = clock(at, language());
+  const days = daysUntil(at, now);
+  if (days === 0) return t("tasks.today", { time });
+  if (days === 1) return t("tasks.tomorrow", { time });
+  if (days === -1) return t("tasks.yesterday", { time });
+  if (Math.abs(days) < 7) return `${weekdayOf(at)} ${time}`;
+  const date = day(at, now, language());
+  return days < 0 ? date : `${date} ${time}`;
+}
+
+/** The next times, one line a day: Today 16:00, 18:00. */
+export function nextLines(next: readonly number[], now: number): string[] {
+  const lines: { day: number; times: string[] }[] = [];
+  for (const at of next) {
+    const time = clock(at, language());
+    const last = lines.at(-1);
+    if (last?.day === midnight(at)) last.times.push(time);
+    else lines.push({ day: midnight(at), times: [time] });
+  }
+  return lines.map((line) => {
+    const times = listed(line.times);
+    const days = daysUntil(line.day, now);
+    if (days === 0) return t("tasks.today", { time: times });
+    if (days === 1) return t("tasks.tomorrow", { time: times });
+    return t("tasks.day", { weekday: weekdayOf(line.day), day: day(line.day, now, language()), times });
+  });
+}
+
+/** A duration the way a clock shows it: 0:48, 12:05, 1:02:30. */
+export function clocked(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  const two = (n: number): string => String(n).padStart(2, "0");
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes}:${two(seconds % 60)}`
+    : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
+}
+
+/** What something cost, in cents: $0.04; empty for nothing. */
+export function money(nano: number): string {
+  if (nano === 0) return "";
+  return nano < 5_000_000 ? "<$0.01" : `$${(nano / 1e9).toFixed(2)}`;
+}
+
+/** Why a time was left out. */
+export function skipWords(reason: SkipReason): string {
+  switch (reason.type) {
+    case "missed":
+      return tn("tasks.skip.missed", reason.times);
+    case "could_not_start":
+      return t("tasks.skip.could_not_start", { why: explainBriefly(reason.error) });
+    case "still_running":
+    case "declined":
+    case "day_budget":
+      return t(`tasks.skip.${reason.type}`);
+  }
+}
+
+/** How a run stands, or why it ended as it did. */
+export function statusWords(run: TaskRun, now: number): string {
+  const { status } = run;
+  switch (status.type) {
+    case "waiting":
+      return status.until > now
+        ? t("tasks.status.waits_until", { at: around(status.until, now) })
+        : t("tasks.status.waiting");
+    case "running":
+      return t("tasks.status.running", { span: clocked(spanOf(run, now) ?? 0) });
+    case "failed":
+      return explainBriefly(status.error);
+    case "skipped":
+      return skipWords(status.reason);
+    case "asked":
+    case "needs_you":
+    case "finished":
+    case "timed_out":
+    case "over_budget":
+    case "stopped":
+    case "interrupted":
+      return t(`tasks.status.${status.type}`);
+  }
+}
+
+/** How a run stands in as few words as a list has room for. */
+export function briefStatus(run: TaskRun, now: number): string {
+  const { status } = run;
+  switch (status.type) {
+    case "finished":
+      return around(run.started_at ?? run.due, now);
+    case "waiting":
+    case "running":
+      return statusWords(run, now);
+    case "asked":
+    case "needs_you":
+    case "failed":
+    case "timed_out":
+    case "over_budget":
+    case "stopped":
+    case "interrupted":
+    case "skipped":
+      return t(`tasks.brief.${status.type}`);
+  }
+}
+
+/** What set a run off where that was not its time; empty where it was. */
+export function causeWords(cause: RunCause): string {
+  switch (cause.type) {
+    case "time":
+      return "";
+    case "hand":
+      return t("tasks.cause.hand");
+    case "missed":
+      return t("tasks.cause.missed");
+    case "retry":
+      return t("tasks.cause.retry", { n: cause.number });
+  }
+}
+
+/** What a run says of itself: what it answered where it did, else how it stands. */
+export function runWords(run: TaskRun, now: number): string {
+  const said = run.status.type === "finished" ? (run.result?.trim() ?? "") : "";
+  const words = said === "" ? statusWords(run, now) : said;
+  // What was missed says so by itself.
+  const cause = run.status.type === "skipped" || run.status.type === "asked" ? "" : causeWords(run.cause);
+  return cause === "" ? words : t("tasks.run_because", { cause, words });
+}
+
+/** What one run may use: $0.25 a run, 10 min, 2 retries. */
+export function limitWords(plan: TaskPlan): string {
+  const { budget, minutes, retry } = plan;
+  return listed([
+    budget === null ? t("tasks.limit.no_budget") : t("tasks.limit.budget", { dollars: `$${cents(budget)}` }),
+    t("tasks.limit.minutes", { n: minutes }),
+    ...(retry.times > 0 ? [tn("tasks.limit.retries", retry.times)] : []),
+  ]);
+}
+
+/** Dollars with the cents they are written with. */
+function cents(nano: number): string {
+  const typed = typedDollars(nano);
+  return typed.includes(".") ? typed : `${typed}.00`;
+}

@@ -1,0 +1,260 @@
+/** A task as its form holds it: typed texts, what they mean as a plan, and what is wrong with them. Pure. */
+import { parseDollars, typedDollars } from "$lib/format/amounts";
+import type { MissedRun, Mode, Profile, TaskNews, TaskPlan, TimeUnit, Timing, Weekday } from "$lib/ipc/types";
+import { isZone, timeOfDay, WEEKDAYS } from "./schedule";
+
+/** What is typed and chosen. */
+export interface TaskForm {
+  name: string;
+  prompt: string;
+  kind: Timing["type"];
+  /** Of a single run: `YYYY-MM-DD`, and the time of day. */
+  date: string;
+  time: string;
+  /** Of runs again and again. */
+  count: string;
+  unit: TimeUnit;
+  from: string;
+  until: string;
+  /** Of runs on days. */
+  weekdays: readonly Weekday[];
+  days: readonly number[];
+  times: readonly string[];
+  expression: string;
+  zone: string;
+  folder: string;
+  profile: Profile;
+  mode: Mode;
+  model: string | null;
+  budget: string;
+  minutes: string;
+  retries: string;
+  retryAfter: string;
+  missed: MissedRun;
+  tell: TaskNews;
+}
+
+/** The fields of a plan a fault can be about. */
+export type PlanField = keyof TaskPlan;
+
+/** What is wrong with a field. The core looks again, and more closely. */
+export type FormFault =
+  | "name"
+  | "prompt"
+  | "date"
+  | "time"
+  | "times"
+  | "count"
+  | "often"
+  | "until"
+  | "weekdays"
+  | "days"
+  | "cron"
+  | "zone"
+  | "folder"
+  | "budget"
+  | "minutes"
+  | "retry";
+
+/** What a form means. */
+export interface FormReading {
+  /** The plan, with what is wrong left out of it; null while it cannot be said when it runs. */
+  readonly plan: TaskPlan | null;
+  readonly faults: ReadonlyMap<PlanField, FormFault>;
+}
+
+/** The most often a task may be tried again. */
+const MOST_RETRIES = 5;
+/** The longest a run, or the wait before a further try, can be made here, in minutes: a day. */
+const DAY_MINUTES = 1440;
+/** The shortest time between two runs, in minutes. */
+const LEAST_MINUTES = 5;
+
+/** What a new task begins with. */
+export interface FormBase {
+  readonly zone: string;
+  readonly folder: string;
+  readonly profile: Profile;
+  readonly mode: Mode;
+  /** What day tomorrow is, `YYYY-MM-DD`. */
+  readonly tomorrow: string;
+}
+
+/** The day after the one of a moment, in this computer's zone: `YYYY-MM-DD`. */
+export function tomorrowOf(now: number): string {
+  const day = new Date(now);
+  day.setDate(day.getDate() + 1);
+  const two = (n: number): string => String(n).padStart(2, "0");
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
+}
+
+/**
+ * The form of a new task. Nobody sits before a run, so it has limits, and asks before what is risky also where
+ * sessions do not.
+ */
+export function blankForm(base: FormBase): TaskForm {
+  return {
+    name: "",
+    prompt: "",
+    kind: "weekly",
+    date: base.tomorrow,
+    time: "09:00",
+    count: "2",
+    unit: "hours",
+    from: "08:00",
+    until: "20:00",
+    weekdays: WEEKDAYS,
+    days: [1],
+    times: ["08:00"],
+    expression: "0 8 * * *",
+    zone: base.zone,
+    folder: base.folder,
+    profile: base.profile,
+    mode: base.mode === "autonomous" ? "ask_risky" : base.mode,
+    model: null,
+    budget: "1",
+    minutes: "30",
+    retries: "1",
+    retryAfter: "10",
+    missed: "run_once",
+    tell: "trouble",
+  };
+}
+
+/** The form of a plan. What its timing has no place for keeps what a new task begins with. */
+export function formOf(plan: TaskPlan, tomorrow: string): TaskForm {
+  const blank = blankForm({ ...plan, tomorrow });
+  return {
+    ...blank,
+    ...timingForm(plan.when),
+    name: plan.name,
+    prompt: plan.prompt,
+    mode: plan.mode,
+    model: plan.model,
+    budget: typedDollars(plan.budget),
+    minutes: String(plan.minutes),
+    retries: String(plan.retry.times),
+    retryAfter: plan.retry.times === 0 && plan.retry.minutes === 0 ? blank.retryAfter : String(plan.retry.minutes),
+    missed: plan.missed,
+    tell: plan.tell,
+  };
+}
+
+/** The fields of the form that say when. */
+export function timingForm(when: Timing): Partial<TaskForm> {
+  const kind = when.type;
+  switch (when.type) {
+    case "by_hand":
+      return { kind };
+    case "once": {
+      const [date = "", time = ""] = when.at.split("T");
+      return { kind, date, time };
+    }
+    case "every": {
+      const { count, unit, from, until } = when;
+      return { kind, count: String(count), unit, from, until: until ?? "" };
+    }
+    case "weekly":
+      return { kind, weekdays: WEEKDAYS.filter((day) => when.days.includes(day)), times: [...when.times] };
+    case "monthly":
+      return { kind, days: [...when.days], times: [...when.times] };
+    case "cron":
+      return { kind, expression: when.expression };
+  }
+}
+
+/** A whole number within bounds; null for anything else. */
+function whole(text: string, least: number, most: number): number | null {
+  const bare = text.trim();
+  const value = /^\d{1,5}$/.test(bare) ? Number(bare) : -1;
+  return value >= least && value <= most ? value : null;
+}
+
+function timesOf(texts: readonly string[]): string[] | "times" | "time" {
+  const times = texts.map(timeOfDay);
+  if (times.length === 0) return "times";
+  return times.every((time) => time !== null) ? [...new Set(times)].sort() : "time";
+}
+
+/** When the form says it runs, or what is wrong with that. */
+function timingOf(form: TaskForm): Timing | FormFault {
+  switch (form.kind) {
+    case "by_hand":
+      return { type: "by_hand" };
+    case "once": {
+      const time = timeOfDay(form.time);
+      if (!/^\d{4}-\d{2}-\d{2}$/.test(form.date) || Number.isNaN(Date.parse(form.date))) return "date";
+      return time === null ? "time" : { type: "once", at: `${form.date}T${time}` };
+    }
+    case "every": {
+      const count = whole(form.count, 1, 9999);
+      const from = timeOfDay(form.from);
+      const until = form.unit === "days" || form.until.trim() === "" ? "" : timeOfDay(form.until);
+      if (count === null) return "count";
+      if (from === null || until === null) return "time";
+      if (form.unit === "minutes" && count < LEAST_MINUTES) return "often";
+      if (until !== "" && until <= from) return "until";
+      return { type: "every", count, unit: form.unit, from, until: until === "" ? null : until };
+    }
+    case "weekly": {
+      const times = timesOf(form.times);
+      if (form.weekdays.length === 0) return "weekdays";
+      const days = WEEKDAYS.filter((day) => form.weekdays.includes(day));
+      return typeof times === "string" ? times : { type: "weekly", days, times };
+    }
+    case "monthly": {
+      const times = timesOf(form.times);
+      if (form.days.length === 0) return "days";
+      const days = [...form.days].sort((a, b) => a - b);
+      return typeof times === "string" ? times : { type: "monthly", days, times };
+    }
+    case "cron": {
+      const expression = form.expression.trim().replace(/\s+/g, " ");
+      return expression.split(" ").length === 5 ? { type: "cron", expression } : "cron";
+    }
+  }
+}
+
+/** Whether a path says where it begins: `/home`, `C:\\`, `\\\\server`. */
+function isAbsolute(path: string): boolean {
+  return /^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(path);
+}
+
+/** Reads a form. */
+export function readForm(form: TaskForm): FormReading {
+  const faults = new Map<PlanField, FormFault>();
+  const name = form.name.trim();
+  const folder = form.folder.trim();
+  const when = timingOf(form);
+  const budget = parseDollars(form.budget);
+  const minutes = whole(form.minutes, 1, DAY_MINUTES);
+  const times = whole(form.retries, 0, MOST_RETRIES);
+  const later = whole(form.retryAfter, 1, DAY_MINUTES);
+  const zone = form.zone.trim();
+  if (name === "") faults.set("name", "name");
+  if (form.prompt.trim() === "") faults.set("prompt", "prompt");
+  if (typeof when === "string") faults.set("when", when);
+  if (!isZone(zone)) faults.set("zone", "zone");
+  if (!isAbsolute(folder)) faults.set("folder", "folder");
+  if (budget === "wrong") faults.set("budget", "budget");
+  if (minutes === null) faults.set("minutes", "minutes");
+  if (times === null || (times > 0 && later === null)) faults.set("retry", "retry");
+  if (typeof when === "string") return { plan: null, faults };
+  const { profile, mode, model, missed, tell } = form;
+  const plan: TaskPlan = {
+    name,
+    prompt: form.prompt.trim(),
+    when,
+    zone,
+    folder,
+    profile,
+    mode,
+    model,
+    budget: budget === "wrong" ? null : budget,
+    minutes: minutes ?? 1,
+    retry: { times: times ?? 0, minutes: times === 0 ? 0 : (later ?? 0) },
+    missed,
+    tell,
+  };
+  return { plan, faults };
+}
