@@ -303,6 +303,11 @@ export const testids = {
   libraryOthers: "library-others",
   libraryRemember: "library-remember",
   librarySubAgents: "library-sub-agents",
+  // palette and shortcuts
+  palette: "palette",
+  paletteInput: "palette-input",
+  paletteChoice: "palette-choice", // which one: data-choice
+  shortcuts: "shortcuts",
   // clear screens
   startFailure: "start-failure",
   toast: "toast",
