@@ -40,6 +40,7 @@ export const testids = {
   skillFold: "skill-fold", // skills that came meanwhile, folded
   skillFoldBody: "skill-fold-body",
   notCompacted: "not-compacted",
+  spoken: "spoken", // answers for a screen reader
   // questions
   question: "question",
   questionOnce: "question-once",
