@@ -3,50 +3,46 @@
  * all read it. A key is written once for all systems: `Mod` is Cmd on a Mac and Ctrl elsewhere. Several keys of one
  * entry do the same; keys that are pressed after each other stand behind each other.
  */
-import type { WordKey } from "$lib/words/words.svelte";
+import { type WordKey, t } from "$lib/words/words.svelte";
 import { commandKey, platform } from "./platform";
 
-/** Where a key is answered. */
-export type ShortcutGroup = "window" | "session" | "composer" | "lists";
+/** Where keys are answered. */
+export type ShortcutPlace = "window" | "session" | "composer";
 
 /** One thing keys do. */
-export interface Shortcut {
+interface Entry {
   readonly id: string;
-  readonly group: ShortcutGroup;
+  readonly place: ShortcutPlace;
   readonly keys: readonly string[];
-  /** What it does. */
   readonly words: WordKey;
 }
 
 const list = [
-  { id: "palette", group: "window", keys: ["Mod+K"], words: "keys.palette" },
-  { id: "new", group: "window", keys: ["Mod+N"], words: "keys.new" },
-  { id: "search", group: "window", keys: ["Mod+Shift+F"], words: "keys.search" },
-  { id: "nth", group: "window", keys: ["Mod+1 … Mod+9"], words: "keys.sessions" },
-  { id: "side", group: "window", keys: ["Mod+B"], words: "keys.side" },
-  { id: "settings", group: "window", keys: ["Mod+,"], words: "keys.settings" },
-  { id: "overview", group: "window", keys: ["Mod+/", "?"], words: "keys.overview" },
-  { id: "stop", group: "session", keys: ["Esc"], words: "keys.stop" },
-  { id: "time", group: "session", keys: ["Mod+T"], words: "keys.time" },
-  { id: "time_back", group: "session", keys: ["Esc Esc"], words: "keys.time_back" },
-  { id: "answer", group: "session", keys: ["Enter", "N"], words: "keys.answer" },
-  { id: "send", group: "composer", keys: ["Enter"], words: "keys.send" },
-  { id: "new_line", group: "composer", keys: ["Shift+Enter"], words: "keys.new_line" },
-  { id: "commands", group: "composer", keys: ["/"], words: "keys.commands" },
-  { id: "recall", group: "composer", keys: ["Up"], words: "keys.recall" },
-  { id: "suggestion", group: "composer", keys: ["Tab"], words: "keys.suggestion" },
-  { id: "move", group: "lists", keys: ["Up", "Down"], words: "keys.move" },
-  { id: "row_menu", group: "lists", keys: ["Shift+F10"], words: "keys.row_menu" },
-] as const satisfies readonly Shortcut[];
+  { id: "palette", place: "window", keys: ["Mod+K"], words: "keys.palette" },
+  { id: "new", place: "window", keys: ["Mod+N"], words: "keys.new" },
+  { id: "search", place: "window", keys: ["Mod+Shift+F"], words: "keys.search" },
+  { id: "nth", place: "window", keys: ["Mod+1 … Mod+9"], words: "keys.sessions" },
+  { id: "side", place: "window", keys: ["Mod+B"], words: "keys.side" },
+  { id: "settings", place: "window", keys: ["Mod+,"], words: "keys.settings" },
+  { id: "overview", place: "window", keys: ["Mod+/", "?"], words: "keys.overview" },
+  { id: "stop", place: "session", keys: ["Esc"], words: "keys.stop" },
+  { id: "time", place: "session", keys: ["Mod+T"], words: "keys.time" },
+  { id: "time_back", place: "session", keys: ["Esc Esc"], words: "keys.time_back" },
+  { id: "answer", place: "session", keys: ["Enter", "N"], words: "keys.answer" },
+  { id: "send", place: "composer", keys: ["Enter"], words: "keys.send" },
+  { id: "newline", place: "composer", keys: ["Shift+Enter"], words: "keys.newline" },
+  { id: "commands", place: "composer", keys: ["/"], words: "keys.commands" },
+  { id: "recall", place: "composer", keys: ["Up"], words: "keys.recall" },
+  { id: "suggestion", place: "composer", keys: ["Tab"], words: "keys.suggestion" },
+  { id: "move", place: "window", keys: ["Up", "Down"], words: "keys.move" },
+  { id: "row_menu", place: "window", keys: ["Shift+F10"], words: "keys.row_menu" },
+] as const satisfies readonly Entry[];
 
 /** Which shortcut. */
 export type ShortcutId = (typeof list)[number]["id"];
 
-/** All shortcuts, in the order they are shown. */
-export const shortcuts: readonly (Shortcut & { readonly id: ShortcutId })[] = list;
-
-/** The groups, in the order they are shown. */
-export const shortcutGroups: readonly ShortcutGroup[] = ["window", "session", "composer", "lists"];
+/** The places, in the order they are shown. */
+export const shortcutPlaces: readonly ShortcutPlace[] = ["window", "session", "composer"];
 
 /** The system keys are written for. */
 export type Platform = typeof platform;
@@ -65,9 +61,9 @@ function writtenKey(key: string, system: Platform): string {
   return ordered.map((part) => SIGNS[system][part] ?? part).join(system === "mac" ? "" : "+");
 }
 
-/** The keys of a shortcut as they are written on this system, each one by itself. */
-export function writtenKeys({ keys }: Pick<Shortcut, "keys">, system: Platform = platform): readonly string[] {
-  return keys.map((key) =>
+/** The keys of a shortcut as they are written on a system, each one by itself. */
+export function writtenKeys(id: ShortcutId, system: Platform = platform): readonly string[] {
+  return entry(id).keys.map((key) =>
     key
       .split(" ")
       .map((part) => writtenKey(part, system))
@@ -75,14 +71,32 @@ export function writtenKeys({ keys }: Pick<Shortcut, "keys">, system: Platform =
   );
 }
 
-function entry(id: ShortcutId): Shortcut {
+/** One thing keys do, as it is shown. */
+export interface Shortcut {
+  readonly id: ShortcutId;
+  readonly place: ShortcutPlace;
+  /** All its keys as they are written on this system. */
+  readonly keys: string;
+  /** What it does. */
+  readonly words: () => string;
+}
+
+/** All shortcuts, in the order they are shown. */
+export const shortcuts: readonly Shortcut[] = list.map(({ id, place, words }) => ({
+  id,
+  place,
+  keys: writtenKeys(id).join(" / "),
+  words: () => t(words),
+}));
+
+function entry(id: ShortcutId): Entry {
   // Every id is of an entry.
   return list.find((known) => known.id === id) ?? list[0];
 }
 
 /** The first key of a shortcut, for tooltips and menus. */
 export function keyOf(id: ShortcutId, system: Platform = platform): string {
-  return writtenKeys(entry(id), system)[0] ?? "";
+  return writtenKeys(id, system)[0] ?? "";
 }
 
 /** The keys of a shortcut as `aria-keyshortcuts` wants them. */
@@ -94,7 +108,7 @@ export function ariaKeys(id: ShortcutId, system: Platform = platform): string {
 }
 
 /** The shortcuts the window answers wherever the focus is; all others belong to the part that has it. */
-type WindowShortcut = Extract<(typeof list)[number], { group: "window" }>["id"] | "time";
+type WindowShortcut = "palette" | "new" | "search" | "nth" | "side" | "settings" | "overview" | "time";
 
 /** What was pressed: a shortcut, and for sessions by number which one, from 0. */
 export interface Pressed {
