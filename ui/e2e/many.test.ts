@@ -47,7 +47,7 @@ async function scrollTo(page: Page, part: number): Promise<void> {
 
 describe("a transcript of 10,000 messages", () => {
   it("holds what is in view, at its end, its beginning and in the middle", async () => {
-    const page = await stage.open({ scene: "long", query: "&messages=10000" });
+    const page = await stage.open({ scene: "long", query: "&messages=10000", clock: "running" });
     await expect.poll(async () => (await inView(page))[1]).toBe(9_999);
     const counted = [[await rows(page), await elements(page)]];
 
@@ -84,7 +84,7 @@ describe("a transcript of 10,000 messages", () => {
   });
 
   it("streams 500 tokens a second into it with bounded work for each piece", async () => {
-    const page = await stage.open({ scene: "long", query: "&messages=10000" });
+    const page = await stage.open({ scene: "long", query: "&messages=10000", clock: "running" });
     const session = await page.locator('[data-testid="session-row"][aria-current]').getAttribute("data-session");
     const message = "e1".padEnd(32, "0");
     const turn = "71".padEnd(32, "0");

@@ -61,6 +61,8 @@ export interface Opening {
   readonly colours?: "active" | "none";
   /** Whether what was recorded comes at once or at its pace. */
   readonly pace?: "at_once" | "as_recorded";
+  /** Whether it is always the moment of the recordings, or time goes on, for what is measured. */
+  readonly clock?: "fixed" | "running";
 }
 
 /** A browser for one file of tests. */
@@ -105,7 +107,7 @@ export class Stage {
       const wanted = !["error", "warning"].includes(message.type()) || message.location().url.endsWith("/favicon.ico");
       if (!wanted) this.faults.push(`${where}: ${message.text()}`);
     });
-    await page.clock.setFixedTime(NOW);
+    if (opening.clock !== "running") await page.clock.setFixedTime(NOW);
     const { theme = "light", language = "en" } = opening;
     const pace = opening.pace === "as_recorded" ? "" : "&fast";
     await page.goto(`${ORIGIN}/?fake=${opening.scene}${pace}&theme=${theme}&lang=${language}${opening.query ?? ""}`);
