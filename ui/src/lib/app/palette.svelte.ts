@@ -1,5 +1,6 @@
 /** What the palette offers for what was typed, group by group. */
 import type { IconName } from "$lib/icons";
+import { call } from "$lib/ipc";
 import type { SessionHit, SessionInfo } from "$lib/ipc/types";
 import { asked, nearest } from "$lib/state/palette";
 import { t } from "$lib/words/words.svelte";
@@ -33,6 +34,8 @@ export interface ChoiceGroup {
 
 /** How many lines a group has at the most. */
 const SHOWN = 6;
+/** How many hits of a full-text search are asked for: the first of them may be titles. */
+const HITS = 40;
 /** How many of the newest sessions are compared letter by letter; the core finds older ones by their words. */
 const COMPARED = 300;
 /** How long typing pauses before texts are searched, in milliseconds; titles are searched at once. */
@@ -62,12 +65,12 @@ export class Palette {
     const fail = (error: unknown): void => {
       if (!over) toasts.fail(error);
     };
-    void library.byTitle(wanted).then((found) => {
-      if (!over) this.#titles = found;
+    void call("sessions", "list_sessions", { query: wanted, offset: 0, limit: SHOWN }).then((found) => {
+      if (!over) this.#titles = found.sessions;
     }, fail);
     const timer = setTimeout(() => {
-      void library.byText(wanted).then((found) => {
-        if (!over) this.#hits = found;
+      void call("sessions", "search_sessions", { query: wanted, limit: HITS }).then((found) => {
+        if (!over) this.#hits = found.hits.filter((hit) => hit.message !== null);
       }, fail);
     }, PAUSE);
     return () => {
