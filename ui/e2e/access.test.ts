@@ -29,7 +29,8 @@ function lost(page: Page): Promise<string[]> {
     const name = (element: Element): string => element.outerHTML.slice(0, 110);
     const found: string[] = [];
     const shown = (element: Element): boolean =>
-      element.checkVisibility({ visibilityProperty: true, opacityProperty: false }) && !element.matches("[inert] *, .vh");
+      element.checkVisibility({ visibilityProperty: true, opacityProperty: false }) &&
+      !element.matches("[inert] *, .vh");
     for (const element of root.querySelectorAll<HTMLElement>("button, input, textarea, select, a[href], h1, h2")) {
       if (!shown(element) || element.matches(":disabled")) continue;
       element.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -39,7 +40,8 @@ function lost(page: Page): Promise<string[]> {
       if (!within) found.push(`out of the window: ${name(element)} ${JSON.stringify(box)}`);
     }
     // Code, tables, terminals, differences and drawings may be wider than the window: their layout is their meaning.
-    const wide = "pre, .code, .table-scroll, .diff, .diff2, .term, .file, .hits, svg, .bill-scroll, .tm-tree, .cmd, textarea, input";
+    const wide =
+      "pre, .code, .table-scroll, .diff, .diff2, .term, .file, .hits, svg, .bill-scroll, .tm-tree, .cmd, textarea, input";
     for (const element of root.querySelectorAll<HTMLElement>("*")) {
       const { overflowX } = getComputedStyle(element);
       if (!["auto", "scroll"].includes(overflowX) || !shown(element) || element.closest(wide)) continue;
@@ -75,7 +77,9 @@ describe("at 200 %", () => {
     const page = await stage.open({ scene: "main", size: ZOOMED });
     await page.keyboard.press("Control+,");
     await page.waitForSelector('[data-testid="settings"]');
-    const pages = await page.locator("[data-page]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-page")));
+    const pages = await page
+      .locator("[data-page]")
+      .evaluateAll((rows) => rows.map((row) => row.getAttribute("data-page")));
     expect(pages.length).toBeGreaterThan(5);
     for (const section of pages) {
       await page.keyboard.press("Control+b");
@@ -104,15 +108,22 @@ describe("motion", () => {
     page.evaluate(() =>
       document
         .getAnimations()
-        .filter((animation) => animation.playState === "running" && animation.effect?.getComputedTiming().duration !== 0)
-        .map((animation) => (animation as CSSAnimation).animationName ?? (animation as CSSTransition).transitionProperty),
+        .filter(
+          (animation) => animation.playState === "running" && animation.effect?.getComputedTiming().duration !== 0,
+        )
+        .map(
+          (animation) => (animation as CSSAnimation).animationName ?? (animation as CSSTransition).transitionProperty,
+        ),
     );
 
-  it.each(["main", "background", "browser", "palette", "time"])("stands still on %s where less is asked for", async (name) => {
-    const page = await at(name, { motion: "reduce" });
-    expect(await moving(page)).toEqual([]);
-    await close(page);
-  });
+  it.each(["main", "background", "browser", "palette", "time"])(
+    "stands still on %s where less is asked for",
+    async (name) => {
+      const page = await at(name, { motion: "reduce" });
+      expect(await moving(page)).toEqual([]);
+      await close(page);
+    },
+  );
 
   it("there is some where it is not", async () => {
     const page = await at("main", { motion: "no-preference" });
@@ -131,7 +142,15 @@ describe("forced colours", () => {
         .evaluate((element) => {
           const { outlineStyle, outlineColor, borderColor, backgroundColor, color } = getComputedStyle(element);
           const knob = getComputedStyle(element, "::after");
-          return [outlineStyle, outlineColor, borderColor, backgroundColor, color, knob.backgroundColor, knob.borderColor].join();
+          return [
+            outlineStyle,
+            outlineColor,
+            borderColor,
+            backgroundColor,
+            color,
+            knob.backgroundColor,
+            knob.borderColor,
+          ].join();
         });
     expect(await looks(".side-list .row[aria-current]")).not.toBe(await looks(".side-list .row:not([aria-current])"));
     expect(await looks('.seg [aria-pressed="true"]')).not.toBe(await looks('.seg [aria-pressed="false"]'));
@@ -271,7 +290,13 @@ describe("a screen reader", () => {
       updates: [
         event({
           type: "message_started",
-          message: { id: message, turn: "71".padEnd(32, "0"), role: "assistant", blocks: [], meta: { origin: "model", at: 0 } },
+          message: {
+            id: message,
+            turn: "71".padEnd(32, "0"),
+            role: "assistant",
+            blocks: [],
+            meta: { origin: "model", at: 0 },
+          },
         }),
       ],
     });
@@ -285,7 +310,9 @@ describe("a screen reader", () => {
       expect(await spoken.innerText()).toBe("");
     }
     const whole = "I **found it** in `a.rs`.\n\n```\nlet a;\n```\n";
-    await drive(page, { updates: [event({ type: "block_added", message, index: 0, block: { type: "text", text: whole } })] });
+    await drive(page, {
+      updates: [event({ type: "block_added", message, index: 0, block: { type: "text", text: whole } })],
+    });
     await expect.poll(() => spoken.locator("p").allInnerTexts()).toEqual(["I found it in a.rs. A piece of code."]);
     await drive(page, { updates: [event({ type: "message_ended", message, end: "complete" })] });
     await settled(page);

@@ -10,5 +10,9 @@ export function setup(): void {
   // In a process of its own: what a test runner sets makes another build of it than people get.
   const { VITEST: _, NODE_ENV: __, MODE: ___, DEV: ____, PROD: _____, ...env } = process.env;
   const build = ["build", "--mode", "fake", "--outDir", BUILT, "--emptyOutDir", "--logLevel", "error"];
-  execFileSync(process.execPath, [join(UI, "node_modules/vite/bin/vite.js"), ...build], { cwd: UI, env, stdio: "inherit" });
+  execFileSync(process.execPath, [join(UI, "node_modules/vite/bin/vite.js"), ...build], {
+    cwd: UI,
+    env,
+    stdio: "inherit",
+  });
 }

@@ -17,7 +17,9 @@ afterAll(() => stage.end());
 async function walk(page: Page): Promise<{ reached: number; missed: string[]; unseen: string[] }> {
   await page.evaluate(() => {
     const root = document.querySelector("dialog[open]") ?? document.querySelector(":popover-open") ?? document.body;
-    const wanted = [...root.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, [tabindex]")].filter(
+    const wanted = [
+      ...root.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, [tabindex]"),
+    ].filter(
       (element) =>
         element.tabIndex >= 0 &&
         !element.matches(":disabled, [inert] *") &&
@@ -48,7 +50,8 @@ async function walk(page: Page): Promise<{ reached: number; missed: string[]; un
       const what = `${at.outerHTML.slice(0, 120)}`;
       // A field in a frame shows it by the frame.
       const frame = at.closest<HTMLElement>(".composer");
-      const edge = at.matches("textarea") && frame !== null && getComputedStyle(frame).borderColor !== frame.dataset["rests"];
+      const edge =
+        at.matches("textarea") && frame !== null && getComputedStyle(frame).borderColor !== frame.dataset["rests"];
       return { at: at.dataset["wanted"] ?? "", what, shown: shows(at) || shows(at.closest(".field")) || edge };
     });
     if (!here) continue;

@@ -92,7 +92,10 @@ describe("a transcript of 10,000 messages", () => {
     const began = { id: message, turn, role: "assistant", blocks: [], meta: { origin: "model", at: 0 } };
     await drive(page, {
       updates: [
-        { type: "event", envelope: { topic, seq: 1_001, at: 0, v: 1, event: { type: "message_started", message: began } } },
+        {
+          type: "event",
+          envelope: { topic, seq: 1_001, at: 0, v: 1, event: { type: "message_started", message: began } },
+        },
       ],
     });
     const before = await elements(page);
@@ -119,7 +122,10 @@ describe("a transcript of 10,000 messages", () => {
             for (const node of record.addedNodes)
               now += node instanceof Element ? 1 + node.querySelectorAll("*").length : 1;
         });
-        watch.observe(document.querySelector("[data-testid=transcript]") ?? document, { subtree: true, childList: true });
+        watch.observe(document.querySelector("[data-testid=transcript]") ?? document, {
+          subtree: true,
+          childList: true,
+        });
         const frames: number[] = [];
         let last = performance.now();
         let running = true;

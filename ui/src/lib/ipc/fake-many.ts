@@ -27,7 +27,15 @@ export function manySessions([list]: readonly Update[], count: number): void {
   const oldest = Math.min(...sessions.map((info) => info.updated_at));
   const added = Array.from({ length: Math.max(0, count - sessions.length) }, (_, n): SessionInfo => {
     const at = oldest - (n + 1) * 7 * MINUTE;
-    return { ...like, id: id("5e", n), title: `Old session ${n}`, pinned: false, status: "idle", created_at: at, updated_at: at };
+    return {
+      ...like,
+      id: id("5e", n),
+      title: `Old session ${n}`,
+      pinned: false,
+      status: "idle",
+      created_at: at,
+      updated_at: at,
+    };
   });
   list.snapshot.sessions = [...sessions, ...added];
   list.snapshot.total = list.snapshot.sessions.length;
@@ -38,7 +46,12 @@ const WORDS = "The part was sent again after the connection came back, so the st
 /** What a message says: some are short, some have lists or code, as answers do. */
 function textOf(n: number): string {
   if (n % 2 === 0) return `Question ${n}: ${WORDS.slice(0, 20 + (n % 7) * 10)}`;
-  const more = n % 11 === 0 ? "\n\n```rust\nlet part = store.put(id, n, body).await?;\n```" : n % 5 === 0 ? "\n\n- one\n- two" : "";
+  const more =
+    n % 11 === 0
+      ? "\n\n```rust\nlet part = store.put(id, n, body).await?;\n```"
+      : n % 5 === 0
+        ? "\n\n- one\n- two"
+        : "";
   return `Answer ${n}: ${`${WORDS} `.repeat(1 + (n % 4)).trim()}${more}`;
 }
 
@@ -54,7 +67,11 @@ export function longHistory(opened: Update | undefined, count: number): History 
       turn: id("7e", Math.floor(n / 2)),
       role: question ? "user" : "assistant",
       blocks: [{ type: "text", text: textOf(n) }],
-      meta: { origin: question ? "person" : "model", at: began + n * MINUTE, ...(question ? {} : { end: "complete" as const }) },
+      meta: {
+        origin: question ? "person" : "model",
+        at: began + n * MINUTE,
+        ...(question ? {} : { end: "complete" as const }),
+      },
     };
   });
   const turns = Array.from({ length: Math.ceil(count / 2) }, (_, n): TurnView => ({

@@ -1,6 +1,6 @@
 /** The model's Markdown as sanitised HTML, block by block, so that a stream only redraws its end. */
 import DOMPurify from "dompurify";
-import MarkdownIt from "markdown-it";
+import MarkdownIt, { type Env } from "markdown-it";
 import { highlight } from "./highlight.svelte";
 
 /** The words that appear inside rendered Markdown. */
@@ -108,7 +108,7 @@ export interface MarkdownBlock {
 }
 
 /** Where links by reference lead to, by their names; kept by the parser. */
-export type References = Record<string, unknown>;
+export type References = NonNullable<Env["references"]>;
 
 /**
  * The top-level blocks of `source`, in order. `references` are those of what stands before it, and gain its own; `clean`

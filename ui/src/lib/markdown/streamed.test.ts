@@ -51,7 +51,7 @@ const line = fc.oneof(
   fc.string({ maxLength: 12 }),
 );
 const source = fc
-  .tuple(fc.array(line, { maxLength: 24 }), fc.constantFrom("\n", "\r\n"))
+  .tuple(fc.array(line, { maxLength: 14 }), fc.constantFrom("\n", "\r\n"))
   .map(([lines, end]) => lines.join(end));
 
 describe("streamed Markdown", () => {
@@ -62,7 +62,7 @@ describe("streamed Markdown", () => {
         fc.pre(!/^ {0,3}\[/m.test(text));
         expect(streamed(text, pieces).join("")).toBe(whole(text).join(""));
       }),
-      { numRuns: 600 },
+      { numRuns: 150 },
     );
   });
 
@@ -81,7 +81,7 @@ describe("streamed Markdown", () => {
   });
 
   it.each([
-    ["an answer of many blocks", "A paragraph of some words that goes on for a while.\n\n".repeat(2_000)],
+    ["an answer of many blocks", "A paragraph of some words that goes on for a while.\n\n".repeat(400)],
     ["one long block of code", `\`\`\`text\n${"let a = compute(b, c);\n".repeat(4_000)}\`\`\`\n`],
     ["one long list", "- an item of the list\n".repeat(4_000)],
   ])("does bounded work for each piece of %s", (_, text) => {
@@ -93,8 +93,8 @@ describe("streamed Markdown", () => {
     };
     streamed(text, [60], parse);
     const pieces = text.length / 60;
-    // Parsing everything with each piece would be half the text for each of them, some 45,000.
-    expect(parsed / pieces).toBeLessThan(5_000);
+    // Parsing everything with each piece would be half the text for each of them.
+    expect(parsed / pieces).toBeLessThan(Math.min(5_000, text.length / 8));
     expect(parsed).toBeGreaterThan(text.length);
   });
 
@@ -112,8 +112,11 @@ describe("streamed Markdown", () => {
 
 describe("Markdown that is heard", () => {
   it("is text without marks, with code by its name", () => {
-    expect(spokenText("# Done\n\nI **fixed** `a.rs`,\nsee [it](https://example.org).\n\n```rust\nlet a;\n```\n- one", "code")).toBe(
-      "Done\nI fixed a.rs, see it.\ncode\none",
-    );
+    expect(
+      spokenText(
+        "# Done\n\nI **fixed** `a.rs`,\nsee [it](https://example.org).\n\n```rust\nlet a;\n```\n- one",
+        "code",
+      ),
+    ).toBe("Done\nI fixed a.rs, see it.\ncode\none");
   });
 });

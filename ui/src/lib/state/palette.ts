@@ -51,7 +51,8 @@ export function marked(typed: string, name: string): readonly Part[] {
     // It was found by another name.
     if (at < 0) return [{ text: name, hit: false }];
     const last = parts.at(-1);
-    if (at === from && last?.hit) parts[parts.length - 1] = { text: last.text + name.slice(at, at + letter.length), hit: true };
+    if (at === from && last?.hit)
+      parts[parts.length - 1] = { text: last.text + name.slice(at, at + letter.length), hit: true };
     else {
       if (at > from) parts.push({ text: name.slice(from, at), hit: false });
       parts.push({ text: name.slice(at, at + letter.length), hit: true });

@@ -19,9 +19,9 @@ describe("what is said aloud", () => {
     expect(texts(heard, before)).toEqual([]);
     const grown = [before[0], message("2", "assistant", "First.", "Second.")].filter((known) => known !== undefined);
     expect(texts(heard, grown)).toEqual(["Second."]);
-    expect(texts(heardAll(grown), [...grown, message("3", "user", "And?"), message("4", "assistant", "Third.")])).toEqual([
-      "Third.",
-    ]);
+    expect(
+      texts(heardAll(grown), [...grown, message("3", "user", "And?"), message("4", "assistant", "Third.")]),
+    ).toEqual(["Third."]);
   });
 
   it("is nothing of earlier pages, of what the person wrote or of a message without text yet", () => {
@@ -40,6 +40,6 @@ describe("what is said aloud", () => {
     expect(said.length).toBeLessThan(2_410);
     expect(said.endsWith("word …")).toBe(true);
     expect(asSaid("short")).toBe("short");
-    expect(asSaid("𠮷".repeat(2_000)).isWellFormed()).toBe(true);
+    expect(asSaid(`x${"𠮷".repeat(2_000)}`)).toMatch(/^x𠮷+ …$/u);
   });
 });

@@ -22,7 +22,8 @@ function sources(folder: string, kind: RegExp): string {
 const page = sources("ui/src", /\.(?:svelte|ts)$/);
 const rust = sources("src-tauri", /\.rs$/);
 
-const written = (text: string): Set<string> => new Set([...text.matchAll(/["'`]([\w.-]+)["'`]/g)].map(([, key]) => key ?? ""));
+const written = (text: string): Set<string> =>
+  new Set([...text.matchAll(/["'`]([\w.-]+)["'`]/g)].map(([, key]) => key ?? ""));
 const inPage = written(page);
 const inRust = written(rust);
 // A placeholder stands for one part of a key, never for more.
@@ -36,7 +37,9 @@ function isUsed(key: string): boolean {
   const forms = [key, key.replace(/\.(?:one|other)$/, "")];
   if (MADE_IN_RUST.some((beginning) => key.startsWith(beginning))) return true;
   if (inRust.has(key.replace(/^error\./, "")) || inRust.has(key)) return true;
-  return forms.some((form) => inPage.has(form) || (!form.startsWith("error.") && made.some((pattern) => pattern.test(form))));
+  return forms.some(
+    (form) => inPage.has(form) || (!form.startsWith("error.") && made.some((pattern) => pattern.test(form))),
+  );
 }
 
 describe("every word of the catalogue", () => {
