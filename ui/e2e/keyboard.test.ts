@@ -10,6 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => stage.end());
 
+/** What was noted in the page: what had the focus, and what had it without showing it. */
+interface Walked {
+  walked: { seen: Set<string>; unseen: Set<string> };
+}
+
 /**
  * Presses Tab until the focus is back where it was and gives what was never reached, and what had the focus without
  * showing it. Things that arrow keys lead to (one of them can be reached), and things behind a dialog, are not wanted.
@@ -33,39 +38,38 @@ async function walk(page: Page): Promise<{ reached: number; missed: string[]; un
     for (const frame of document.querySelectorAll<HTMLElement>(".composer"))
       frame.dataset["rests"] = getComputedStyle(frame).borderColor;
   });
-  const seen = new Set<string>();
-  const unseen: string[] = [];
-  // More presses than there are things mean that the focus is caught somewhere.
-  const count = await page.locator("[data-wanted]").count();
-  for (let press = 0; press < count * 2 + 10 && seen.size < count; press += 1) {
-    await page.keyboard.press("Tab");
-    const here = await page.evaluate(() => {
-      const at = document.activeElement;
-      if (!(at instanceof HTMLElement) || at === document.body) return null;
-      const shows = (element: Element | null): boolean => {
-        if (!element) return false;
-        const style = getComputedStyle(element);
-        return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
-      };
-      const what = `${at.outerHTML.slice(0, 120)}`;
-      // A field in a frame shows it by the frame.
+  await page.evaluate(() => {
+    const shows = (element: Element | null): boolean => {
+      if (!element) return false;
+      const style = getComputedStyle(element);
+      return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+    };
+    const walked = { seen: new Set<string>(), unseen: new Set<string>() };
+    Object.assign(window, { walked });
+    addEventListener("focusin", ({ target: at }) => {
+      if (!(at instanceof HTMLElement)) return;
       const frame = at.closest<HTMLElement>(".composer");
       const edge =
         at.matches("textarea") && frame !== null && getComputedStyle(frame).borderColor !== frame.dataset["rests"];
-      return { at: at.dataset["wanted"] ?? "", what, shown: shows(at) || shows(at.closest(".field")) || edge };
+      // A field in a frame shows it by the frame.
+      if (!shows(at) && !shows(at.closest(".field")) && !edge) walked.unseen.add(at.outerHTML.slice(0, 120));
+      walked.seen.add(at.dataset["wanted"] ?? "");
     });
-    if (!here) continue;
-    if (!here.shown && !seen.has(here.at)) unseen.push(here.what);
-    seen.add(here.at);
+  });
+  // More presses than there are things mean that the focus is caught somewhere.
+  const count = await page.locator("[data-wanted]").count();
+  for (let press = 0; press < count * 2 + 10; press += 1) {
+    await page.keyboard.press("Tab");
+    if (press < count - 1 || press % 5 !== 0) continue;
+    if ((await page.evaluate(() => (window as unknown as Walked).walked.seen.size)) > count) break;
   }
-  const missed = await page.evaluate(
-    (reached) =>
-      [...document.querySelectorAll<HTMLElement>("[data-wanted]")]
-        .filter((element) => !reached.includes(element.dataset["wanted"] ?? ""))
-        .map((element) => element.outerHTML.slice(0, 120)),
-    [...seen],
-  );
-  return { reached: seen.size, missed, unseen };
+  return page.evaluate(() => {
+    const { seen, unseen } = (window as unknown as Walked).walked;
+    const missed = [...document.querySelectorAll<HTMLElement>("[data-wanted]")]
+      .filter((element) => !seen.has(element.dataset["wanted"] ?? ""))
+      .map((element) => element.outerHTML.slice(0, 120));
+    return { reached: seen.size, missed, unseen: [...unseen] };
+  });
 }
 
 describe("Tab", () => {

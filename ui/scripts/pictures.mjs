@@ -280,7 +280,7 @@ export const scenes = {
     async act(page) {
       await page.getByTestId("time-open").click();
       await page.locator('[data-task="5"]').click();
-      await page.locator('[data-path$="upload/store.rs"]').click();
+      await page.locator('[data-testid="task-file"][data-path$="upload/store.rs"]').click();
       await page.waitForSelector('[data-testid="comparison"] :is(.diff, .diff2)');
     },
   },
@@ -311,7 +311,7 @@ export const scenes = {
       await page.locator('[data-task="5"]').click();
       await page.getByTestId("task-file-check").nth(3).click();
       await page.getByTestId("task-file-check").nth(4).click();
-      await page.locator('[data-path$="reset.sh"]').click();
+      await page.locator('[data-testid="task-file"][data-path$="reset.sh"]').click();
       await page.locator(".tm-left-head").click();
     },
   },
@@ -386,7 +386,7 @@ export const scenes = {
     side: true,
     async act(page) {
       await page.getByTestId("open-settings").click();
-      await page.getByTestId("settings-browser").click();
+      await page.locator('[data-page="browser"]').click();
       await page.waitForSelector('[data-testid="browser-choice-chrome"]');
     },
   },
@@ -395,7 +395,7 @@ export const scenes = {
     side: true,
     async act(page) {
       await page.getByTestId("open-settings").click();
-      await page.getByTestId("settings-browser").click();
+      await page.locator('[data-page="browser"]').click();
       await page.getByTestId("browser-attach").click();
       await page.getByTestId("browser-examine").click();
       await page.waitForSelector('[data-testid="browser-check-private"]');

@@ -2,7 +2,7 @@
 import type { IconName } from "$lib/icons";
 import { call } from "$lib/ipc";
 import type { SessionHit, SessionInfo } from "$lib/ipc/types";
-import { asked, nearest } from "$lib/state/palette";
+import { asked, nearest, step } from "$lib/state/palette";
 import { t } from "$lib/words/words.svelte";
 import { type Action, commands, places } from "./actions.svelte";
 import { SlashCommands } from "./commands.svelte";
@@ -126,9 +126,13 @@ export class Palette {
       { name: "commands", label: t("palette.commands"), choices: near(commands()) },
       { name: "places", label: t("palette.places"), choices: near(places()) },
       { name: "skills", label: t("side.skills"), choices: only === "commands" ? [] : near(this.#skills()) },
-      { name: "messages", label: t("search.messages"), choices: this.#messages() },
     ];
-    return all.filter((group) => group.choices.length > 0);
+    const messages: ChoiceGroup = { name: "messages", label: t("search.messages"), choices: this.#messages() };
+    // A group whose best line only holds the letters comes after one that has the word.
+    const best = new Map(all.map((group) => [group.name, step(wanted, group.choices)]));
+    return [...all.toSorted((a, b) => (best.get(b.name) ?? 0) - (best.get(a.name) ?? 0)), messages].filter(
+      (group) => group.choices.length > 0,
+    );
   });
   /** All lines in the order they are shown. */
   readonly choices = $derived(this.groups.flatMap((group) => group.choices));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asked, marked, nearest } from "./palette";
+import { asked, marked, nearest, step } from "./palette";
 
 const names = ["New session", "Search sessions", "Settings: Rules", "设置: 模型", "Trash"].map((label) => ({ label }));
 const found = (typed: string) => nearest(typed, names, 9).map(({ label }) => label);
@@ -12,6 +12,11 @@ describe("the palette", () => {
     expect(found("模型")).toEqual(["设置: 模型"]);
     expect(found("nwsn")).toEqual(["New session"]);
     expect(found("zzz")).toEqual([]);
+  });
+
+  it("knows how near the nearest is, in whole steps", () => {
+    expect(["trash", "sea", "rul", "nwsn", "zzz", ""].map((typed) => step(typed, names))).toEqual([5, 4, 3, 1, 0, 0]);
+    expect(step("models", [{ label: "设置: 模型", also: "Settings: Models" }])).toBe(3);
   });
 
   it("finds by the other name too", () => {

@@ -24,6 +24,20 @@ export function nearest<T extends Named>(typed: string, things: readonly T[], li
     .map(({ thing }) => thing);
 }
 
+/** How near the nearest of some things is, in whole steps: 0 when none fits, or nothing was typed. */
+export function step(typed: string, things: readonly Named[]): number {
+  const wanted = typed.trim().toLowerCase();
+  if (wanted === "") return 0;
+  return Math.floor(
+    Math.max(
+      0,
+      ...things.flatMap(({ label, also }) =>
+        [label, also ?? ""].map((name) => nearness(wanted, name.toLowerCase()) ?? 0),
+      ),
+    ),
+  );
+}
+
 /** A part of a name, and whether it is what was typed. */
 export interface Part {
   readonly text: string;
