@@ -28,5 +28,5 @@ export default ts.config(
     },
   },
   { files: ["src/lib/ipc/tauri.ts"], rules: { "no-restricted-imports": "off" } },
-  { files: ["scripts/**"], rules: { "no-console": "off" } },
+  { files: ["scripts/**", "e2e/**"], rules: { "no-console": "off" } },
 );

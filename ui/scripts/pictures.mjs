@@ -5,10 +5,10 @@
  */
 import axe from "axe-core";
 import { mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { createServer } from "vite";
 
-const [out = "pictures", ...wanted] = process.argv.slice(2);
 /** The moment the recordings were made at, so that "today" is in the pictures. */
 const NOW = new Date("2026-11-21T14:02:48Z");
 
@@ -26,7 +26,8 @@ async function one(page, id) {
   if (await button.isVisible()) await button.click();
 }
 
-const scenes = {
+/** Each is also a scene of the end-to-end tests. */
+export const scenes = {
   main: { fake: "main" },
   permission: { fake: "permission" },
   feedback: { fake: "feedback" },
@@ -370,7 +371,7 @@ const scenes = {
     async act(page) {
       await page.getByTestId("time-open").click();
       await page.locator('[data-task="5"]').click();
-      await page.locator('[data-path$="upload/store.rs"]').click();
+      await page.locator('[data-testid="task-file"][data-path$="upload/store.rs"]').click();
       await page.waitForSelector('[data-testid="comparison"] :is(.diff, .diff2)');
     },
   },
@@ -401,7 +402,7 @@ const scenes = {
       await page.locator('[data-task="5"]').click();
       await page.getByTestId("task-file-check").nth(3).click();
       await page.getByTestId("task-file-check").nth(4).click();
-      await page.locator('[data-path$="reset.sh"]').click();
+      await page.locator('[data-testid="task-file"][data-path$="reset.sh"]').click();
       await page.locator(".tm-left-head").click();
     },
   },
@@ -476,7 +477,7 @@ const scenes = {
     side: true,
     async act(page) {
       await page.getByTestId("open-settings").click();
-      await page.getByTestId("settings-browser").click();
+      await page.locator('[data-page="browser"]').click();
       await page.waitForSelector('[data-testid="browser-choice-chrome"]');
     },
   },
@@ -485,7 +486,7 @@ const scenes = {
     side: true,
     async act(page) {
       await page.getByTestId("open-settings").click();
-      await page.getByTestId("settings-browser").click();
+      await page.locator('[data-page="browser"]').click();
       await page.getByTestId("browser-attach").click();
       await page.getByTestId("browser-examine").click();
       await page.waitForSelector('[data-testid="browser-check-private"]');
@@ -572,71 +573,76 @@ const scenes = {
   },
 };
 
-const PORT = Number(process.env["PORT"] ?? 5199);
+async function main() {
+  const [out = "pictures", ...wanted] = process.argv.slice(2);
+  const PORT = Number(process.env["PORT"] ?? 5199);
 
-mkdirSync(out, { recursive: true });
-const server = await createServer({ server: { port: PORT, strictPort: true }, logLevel: "error" });
-await server.listen();
-const browser = await chromium.launch({
-  executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--force-device-scale-factor=1"],
-});
-let bad = 0;
-for (const [name, scene] of Object.entries(scenes)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  for (const [look, width, height, theme, language] of [
-    ["light", 1280, 800, "light", "en"],
-    ["dark", 1280, 800, "dark", "en"],
-    ["zh-light", 1280, 800, "light", "zh"],
-    ["small", 900, 640, "light", "en"],
-    ["narrow", 480, 720, "dark", "en"],
-  ]) {
-    // The sidebar is closed there.
-    if (scene.side && look === "narrow") continue;
-    const page = await browser.newPage({ viewport: { width, height }, timezoneId: "UTC" });
-    const errors = [];
-    page.on("pageerror", (error) => errors.push(error.message));
-    page.on("console", (message) => {
-      if (message.type() === "error" && !message.location().url.endsWith("/favicon.ico")) errors.push(message.text());
-    });
-    await page.clock.install({ time: NOW });
-    await page.goto(
-      `http://localhost:${PORT}/?fake=${scene.fake}&fast&theme=${theme}&lang=${language}${scene.query ?? ""}`,
-    );
-    await page.waitForSelector("main, .wizard");
-    await page.clock.runFor(600);
-    await page.waitForTimeout(500);
-    try {
-      const act = scene.act?.(page);
-      if (act) {
-        const ticking = setInterval(() => void page.clock.runFor(200).catch(() => undefined), 100);
-        await act.finally(() => clearInterval(ticking));
+  mkdirSync(out, { recursive: true });
+  const server = await createServer({ server: { port: PORT, strictPort: true }, logLevel: "error" });
+  await server.listen();
+  const browser = await chromium.launch({
+    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--force-device-scale-factor=1"],
+  });
+  let bad = 0;
+  for (const [name, scene] of Object.entries(scenes)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    for (const [look, width, height, theme, language] of [
+      ["light", 1280, 800, "light", "en"],
+      ["dark", 1280, 800, "dark", "en"],
+      ["zh-light", 1280, 800, "light", "zh"],
+      ["small", 900, 640, "light", "en"],
+      ["narrow", 480, 720, "dark", "en"],
+    ]) {
+      // The sidebar is closed there.
+      if (scene.side && look === "narrow") continue;
+      const page = await browser.newPage({ viewport: { width, height }, timezoneId: "UTC" });
+      const errors = [];
+      page.on("pageerror", (error) => errors.push(error.message));
+      page.on("console", (message) => {
+        if (message.type() === "error" && !message.location().url.endsWith("/favicon.ico")) errors.push(message.text());
+      });
+      await page.clock.install({ time: NOW });
+      await page.goto(
+        `http://localhost:${PORT}/?fake=${scene.fake}&fast&theme=${theme}&lang=${language}${scene.query ?? ""}`,
+      );
+      await page.waitForSelector("main, .wizard");
+      await page.clock.runFor(600);
+      await page.waitForTimeout(500);
+      try {
+        const act = scene.act?.(page);
+        if (act) {
+          const ticking = setInterval(() => void page.clock.runFor(200).catch(() => undefined), 100);
+          await act.finally(() => clearInterval(ticking));
+        }
+        await page.clock.runFor(300);
+        await page.waitForTimeout(250);
+      } catch (error) {
+        errors.push(String(error).split("\n")[0]);
       }
-      await page.clock.runFor(300);
-      await page.waitForTimeout(250);
-    } catch (error) {
-      errors.push(String(error).split("\n")[0]);
+      await page.screenshot({ path: `${out}/${name}-${look}.png` });
+      await page.evaluate(axe.source);
+      const found = await page.evaluate(() =>
+        // @ts-expect-error -- injected above
+        window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] }),
+      );
+      for (const violation of found.violations) {
+        bad += 1;
+        console.log(`${name}-${look}: ${violation.id} (${violation.impact}) ${violation.nodes.length}×`);
+        for (const node of violation.nodes.slice(0, 3))
+          console.log(`    ${node.html.slice(0, 160)}\n    ${node.failureSummary?.split("\n")[1] ?? ""}`);
+      }
+      for (const error of errors) {
+        bad += 1;
+        console.log(`${name}-${look}: ${error}`);
+      }
+      await page.close();
     }
-    await page.screenshot({ path: `${out}/${name}-${look}.png` });
-    await page.evaluate(axe.source);
-    const found = await page.evaluate(() =>
-      // @ts-expect-error -- injected above
-      window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] }),
-    );
-    for (const violation of found.violations) {
-      bad += 1;
-      console.log(`${name}-${look}: ${violation.id} (${violation.impact}) ${violation.nodes.length}×`);
-      for (const node of violation.nodes.slice(0, 3))
-        console.log(`    ${node.html.slice(0, 160)}\n    ${node.failureSummary?.split("\n")[1] ?? ""}`);
-    }
-    for (const error of errors) {
-      bad += 1;
-      console.log(`${name}-${look}: ${error}`);
-    }
-    await page.close();
   }
+  await browser.close();
+  await server.close();
+  console.log(`${bad} findings`);
+  process.exit(bad === 0 ? 0 : 1);
 }
-await browser.close();
-await server.close();
-console.log(`${bad} findings`);
-process.exit(bad === 0 ? 0 : 1);
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

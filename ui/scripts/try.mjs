@@ -138,9 +138,9 @@ await page.keyboard.press("Enter");
 await page.waitForTimeout(250);
 ok("renamed", (await page.locator(".side-list").innerText()).includes("New title"));
 // keyboard
-await page.keyboard.press("Control+k");
+await page.keyboard.press("Control+Shift+f");
 await page.waitForTimeout(100);
-ok("ctrl k", await page.getByTestId("search").evaluate((el) => el === document.activeElement));
+ok("ctrl shift f", await page.getByTestId("search").evaluate((el) => el === document.activeElement));
 await page.keyboard.type("Question 7:");
 await page.waitForSelector(".row.hit");
 await page.locator(".row.hit").first().click();

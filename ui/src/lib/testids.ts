@@ -41,6 +41,7 @@ export const testids = {
   skillFold: "skill-fold", // skills that came meanwhile, folded
   skillFoldBody: "skill-fold-body",
   notCompacted: "not-compacted",
+  spoken: "spoken", // answers for a screen reader
   // questions
   question: "question",
   questionOnce: "question-once",
@@ -365,6 +366,11 @@ export const testids = {
   libraryOthers: "library-others",
   libraryRemember: "library-remember",
   librarySubAgents: "library-sub-agents",
+  // palette and shortcuts
+  palette: "palette",
+  paletteInput: "palette-input",
+  paletteChoice: "palette-choice", // which one: data-choice
+  shortcuts: "shortcuts",
   // clear screens
   startFailure: "start-failure",
   toast: "toast",

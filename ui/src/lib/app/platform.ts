@@ -11,8 +11,3 @@ export const platform: "mac" | "windows" | "linux" = /Mac|iPhone|iPad/.test(navi
 export function commandKey(event: KeyboardEvent): boolean {
   return platform === "mac" ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
 }
-
-/** A shortcut as it is written on this system. */
-export function shortcut(key: string): string {
-  return platform === "mac" ? `⌘${key}` : `Ctrl+${key}`;
-}

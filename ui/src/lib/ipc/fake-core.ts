@@ -5,6 +5,7 @@ import { nothing } from "$lib/state/spending";
 import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
 import { FakeLibrary } from "./fake-library";
+import { FIRST_PAGE, type History, pageBefore } from "./fake-many";
 import { FakeRules } from "./fake-rules";
 import { FakeSchedule } from "./fake-schedule";
 import { FakeTrash } from "./fake-trash";
@@ -63,8 +64,16 @@ export class FakeCore {
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   #settings: SettingsSnapshot;
 
-  constructor(scene: string, updates: readonly Update[], topicOf: (update: Update) => string | null) {
+  readonly #history: History | null;
+
+  constructor(
+    scene: string,
+    updates: readonly Update[],
+    topicOf: (update: Update) => string | null,
+    history: History | null = null,
+  ) {
     this.#scene = scene;
+    this.#history = history;
     this.browser = new FakeBrowser(
       browserAt(scene),
       (state) => this.publish("browser", { type: "browser", state }),
@@ -148,7 +157,8 @@ export class FakeCore {
     if (name === "sessions") {
       const { seq, sessions, total } = this.#list;
       const troubles = [...this.#recorded.values()].flat().filter((update) => update.type === "trouble");
-      return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: [...sessions], total } }, ...troubles];
+      const first = sessions.slice(0, FIRST_PAGE);
+      return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: first, total } }, ...troubles];
     }
     if (name === "settings") {
       const seq = this.#seqs.get(name) ?? 0;
@@ -302,7 +312,7 @@ export class FakeCore {
       case "open_session":
         return snapshotOf(this.#state(call.session));
       case "messages":
-        return { messages: [], turns: [], calls: [], earlier: false };
+        return pageBefore(this.#history, call.session, call.before, call.limit);
       case "send":
         return this.#send(call.session, call.blocks);
       case "stop":
@@ -392,7 +402,8 @@ export class FakeCore {
       const { info, page } = update.snapshot;
       return page.messages.map((message) => ({ info, message }));
     });
-    return messages.flatMap(({ info, message }) => {
+    const old = this.#history?.messages.map((message) => ({ info: this.#info(this.#history?.info.id ?? ""), message }));
+    return (old ?? messages).flatMap(({ info, message }) => {
       const text = message.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
       const at = text.toLowerCase().indexOf(wanted);
       return at < 0 ? [] : [{ info, message: message.id, snippet: text.slice(Math.max(0, at - 40), at + 80) }];

@@ -5,8 +5,9 @@
  */
 import { browserScene, isBrowserScene } from "./fake-browser";
 import { FakeCore } from "./fake-core";
+import { longHistory, manySessions } from "./fake-many";
 import type { Transport } from "./index";
-import type { Topic, Update } from "./types";
+import type { Request, Topic, Update } from "./types";
 
 const recordings = import.meta.glob<string>("../../../../tests/fixtures/events/*.jsonl", {
   query: "?raw",
@@ -51,6 +52,15 @@ function list(snapshot: Update | undefined, sessions: Update[]): void {
   first.snapshot.total += 1;
 }
 
+/** A script that drives the page publishes updates by an event of the window, and asks as another window would. */
+function driven(core: FakeCore): void {
+  addEventListener("fake", (event) => {
+    const { updates, request } = (event as CustomEvent<{ updates?: Update[]; request?: Request }>).detail;
+    for (const update of updates ?? []) core.publish(topicOf(update) ?? "", update);
+    if (request) void core.answer(request);
+  });
+}
+
 /** The transport of a scene: `first-run`, `new`, `start-failed`, one of the browser's, or the name of a recorded session. */
 export async function replay(scene: string): Promise<Transport & { readonly core: FakeCore }> {
   const query = new URLSearchParams(location.search);
@@ -61,6 +71,8 @@ export async function replay(scene: string): Promise<Transport & { readonly core
     isBrowserScene(scene) ? browserScene(scene) : lines(scene),
   ]);
   list(own[0], sessions);
+  manySessions(sessions, Number(query.get("sessions") ?? 0));
+  const history = longHistory(own[0], Number(query.get("messages") ?? 0));
   const others = first
     ? []
     : (
@@ -70,7 +82,8 @@ export async function replay(scene: string): Promise<Transport & { readonly core
             .map(lines),
         )
       ).flat();
-  const core = new FakeCore(scene, [...settings, ...sessions, ...own, ...others], topicOf);
+  const core = new FakeCore(scene, [...settings, ...sessions, ...own, ...others], topicOf, history);
+  driven(core);
   // The session of the scene is the one that opens.
   const opened = own.find((update) => update.type === "snapshot");
   localStorage.removeItem("octo.last-session");

@@ -1,6 +1,6 @@
 /** The model's Markdown as sanitised HTML, block by block, so that a stream only redraws its end. */
 import DOMPurify from "dompurify";
-import MarkdownIt from "markdown-it";
+import MarkdownIt, { type Env } from "markdown-it";
 import { highlight } from "./highlight.svelte";
 
 /** The words that appear inside rendered Markdown. */
@@ -99,11 +99,30 @@ const purify = {
   ALLOW_ARIA_ATTR: false,
 };
 
-/** The top-level blocks of `source` as sanitised HTML, in order. */
-export function renderBlocks(source: string, options: MarkdownOptions, known: Map<string, string>): readonly string[] {
-  const env = { options };
+/** A top-level block of a source. */
+export interface MarkdownBlock {
+  /** Its sanitised HTML. */
+  readonly html: string;
+  /** The line of the source it begins on, from 0. */
+  readonly line: number;
+}
+
+/** Where links by reference lead to, by their names; kept by the parser. */
+export type References = NonNullable<Env["references"]>;
+
+/**
+ * The top-level blocks of `source`, in order. `references` are those of what stands before it, and gain its own; `clean`
+ * holds what was sanitised before, by what it was, and gains what was not.
+ */
+export function parseBlocks(
+  source: string,
+  options: MarkdownOptions,
+  references: References,
+  clean: { get(raw: string): string | undefined; set(raw: string, html: string): unknown },
+): readonly MarkdownBlock[] {
+  const env = { options, references };
   const tokens = engine.parse(source, env);
-  const html: string[] = [];
+  const blocks: MarkdownBlock[] = [];
   let from = 0;
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at];
@@ -111,12 +130,34 @@ export function renderBlocks(source: string, options: MarkdownOptions, known: Ma
     const group = tokens.slice(from, at + 1);
     from = at + 1;
     const raw = engine.renderer.render(group, engine.options, env);
-    let clean = known.get(raw);
-    if (clean === undefined) {
-      clean = DOMPurify.sanitize(raw, purify);
-      known.set(raw, clean);
+    let html = clean.get(raw);
+    if (html === undefined) {
+      html = DOMPurify.sanitize(raw, purify);
+      clean.set(raw, html);
     }
-    html.push(clean);
+    blocks.push({ html, line: group[0]?.map?.[0] ?? 0 });
   }
-  return html;
+  return blocks;
+}
+
+/** The top-level blocks of `source` as sanitised HTML, in order. */
+export function renderBlocks(source: string, options: MarkdownOptions, known: Map<string, string>): readonly string[] {
+  return parseBlocks(source, options, {}, known).map(({ html }) => html);
+}
+
+/** What Markdown says, for whoever hears it: text without its marks, one line for each block, code by its name alone. */
+export function spokenText(source: string, code: string): string {
+  return engine
+    .parse(source, { references: {} })
+    .flatMap((token) => {
+      if (token.type === "fence" || token.type === "code_block") return [code];
+      if (token.type !== "inline") return [];
+      const parts = (token.children ?? []).map((child) => {
+        if (child.type === "softbreak" || child.type === "hardbreak") return " ";
+        return child.type === "text" || child.type === "code_inline" || child.type === "image" ? child.content : "";
+      });
+      return [parts.join("")];
+    })
+    .filter((line) => line.trim() !== "")
+    .join("\n");
 }

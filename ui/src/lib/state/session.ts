@@ -276,7 +276,8 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
 }
 
 function applyDelta(state: SessionState, delta: Delta): Outcome<SessionState> {
-  const message = state.messages.find((candidate) => candidate.id === delta.message);
+  // It is among the last: long sessions are not searched from their beginning for every piece of text.
+  const message = state.messages.findLast((candidate) => candidate.id === delta.message);
   // A message that was discarded, or a block that is whole already: late text says nothing new.
   if (!message) return { type: "applied", state };
   if (delta.kind.type === "output") {

@@ -63,6 +63,11 @@ export function t(key: WordKey, args: WordArgs = {}): string {
   return fill(words()[key] ?? key, args);
 }
 
+/** The words for a key in English, by which it is found too. */
+export function inEnglish(key: WordKey): string {
+  return english[key] ?? key;
+}
+
 /** The words for a number of things, `{n}` being the number as it is written in the language. */
 export function tn(key: CountKey, n: number, args: WordArgs = {}): string {
   const form = new Intl.PluralRules(spoken).select(n) === "one" ? "one" : "other";

@@ -1,0 +1,326 @@
+/** Zoom, motion, forced colours, languages and what a screen reader is told. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { perform, scenes } from "./scenes";
+import { Stage, change, close, drive, settled, untilFocused } from "./stage";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.start();
+});
+afterAll(() => stage.end());
+
+async function at(name: string, more: Partial<Parameters<Stage["open"]>[0]> = {}): Promise<Page> {
+  const scene = scenes[name];
+  if (!scene) throw new Error(`there is no scene ${name}`);
+  const page = await stage.open({ scene: scene.fake, query: scene.query ?? "", ...more });
+  await perform(page, scene);
+  await settled(page);
+  return page;
+}
+
+/** What a window of 1280 by 800 has at 200 %. */
+const ZOOMED = { width: 640, height: 400 };
+
+/** What cannot be brought into view by going there, and what has to be scrolled sideways to be read. */
+function lost(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const root = document.querySelector("dialog[open]") ?? document.body;
+    const name = (element: Element): string => element.outerHTML.slice(0, 110);
+    const found: string[] = [];
+    const shown = (element: Element): boolean =>
+      element.checkVisibility({ visibilityProperty: true, opacityProperty: false }) &&
+      !element.matches("[inert] *, .vh");
+    for (const element of root.querySelectorAll<HTMLElement>("button, input, textarea, select, a[href], h1, h2")) {
+      if (!shown(element) || element.matches(":disabled")) continue;
+      element.scrollIntoView({ block: "nearest", inline: "nearest" });
+      const box = element.getBoundingClientRect();
+      if (box.width === 0 || box.height === 0) continue;
+      const within = box.left >= -1 && box.right <= innerWidth + 1 && box.bottom > 0 && box.top < innerHeight;
+      if (!within) found.push(`out of the window: ${name(element)} ${JSON.stringify(box)}`);
+    }
+    // Code, tables, terminals, differences and drawings may be wider than the window: their layout is their meaning.
+    const wide =
+      "pre, .code, .table-scroll, .diff, .diff2, .term, .file, .hits, svg, .bill-scroll, .tm-tree, .cmd, textarea, input";
+    for (const element of root.querySelectorAll<HTMLElement>("*")) {
+      const { overflowX } = getComputedStyle(element);
+      if (!["auto", "scroll"].includes(overflowX) || !shown(element) || element.closest(wide)) continue;
+      if (element.scrollWidth > element.clientWidth + 1)
+        found.push(`scrolls sideways: ${name(element)} ${element.scrollWidth} in ${element.clientWidth}`);
+    }
+    const { scrollWidth } = document.documentElement;
+    if (scrollWidth > innerWidth) found.push(`the window scrolls sideways: ${scrollWidth}`);
+    return found;
+  });
+}
+
+describe("at 200 %", () => {
+  it.each(["main", "permission", "feedback", "new", "first-run", "compacted", "start-failed", "palette", "shortcuts"])(
+    "nothing of %s is lost",
+    async (name) => {
+      const page = await at(name, { size: ZOOMED });
+      expect(await lost(page)).toEqual([]);
+      await close(page);
+    },
+  );
+
+  it.each(["skills", "memory", "trash", "usage"])("nothing of the page %s is lost", async (name) => {
+    const page = await stage.open({ scene: "main", size: ZOOMED });
+    await page.keyboard.press("Control+b");
+    await page.getByTestId(`open-${name}`).click();
+    await settled(page);
+    expect(await lost(page)).toEqual([]);
+    await close(page);
+  });
+
+  it("nothing of any page of settings is lost", async () => {
+    const page = await stage.open({ scene: "main", size: ZOOMED });
+    await page.keyboard.press("Control+,");
+    await page.waitForSelector('[data-testid="settings"]');
+    const pages = await page
+      .locator("[data-page]")
+      .evaluateAll((rows) => rows.map((row) => row.getAttribute("data-page")));
+    expect(pages.length).toBeGreaterThan(5);
+    for (const section of pages) {
+      await page.keyboard.press("Control+b");
+      await page.locator(`[data-page="${section}"]`).click();
+      await settled(page);
+      expect(await lost(page), section ?? "").toEqual([]);
+    }
+    await close(page);
+  });
+
+  it("the check would notice", async () => {
+    const page = await stage.open({ scene: "main", size: ZOOMED });
+    await page.evaluate(() => {
+      const button = document.createElement("button");
+      button.textContent = "far";
+      button.style.cssText = "position: fixed; left: 900px; top: 10px";
+      document.querySelector("main")?.append(button);
+    });
+    expect((await lost(page)).join()).toContain("far");
+    await close(page);
+  });
+});
+
+describe("motion", () => {
+  const moving = (page: Page): Promise<string[]> =>
+    page.evaluate(() =>
+      document
+        .getAnimations()
+        .filter(
+          (animation) => animation.playState === "running" && animation.effect?.getComputedTiming().duration !== 0,
+        )
+        .map(
+          (animation) => (animation as CSSAnimation).animationName ?? (animation as CSSTransition).transitionProperty,
+        ),
+    );
+
+  it.each(["main", "background", "browser", "palette", "time"])(
+    "stands still on %s where less is asked for",
+    async (name) => {
+      const page = await at(name, { motion: "reduce" });
+      expect(await moving(page)).toEqual([]);
+      await close(page);
+    },
+  );
+
+  it("there is some where it is not", async () => {
+    const page = await at("main", { motion: "no-preference" });
+    expect(await moving(page)).toContain("spin");
+    await close(page);
+  });
+});
+
+describe("forced colours", () => {
+  it("keep what is chosen, current, on and running apart", async () => {
+    const page = await at("general", { colours: "active" });
+    const looks = (selector: string): Promise<string> =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element) => {
+          const { outlineStyle, outlineColor, borderColor, backgroundColor, color } = getComputedStyle(element);
+          const knob = getComputedStyle(element, "::after");
+          return [
+            outlineStyle,
+            outlineColor,
+            borderColor,
+            backgroundColor,
+            color,
+            knob.backgroundColor,
+            knob.borderColor,
+          ].join();
+        });
+    expect(await looks(".side-list .row[aria-current]")).not.toBe(await looks(".side-list .row:not([aria-current])"));
+    expect(await looks('.seg [aria-pressed="true"]')).not.toBe(await looks('.seg [aria-pressed="false"]'));
+    await page.locator('[data-page="behaviour"]').click();
+    await settled(page);
+    const on = await looks('.switch[aria-checked="true"]');
+    await page.locator('.switch[aria-checked="true"]').first().click();
+    expect(await looks('.switch[aria-checked="false"]')).not.toBe(on);
+    await page.keyboard.press("Control+k");
+    await page.waitForSelector('[data-testid="palette-choice"]');
+    expect(await looks('.palette [aria-selected="true"]')).not.toBe(await looks('.palette [aria-selected="false"]'));
+    await close(page);
+  });
+
+  it("leave the marks that are drawn by their ground", async () => {
+    const page = await at("main", { colours: "active" });
+    const ground = (selector: string): Promise<string[]> =>
+      page
+        .locator(selector)
+        .evaluateAll((elements) => elements.map((element) => getComputedStyle(element).backgroundColor));
+    const canvas = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const dots = await ground(".side .dot");
+    expect(dots.length).toBeGreaterThan(0);
+    expect(dots).not.toContain(canvas);
+    await close(page);
+  });
+});
+
+describe("languages", () => {
+  it("are told to the browser, and changed while the page stands", async () => {
+    const page = await stage.open({ scene: "main", language: "zh" });
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
+    expect(await page.getByTestId("open-trash").innerText()).toBe("回收站");
+    await page.getByTestId("composer").fill("写到一半");
+    await change(page, { language: "en" });
+    await page.waitForSelector('html[lang="en"]');
+    expect(await page.getByTestId("open-trash").innerText()).toBe("Trash");
+    expect(await page.getByTestId("composer").inputValue()).toBe("写到一半");
+    await close(page);
+  });
+
+  it("Chinese breaks between signs, never before a mark that closes nor after one that opens", async () => {
+    const page = await stage.open({ scene: "new", language: "zh", size: { width: 700, height: 700 } });
+    await page.getByTestId("new-folder").fill("/tmp/p");
+    const text =
+      "他说：“连接中断之后，第四部分已经存好了，可是回执没有到达（这就是原因）；所以它被再发了一次。”《说明》里写着：先查询，再发送！是这样吗？";
+    await page.getByTestId("composer").fill(text.repeat(6));
+    await page.getByTestId("send").click();
+    const words = page.locator('[data-testid="user-message"] .words').first();
+    await words.waitFor();
+    const edges = await words.evaluate((element) => {
+      const found: { first: string[]; last: string[] } = { first: [], last: [] };
+      const range = document.createRange();
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      let top: number | null = null;
+      let before = "";
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const data = node.textContent ?? "";
+        for (let at = 0; at < data.length; at += 1) {
+          range.setStart(node, at);
+          range.setEnd(node, at + 1);
+          const box = range.getBoundingClientRect();
+          if (box.width === 0) continue;
+          if (top !== null && box.top > top + 4) {
+            found.first.push(data.charAt(at));
+            found.last.push(before);
+          }
+          top = box.top;
+          before = data.charAt(at);
+        }
+      }
+      return found;
+    });
+    expect(edges.first.length).toBeGreaterThan(4);
+    expect(edges.first.filter((sign) => "，。、；：！？）》”’".includes(sign))).toEqual([]);
+    expect(edges.last.filter((sign) => "（《“‘".includes(sign))).toEqual([]);
+    const wide = await words.evaluate((element) => element.scrollWidth > element.clientWidth + 1);
+    expect(wide).toBe(false);
+    await close(page);
+  });
+
+  it("an input method's Enter writes; the one after it sends", async () => {
+    const page = await stage.open({ scene: "new", language: "zh" });
+    await page.getByTestId("new-folder").fill("/tmp/p");
+    await page.getByTestId("composer").focus();
+    const keys = await page.context().newCDPSession(page);
+    const enter = async (): Promise<void> => {
+      const key = { key: "Enter", code: "Enter", windowsVirtualKeyCode: 13 };
+      await keys.send("Input.dispatchKeyEvent", { type: "keyDown", text: "\r", ...key });
+      await keys.send("Input.dispatchKeyEvent", { type: "keyUp", ...key });
+    };
+    await keys.send("Input.imeSetComposition", { text: "ni hao", selectionStart: 6, selectionEnd: 6 });
+    expect(await page.getByTestId("composer").inputValue()).toBe("ni hao");
+    await enter();
+    await settled(page);
+    expect(await page.getByTestId("user-message").count()).toBe(0);
+    await page.getByTestId("composer").fill("");
+    await keys.send("Input.imeSetComposition", { text: "ni hao", selectionStart: 6, selectionEnd: 6 });
+    await keys.send("Input.insertText", { text: "你好" });
+    expect(await page.getByTestId("composer").inputValue()).toBe("你好");
+    await enter();
+    await page.getByTestId("user-message").waitFor();
+    expect(await page.getByTestId("user-message").innerText()).toContain("你好");
+    await close(page);
+  });
+
+  it("the palette leaves an input method's Enter and arrows alone", async () => {
+    const page = await stage.open({ scene: "main", language: "zh" });
+    await page.keyboard.press("Control+k");
+    await untilFocused(page, "palette-input");
+    await page.getByTestId("palette-input").evaluate((field) => {
+      for (const key of ["Enter", "ArrowDown"])
+        field.dispatchEvent(new KeyboardEvent("keydown", { key, keyCode: 229, bubbles: true, cancelable: true }));
+    });
+    expect(await page.getByTestId("palette").isVisible()).toBe(true);
+    expect(await page.getByTestId("palette-choice").first().getAttribute("aria-selected")).toBe("true");
+    await close(page);
+  });
+});
+
+describe("a screen reader", () => {
+  it("is told each answer once it is whole, and nothing while it streams", async () => {
+    const page = await stage.open({ scene: "long", query: "&messages=20" });
+    const spoken = page.getByTestId("spoken");
+    expect(await spoken.getAttribute("aria-live")).toBe("polite");
+    expect(await page.getByTestId("transcript").getAttribute("aria-live")).toBe("off");
+    // What was there before is not said.
+    expect(await spoken.innerText()).toBe("");
+    const session = await page.locator('[data-testid="session-row"][aria-current]').getAttribute("data-session");
+    const message = "e1".padEnd(32, "0");
+    let seq = 1_000;
+    const event = (event: unknown): unknown => ({
+      type: "event",
+      envelope: { topic: { type: "session", id: session }, seq: (seq += 1), at: 0, v: 1, event },
+    });
+    await drive(page, {
+      updates: [
+        event({
+          type: "message_started",
+          message: {
+            id: message,
+            turn: "71".padEnd(32, "0"),
+            role: "assistant",
+            blocks: [],
+            meta: { origin: "model", at: 0 },
+          },
+        }),
+      ],
+    });
+    let offset = 0;
+    for (const text of ["I **found", " it** in `a.rs`.", "\n\n```\nlet a;\n```\n"]) {
+      await drive(page, {
+        updates: [{ type: "delta", delta: { session, message, block: 0, kind: { type: "text" }, offset, text } }],
+      });
+      offset += text.length;
+      await settled(page);
+      expect(await spoken.innerText()).toBe("");
+    }
+    const whole = "I **found it** in `a.rs`.\n\n```\nlet a;\n```\n";
+    await drive(page, {
+      updates: [event({ type: "block_added", message, index: 0, block: { type: "text", text: whole } })],
+    });
+    await expect.poll(() => spoken.locator("p").allInnerTexts()).toEqual(["I found it in a.rs. A piece of code."]);
+    await drive(page, { updates: [event({ type: "message_ended", message, end: "complete" })] });
+    await settled(page);
+    expect(await spoken.locator("p").count()).toBe(1);
+    await close(page);
+  });
+});
+
+it("nothing wrote an error or a warning to its console", () => {
+  expect(stage.faults).toEqual([]);
+});

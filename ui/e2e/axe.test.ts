@@ -1,0 +1,91 @@
+/** axe-core on every scene, in both themes and languages: WCAG 2.2 AA and axe's best practices, no violation. */
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { perform, scenes } from "./scenes";
+import { Stage, change, close, settled } from "./stage";
+
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+/** What depends on colours alone: the rest does not change with the theme. */
+const COLOURS = ["color-contrast", "link-in-text-block"];
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.start();
+});
+afterAll(() => stage.end());
+
+/** What axe finds, in words. */
+async function examine(page: Page, what: "everything" | "colours", look: string): Promise<string[]> {
+  const only =
+    what === "everything" ? { type: "tag" as const, values: TAGS } : { type: "rule" as const, values: COLOURS };
+  const { violations } = await page.evaluate(
+    (runOnly) => (window as unknown as { axe: typeof axe }).axe.run(document, { runOnly, resultTypes: ["violations"] }),
+    only,
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${look}: ${id}: ${node.html.slice(0, 160)} ${node.failureSummary?.split("\n")[1] ?? ""}`),
+  );
+}
+
+async function examineAll(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await examine(page, "everything", "English, light");
+  await change(page, { theme: "dark" });
+  await page.waitForSelector('html[data-theme="dark"]');
+  await settled(page);
+  found.push(...(await examine(page, "colours", "English, dark")));
+  await change(page, { language: "zh" });
+  await page.waitForSelector('html[lang="zh-CN"]');
+  await settled(page);
+  found.push(...(await examine(page, "everything", "Chinese, dark")));
+  await change(page, { theme: "light" });
+  await page.waitForSelector('html[data-theme="light"]');
+  await settled(page);
+  found.push(...(await examine(page, "colours", "Chinese, light")));
+  return found;
+}
+
+describe.concurrent("no violation", () => {
+  // One with nothing to connect to has no settings to change: it says so in the system's language.
+  const still = new Set(["start-failed"]);
+
+  for (const [name, scene] of Object.entries(scenes).filter(([name]) => !still.has(name))) {
+    it(`on ${name}`, async () => {
+      const page = await stage.open({ scene: scene.fake, query: scene.query ?? "" });
+      await perform(page, scene);
+      await settled(page);
+      expect(await examineAll(page)).toEqual([]);
+      await close(page);
+    });
+  }
+
+  it.each(["en", "zh"] as const)("on the screen of a failed start, in %s", async (language) => {
+    const page = await stage.open({ scene: "start-failed", language });
+    await page.evaluate(axe.source);
+    expect(await examine(page, "everything", "light")).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await settled(page);
+    expect(await examine(page, "colours", "dark")).toEqual([]);
+    await close(page);
+  });
+});
+
+it("finds what is wrong", async () => {
+  const page = await stage.open({ scene: "main" });
+  await page.evaluate(axe.source);
+  await page.evaluate(() => {
+    const button = document.createElement("button");
+    button.style.cssText = "position: fixed; top: 0; left: 0; color: #999; background: #aaa";
+    button.textContent = "Pale";
+    document.querySelector("main")?.append(button, document.createElement("button"));
+  });
+  const found = (await examine(page, "everything", "light")).join("\n");
+  expect(found).toContain("color-contrast");
+  expect(found).toContain("button-name");
+  await close(page);
+});
+
+it("no scene wrote an error or a warning to its console", () => {
+  expect(stage.faults).toEqual([]);
+});

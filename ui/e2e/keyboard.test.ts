@@ -1,0 +1,312 @@
+/** Everything by keys: reached, seen, left and come back to. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { perform, scenes } from "./scenes";
+import { Stage, close, focused, settled, untilFocused } from "./stage";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.start();
+});
+afterAll(() => stage.end());
+
+/** What was noted in the page: what had the focus, and what had it without showing it. */
+interface Walked {
+  walked: { seen: Set<string>; unseen: Set<string> };
+}
+
+/**
+ * Presses Tab until the focus is back where it was and gives what was never reached, and what had the focus without
+ * showing it. Things that arrow keys lead to (one of them can be reached), and things behind a dialog, are not wanted.
+ */
+async function walk(page: Page): Promise<{ reached: number; missed: string[]; unseen: string[] }> {
+  await page.evaluate(() => {
+    const root = document.querySelector("dialog[open]") ?? document.querySelector(":popover-open") ?? document.body;
+    const wanted = [
+      ...root.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, [tabindex]"),
+    ].filter(
+      (element) =>
+        element.tabIndex >= 0 &&
+        !element.matches(":disabled, [inert] *") &&
+        element.checkVisibility({ visibilityProperty: true }) &&
+        // Of radio buttons one stands for all.
+        !(element instanceof HTMLInputElement && element.type === "radio" && !element.checked),
+    );
+    wanted.forEach((element, at) => (element.dataset["wanted"] = String(at)));
+    // The message field shows the focus by its frame's edge: what that is like without it.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    for (const frame of document.querySelectorAll<HTMLElement>(".composer"))
+      frame.dataset["rests"] = getComputedStyle(frame).borderColor;
+  });
+  await page.evaluate(() => {
+    const shows = (element: Element | null): boolean => {
+      if (!element) return false;
+      const style = getComputedStyle(element);
+      return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+    };
+    const walked = { seen: new Set<string>(), unseen: new Set<string>() };
+    Object.assign(window, { walked });
+    addEventListener("focusin", ({ target: at }) => {
+      if (!(at instanceof HTMLElement)) return;
+      const frame = at.closest<HTMLElement>(".composer");
+      const edge =
+        at.matches("textarea") && frame !== null && getComputedStyle(frame).borderColor !== frame.dataset["rests"];
+      // A field in a frame shows it by the frame.
+      if (!shows(at) && !shows(at.closest(".field")) && !edge) walked.unseen.add(at.outerHTML.slice(0, 120));
+      walked.seen.add(at.dataset["wanted"] ?? "");
+    });
+  });
+  // More presses than there are things mean that the focus is caught somewhere.
+  const count = await page.locator("[data-wanted]").count();
+  for (let press = 0; press < count * 2 + 10; press += 1) {
+    await page.keyboard.press("Tab");
+    if (press < count - 1 || press % 5 !== 0) continue;
+    if ((await page.evaluate(() => (window as unknown as Walked).walked.seen.size)) > count) break;
+  }
+  return page.evaluate(() => {
+    const { seen, unseen } = (window as unknown as Walked).walked;
+    const missed = [...document.querySelectorAll<HTMLElement>("[data-wanted]")]
+      .filter((element) => !seen.has(element.dataset["wanted"] ?? ""))
+      .map((element) => element.outerHTML.slice(0, 120));
+    return { reached: seen.size, missed, unseen: [...unseen] };
+  });
+}
+
+describe("Tab", () => {
+  it.each([
+    "main",
+    "permission",
+    "feedback",
+    "new",
+    "first-run",
+    "compacted",
+    "trash",
+    "skills",
+    "skill",
+    "memory",
+    "usage",
+    "settings",
+    "general",
+    "behaviour",
+    "rules",
+    "browser-settings",
+    "knowledge",
+    "about",
+    "time",
+    "shortcuts",
+    "trash-dialog",
+  ])("reaches everything on %s and shows where it is", async (name) => {
+    const scene = scenes[name];
+    if (!scene) throw new Error(`there is no scene ${name}`);
+    const page = await stage.open({ scene: scene.fake, query: scene.query ?? "" });
+    await perform(page, scene);
+    await settled(page);
+    const { reached, missed, unseen } = await walk(page);
+    expect({ missed, unseen }).toEqual({ missed: [], unseen: [] });
+    expect(reached).toBeGreaterThan(name.includes("dialog") || name === "shortcuts" ? 1 : 8);
+    await close(page);
+  });
+
+  it("walks with a check that would notice", async () => {
+    const page = await stage.open({ scene: "new" });
+    await page.evaluate(() => {
+      const button = document.createElement("button");
+      button.textContent = "unseen";
+      button.style.outline = "none";
+      button.addEventListener("focus", () => button.style.setProperty("outline", "none", "important"));
+      document.querySelector("main")?.append(button);
+    });
+    const { unseen } = await walk(page);
+    expect(unseen.join()).toContain("unseen");
+    await close(page);
+  });
+});
+
+describe("what opens", () => {
+  it("gives the focus back: menus", async () => {
+    const page = await stage.open({ scene: "main" });
+    for (const id of ["status-mode", "status-model"]) {
+      await page.getByTestId(id).focus();
+      await page.keyboard.press("Enter");
+      await expect.poll(() => page.evaluate(() => document.activeElement?.matches(".menu-item"))).toBe(true);
+      const first = await page.evaluate(() => document.activeElement?.textContent);
+      await page.keyboard.press("ArrowDown");
+      expect(await page.evaluate(() => document.activeElement?.textContent)).not.toBe(first);
+      await page.keyboard.press("End");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Home");
+      expect(await page.evaluate(() => document.activeElement?.matches(".menu-item"))).toBe(true);
+      await page.keyboard.press("Escape");
+      await untilFocused(page, id);
+    }
+    // The menu's Escape was its own: the work goes on.
+    expect(await page.getByTestId("stop").isVisible()).toBe(true);
+    await close(page);
+  });
+
+  it("gives the focus back: a row's menu", async () => {
+    const page = await stage.open({ scene: "main" });
+    const row = page.getByTestId("session-row").nth(1);
+    await row.focus();
+    await page.keyboard.press("Shift+F10");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.matches(".menu-item"))).toBe(true);
+    await page.keyboard.press("Escape");
+    await expect.poll(() => row.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.keyboard.press("ArrowDown");
+    expect(
+      await page
+        .getByTestId("session-row")
+        .nth(2)
+        .evaluate((element) => element === document.activeElement),
+    ).toBe(true);
+    await close(page);
+  });
+
+  it("gives the focus back: dialogs", async () => {
+    const page = await stage.open({ scene: "main" });
+    await page.getByTestId("open-trash").click();
+    const row = page.getByTestId("trash-row").first();
+    await row.focus();
+    await page.keyboard.press("Delete");
+    await page.waitForSelector('[data-testid="trash-dialog"][open]');
+    await page.keyboard.press("Escape");
+    await expect.poll(() => row.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+    await page.getByTestId("open-settings").focus();
+    await page.keyboard.press("Control+/");
+    await page.waitForSelector('[data-testid="shortcuts"][open]');
+    await page.keyboard.press("Escape");
+    await untilFocused(page, "open-settings");
+    await page.keyboard.press("?");
+    await page.waitForSelector('[data-testid="shortcuts"][open]');
+    await page.keyboard.press("Control+/");
+    await untilFocused(page, "open-settings");
+    await close(page);
+  });
+
+  it("is the time machine, by Escape twice or its own keys", async () => {
+    const page = await stage.open({ scene: "compacted" });
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector('[data-testid="time"]');
+    await page.keyboard.press("Escape");
+    await page.waitForSelector('[data-testid="time"]', { state: "detached" });
+    await untilFocused(page, "composer");
+    await page.keyboard.press("Control+t");
+    await page.waitForSelector('[data-testid="time"]');
+    await close(page);
+  });
+});
+
+describe("the palette", () => {
+  const choices = (page: Page) => page.getByTestId("palette-choice");
+  const chosen = (page: Page) => page.locator('[data-testid="palette-choice"][aria-selected="true"]');
+
+  it("opens and closes by its keys and gives the focus back", async () => {
+    const page = await stage.open({ scene: "main" });
+    await untilFocused(page, "composer");
+    await page.keyboard.press("Control+k");
+    await untilFocused(page, "palette-input");
+    await page.keyboard.press("Control+k");
+    await untilFocused(page, "composer");
+    await page.keyboard.press("Control+k");
+    await untilFocused(page, "palette-input");
+    await page.keyboard.press("Escape");
+    await untilFocused(page, "composer");
+    // Its Escape did not stop the work.
+    expect(await page.getByTestId("stop").isVisible()).toBe(true);
+    await close(page);
+  });
+
+  it("goes to sessions, messages, pages and settings", async () => {
+    const page = await stage.open({ scene: "main" });
+    await page.keyboard.press("Control+k");
+    await page.getByTestId("palette-input").fill("Question 7:");
+    await page.waitForSelector('[data-testid="palette-choice"][data-choice*=":"]');
+    await page.locator('[data-choice*=":"]').first().click();
+    await page.waitForSelector(".t-row[data-marked]");
+    for (const [typed, where] of [
+      ["trash", "trash"],
+      ["rules", "settings"],
+    ] as const) {
+      await page.keyboard.press("Control+k");
+      await page.getByTestId("palette-input").fill(typed);
+      await expect.poll(() => chosen(page).innerText()).toMatch(new RegExp(typed, "i"));
+      await page.keyboard.press("Enter");
+      await page.waitForSelector(`[data-testid="${where}"]`);
+    }
+    await page.keyboard.press("Control+k");
+    await page.getByTestId("palette-input").fill("flat list");
+    await expect.poll(() => chosen(page).innerText()).toContain("flat");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-testid="transcript"]');
+    await close(page);
+  });
+
+  it("runs commands, also by scattered letters and a sign for commands only", async () => {
+    const page = await stage.open({ scene: "main" });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(">apdrk");
+    await expect.poll(() => chosen(page).getAttribute("data-choice")).toBe("theme-dark");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('html[data-theme="dark"]');
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(">stop");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-testid="stop"]', { state: "detached" });
+    await close(page);
+  });
+
+  it("is found in English where another language is read", async () => {
+    const page = await stage.open({ scene: "main", language: "zh" });
+    await page.keyboard.press("Control+k");
+    await page.getByTestId("palette-input").fill("usage");
+    await expect.poll(() => chosen(page).getAttribute("data-choice")).toBe("usage");
+    await page.getByTestId("palette-input").fill("回收");
+    await expect.poll(() => choices(page).first().getAttribute("data-choice")).toBe("trash");
+    await close(page);
+  });
+
+  it("moves through its lines and says which one it is at", async () => {
+    const page = await stage.open({ scene: "main" });
+    await page.keyboard.press("Control+k");
+    await untilFocused(page, "palette-input");
+    const count = await choices(page).count();
+    expect(count).toBeGreaterThan(8);
+    for (let step = 0; step < count; step += 1) {
+      const id = await page.getByTestId("palette-input").getAttribute("aria-activedescendant");
+      expect(await chosen(page).getAttribute("id")).toBe(id);
+      expect(await chosen(page).count()).toBe(1);
+      await page.keyboard.press("ArrowDown");
+    }
+    // Round and back at the first; up from there is the last.
+    expect(await choices(page).first().getAttribute("aria-selected")).toBe("true");
+    await page.keyboard.press("ArrowUp");
+    expect(await choices(page).last().getAttribute("aria-selected")).toBe("true");
+    expect(await choices(page).last().isVisible()).toBe(true);
+    await close(page);
+  });
+});
+
+describe("the window's keys", () => {
+  it("do what the list of shortcuts says", async () => {
+    const page = await stage.open({ scene: "main" });
+    await page.keyboard.press("Control+Shift+f");
+    await untilFocused(page, "search");
+    await page.keyboard.press("Control+n");
+    await page.waitForSelector('[data-testid="new-folder"]');
+    await page.keyboard.press("Control+2");
+    await page.waitForSelector('[data-testid="transcript"]');
+    await page.keyboard.press("Control+b");
+    await expect.poll(() => page.getByTestId("search").isVisible()).toBe(false);
+    await page.keyboard.press("Control+b");
+    await expect.poll(() => page.getByTestId("search").isVisible()).toBe(true);
+    await page.keyboard.press("Control+,");
+    await page.waitForSelector('[data-testid="settings"]');
+    expect(await focused(page)).not.toBe("composer");
+    await close(page);
+  });
+});
+
+it("nothing wrote an error or a warning to its console", () => {
+  expect(stage.faults).toEqual([]);
+});

@@ -1,0 +1,182 @@
+/**
+ * Ten thousand of everything: what is in the document stays what is in view. Numbers of elements are gated, since they
+ * are the same on every machine; times are only reported.
+ */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Stage, close, drive, settled } from "./stage";
+
+/** The most rows of a transcript that are mounted at once in a window of 800 px: those in view and 600 px on each side. */
+const ROWS = 60;
+/** The most elements of a window with a long transcript and the list beside it. */
+const ELEMENTS = 2_500;
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.start();
+});
+afterAll(() => stage.end());
+
+const elements = (page: Page): Promise<number> => page.evaluate(() => document.querySelectorAll("*").length);
+const rows = (page: Page): Promise<number> => page.locator(".t-row").count();
+
+/** The number of the first and the last message in view. */
+function inView(page: Page): Promise<[number, number]> {
+  return page.evaluate(() => {
+    const scroller = document.querySelector("[data-testid=transcript]");
+    const window = scroller?.getBoundingClientRect();
+    const numbers = [...document.querySelectorAll(".t-row")].flatMap((row) => {
+      const box = row.getBoundingClientRect();
+      const found = /(?:Question|Answer) (\d+):/.exec(row.textContent ?? "")?.[1];
+      return window && found && box.bottom > window.top && box.top < window.bottom ? [Number(found)] : [];
+    });
+    return [Math.min(...numbers), Math.max(...numbers)];
+  });
+}
+
+async function scrollTo(page: Page, part: number): Promise<void> {
+  // Heights are measured as rows come into view, so that one arrives at a place step by step.
+  for (let step = 0; step < 4; step += 1) {
+    await page.getByTestId("transcript").evaluate((scroller, part) => {
+      scroller.dispatchEvent(new WheelEvent("wheel"));
+      scroller.scrollTop = part * (scroller.scrollHeight - scroller.clientHeight);
+    }, part);
+    await settled(page);
+  }
+}
+
+describe("a transcript of 10,000 messages", () => {
+  it("holds what is in view, at its end, its beginning and in the middle", async () => {
+    const page = await stage.open({ scene: "long", query: "&messages=10000", clock: "running" });
+    await expect.poll(async () => (await inView(page))[1]).toBe(9_999);
+    const counted = [[await rows(page), await elements(page)]];
+
+    // A hit among the first messages loads all pages before it.
+    await page.keyboard.press("Control+k");
+    await page.getByTestId("palette-input").fill("Question 2:");
+    await page.locator('[data-choice*=":"]').first().click();
+    await page.waitForSelector(".t-row[data-marked]", { timeout: 60_000 });
+    const [first, last] = await inView(page);
+    expect(first <= 2 && last >= 2, `${first} to ${last}`).toBe(true);
+    counted.push([await rows(page), await elements(page)]);
+
+    await scrollTo(page, 0);
+    expect((await inView(page))[0]).toBe(0);
+    counted.push([await rows(page), await elements(page)]);
+    await scrollTo(page, 0.5);
+    const [middle] = await inView(page);
+    expect(middle > 4_000 && middle < 6_000, `${middle}`).toBe(true);
+    counted.push([await rows(page), await elements(page)]);
+    await page.getByTestId("to-end").click();
+    await expect.poll(async () => (await inView(page))[1]).toBe(9_999);
+    await settled(page);
+    counted.push([await rows(page), await elements(page)]);
+
+    for (const [mounted = Infinity, all = Infinity] of counted) {
+      expect(mounted).toBeLessThanOrEqual(ROWS);
+      expect(mounted).toBeGreaterThan(4);
+      expect(all).toBeLessThanOrEqual(ELEMENTS);
+    }
+    // Nothing is left behind on the way: the end has as much as it had.
+    expect(Math.abs((counted.at(-1)?.[1] ?? 0) - (counted[0]?.[1] ?? 0))).toBeLessThan(200);
+    console.info(`transcript of 10,000: rows and elements at its places ${JSON.stringify(counted)}`);
+    await close(page);
+  });
+
+  it("streams 500 tokens a second into it with bounded work for each piece", async () => {
+    const page = await stage.open({ scene: "long", query: "&messages=10000", clock: "running" });
+    const session = await page.locator('[data-testid="session-row"][aria-current]').getAttribute("data-session");
+    const message = "e1".padEnd(32, "0");
+    const turn = "71".padEnd(32, "0");
+    const topic = { type: "session", id: session };
+    const began = { id: message, turn, role: "assistant", blocks: [], meta: { origin: "model", at: 0 } };
+    await drive(page, {
+      updates: [
+        {
+          type: "event",
+          envelope: { topic, seq: 1_001, at: 0, v: 1, event: { type: "message_started", message: began } },
+        },
+      ],
+    });
+    const before = await elements(page);
+    const measured = await page.evaluate(
+      async ({ session, message, batches }) => {
+        const paragraph = "The part was sent again after the connection came back, so the store says so.\n\n";
+        const text = Array.from({ length: 400 }, (_, n) =>
+          n % 9 === 8 ? `\`\`\`rust\n${"let part = store.put(id).await?;\n".repeat(8)}\`\`\`\n\n` : paragraph,
+        ).join("");
+        let longTasks = 0;
+        let longest = 0;
+        const tasks = new PerformanceObserver((list) => {
+          for (const task of list.getEntries()) {
+            longTasks += 1;
+            longest = Math.max(longest, task.duration);
+          }
+        });
+        tasks.observe({ type: "longtask" });
+        // How many nodes each piece puts into the document.
+        const added: number[] = [];
+        let now = 0;
+        const watch = new MutationObserver((records) => {
+          for (const record of records)
+            for (const node of record.addedNodes)
+              now += node instanceof Element ? 1 + node.querySelectorAll("*").length : 1;
+        });
+        watch.observe(document.querySelector("[data-testid=transcript]") ?? document, {
+          subtree: true,
+          childList: true,
+        });
+        const frames: number[] = [];
+        let last = performance.now();
+        let running = true;
+        const frame = (at: number): void => {
+          frames.push(at - last);
+          last = at;
+          if (running) requestAnimationFrame(frame);
+        };
+        requestAnimationFrame(frame);
+        // 500 tokens a second are about 2,000 characters; the forwarder sends what came in 30 ms.
+        const size = 60;
+        let offset = 0;
+        for (let batch = 0; batch < batches; batch += 1) {
+          const piece = text.slice(offset, offset + size);
+          const delta = { session, message, block: 0, kind: { type: "text" }, offset, text: piece };
+          dispatchEvent(new CustomEvent("fake", { detail: { updates: [{ type: "delta", delta }] } }));
+          offset += piece.length;
+          await new Promise((resolve) => setTimeout(resolve, 30));
+          added.push(now);
+          now = 0;
+        }
+        running = false;
+        watch.disconnect();
+        tasks.disconnect();
+        frames.sort((a, b) => a - b);
+        return {
+          offset,
+          longTasks,
+          longest,
+          most: Math.max(...added),
+          frame50: frames[Math.floor(frames.length / 2)],
+          frame99: frames[Math.floor(frames.length * 0.99)],
+        };
+      },
+      { session, message, batches: 250 },
+    );
+    // A piece draws anew only what is still open: a paragraph or a block of code.
+    expect(measured.most).toBeLessThan(200);
+    expect(await rows(page)).toBeLessThanOrEqual(ROWS);
+    expect((await elements(page)) - before).toBeLessThan(measured.offset / 8);
+    // It follows its end.
+    expect(
+      await page
+        .getByTestId("transcript")
+        .evaluate((scroller) => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight),
+    ).toBeLessThan(30);
+    console.info(`streaming at 500 tokens a second into 10,000 messages: ${JSON.stringify(measured)}`);
+    await close(page);
+  });
+});
+
+it("nothing wrote an error or a warning to its console", () => {
+  expect(stage.faults).toEqual([]);
+});

@@ -1,0 +1,7 @@
+import type { Page } from "playwright-core";
+
+/** What pictures are taken of. */
+export const scenes: Record<
+  string,
+  { fake: string; query?: string; side?: boolean; act?: (page: Page) => Promise<void> }
+>;

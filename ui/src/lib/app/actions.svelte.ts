@@ -1,0 +1,118 @@
+/** What the palette can do: commands, and the places one can go to. */
+import type { IconName } from "$lib/icons";
+import { type WordKey, inEnglish, t } from "$lib/words/words.svelte";
+import { library } from "./library.svelte";
+import { navigation, type SettingsPage } from "./navigation.svelte";
+import { overlay } from "./overlay.svelte";
+import { preferences } from "./preferences.svelte";
+import type { ShortcutId } from "./shortcuts";
+
+/** Something that can be done. */
+export interface Action {
+  readonly id: string;
+  readonly label: string;
+  /** The same in English: who reads another language may still type it. */
+  readonly also: string;
+  readonly icon: IconName;
+  readonly shortcut?: ShortcutId;
+  readonly run: () => void;
+}
+
+type Rest = Omit<Action, "label" | "also">;
+
+/** An action whose words are those of the keys, from the general to the particular. */
+function action(words: WordKey | readonly [WordKey, WordKey], rest: Rest): Action {
+  const keys = typeof words === "string" ? [words] : words;
+  return { ...rest, label: keys.map((key) => t(key)).join(": "), also: keys.map(inEnglish).join(": ") };
+}
+
+/** What can be done here and now. */
+export function commands(): readonly Action[] {
+  const here = navigation.current;
+  const info = here?.state?.info ?? null;
+  const list = [
+    action("side.new", { id: "new", icon: "plus", shortcut: "new", run: () => navigation.fresh() }),
+    action("search.label", { id: "search", icon: "search", shortcut: "search", run: () => navigation.search() }),
+  ];
+  if (here?.busy)
+    list.push(action("keys.stop", { id: "stop", icon: "stop", shortcut: "stop", run: () => void here.stop() }));
+  if (here && info) {
+    list.push(
+      action("time.title", {
+        id: "time",
+        icon: "history",
+        shortcut: "time",
+        run: () => here.openTime({ type: "now" }),
+      }),
+      action(info.pinned ? "palette.unpin" : "palette.pin", {
+        id: "pin",
+        icon: "pin",
+        run: () => void library.pin(info.id, !info.pinned),
+      }),
+      action("palette.delete", { id: "delete", icon: "trash", run: () => void remove(info.id) }),
+    );
+  }
+  list.push(
+    action(navigation.sideOpen ? "side.hide" : "side.show", {
+      id: "side",
+      icon: "panel-left",
+      shortcut: "side",
+      run: () => navigation.toggleSide(),
+    }),
+    action("shortcuts.title", {
+      id: "shortcuts",
+      icon: "keyboard",
+      shortcut: "overview",
+      run: () => overlay.shortcuts(),
+    }),
+  );
+  const theme = preferences.settings?.theme;
+  for (const next of ["system", "light", "dark"] as const) {
+    if (next === theme) continue;
+    list.push(
+      action(["settings.theme", `settings.${next}`], {
+        id: `theme-${next}`,
+        icon: "sun",
+        run: () => void preferences.change({ theme: next }),
+      }),
+    );
+  }
+  return list;
+}
+
+async function remove(id: string): Promise<void> {
+  if (await library.remove(id, (restored) => navigation.session(restored.id))) navigation.home(id);
+}
+
+const PAGES: readonly (readonly [SettingsPage, IconName])[] = [
+  ["models", "cpu"],
+  ["general", "sun"],
+  ["behaviour", "compress"],
+  ["rules", "shield"],
+  ["browser", "globe"],
+  ["knowledge", "skills"],
+  ["about", "info"],
+];
+
+/** Where one can go to. */
+export function places(): readonly Action[] {
+  return [
+    action("side.skills", { id: "skills", icon: "skills", run: () => navigation.skills() }),
+    action("side.memory", { id: "memory", icon: "memory", run: () => navigation.memory() }),
+    action("side.trash", { id: "trash", icon: "trash", run: () => navigation.trash() }),
+    action("side.usage", { id: "usage", icon: "chart", run: () => navigation.usage() }),
+    action("side.settings", {
+      id: "settings",
+      icon: "settings",
+      shortcut: "settings",
+      run: () => navigation.settings(),
+    }),
+    ...PAGES.map(([page, icon]) =>
+      action(["side.settings", `settings.page.${page}`], {
+        id: `settings-${page}`,
+        icon,
+        run: () => navigation.settings(page),
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,139 @@
+/** What the palette offers for what was typed, group by group. */
+import type { IconName } from "$lib/icons";
+import { call } from "$lib/ipc";
+import type { SessionHit, SessionInfo } from "$lib/ipc/types";
+import { asked, nearest, step } from "$lib/state/palette";
+import { t } from "$lib/words/words.svelte";
+import { type Action, commands, places } from "./actions.svelte";
+import { SlashCommands } from "./commands.svelte";
+import { library } from "./library.svelte";
+import { navigation } from "./navigation.svelte";
+import type { ShortcutId } from "./shortcuts";
+import { toasts } from "./toasts.svelte";
+
+/** A line of the palette. */
+export interface Choice {
+  readonly id: string;
+  readonly icon: IconName;
+  readonly label: string;
+  /** Another name it is found by. */
+  readonly also?: string;
+  /** What stands at its end. */
+  readonly end?: string;
+  readonly shortcut?: ShortcutId;
+  readonly session?: SessionInfo;
+  readonly run: () => void;
+}
+
+/** A group of lines. */
+export interface ChoiceGroup {
+  readonly name: "sessions" | "commands" | "places" | "skills" | "messages";
+  readonly label: string;
+  readonly choices: readonly Choice[];
+}
+
+/** How many lines a group has at the most. */
+const SHOWN = 6;
+/** How many hits of a full-text search are asked for: the first of them may be titles. */
+const HITS = 40;
+/** How many of the newest sessions are compared letter by letter; the core finds older ones by their words. */
+const COMPARED = 300;
+/** How long typing pauses before texts are searched, in milliseconds; titles are searched at once. */
+const PAUSE = 150;
+
+export class Palette {
+  text = $state("");
+  #titles = $state.raw<readonly SessionInfo[]>([]);
+  #hits = $state.raw<readonly SessionHit[]>([]);
+  readonly #slash = new SlashCommands();
+  readonly wanted = $derived(asked(this.text));
+
+  constructor() {
+    void this.#slash.read(navigation.folder ?? "");
+    $effect(() => this.#search());
+  }
+
+  /** Asks the core for what is not here: titles that are not loaded, and messages. */
+  #search(): (() => void) | undefined {
+    const { wanted, only } = this.wanted;
+    if (wanted === "" || only === "commands") {
+      this.#titles = [];
+      this.#hits = [];
+      return undefined;
+    }
+    let over = false;
+    const fail = (error: unknown): void => {
+      if (!over) toasts.fail(error);
+    };
+    void call("sessions", "list_sessions", { query: wanted, offset: 0, limit: SHOWN }).then((found) => {
+      if (!over) this.#titles = found.sessions;
+    }, fail);
+    const timer = setTimeout(() => {
+      void call("sessions", "search_sessions", { query: wanted, limit: HITS }).then((found) => {
+        if (!over) this.#hits = found.hits.filter((hit) => hit.message !== null);
+      }, fail);
+    }, PAUSE);
+    return () => {
+      over = true;
+      clearTimeout(timer);
+    };
+  }
+
+  #sessions(): readonly Choice[] {
+    const here = navigation.current?.id;
+    const loaded = library.inView.slice(0, COMPARED);
+    const known = new Set(loaded.map((info) => info.id));
+    return [...loaded, ...this.#titles.filter((info) => !known.has(info.id))]
+      .filter((info) => info.id !== here)
+      .map((info) => ({
+        id: info.id,
+        icon: "chat",
+        label: info.title || t("session.untitled"),
+        session: info,
+        run: () => navigation.session(info.id),
+      }));
+  }
+
+  #skills(): readonly Choice[] {
+    return this.#slash.list
+      .filter((command) => command.description !== null)
+      .map((command) => ({
+        id: command.name,
+        icon: "skills",
+        label: `/${command.name}`,
+        end: command.description ?? "",
+        run: () => navigation.command(command.name, navigation.folder),
+      }));
+  }
+
+  #messages(): readonly Choice[] {
+    return this.#hits.slice(0, SHOWN).map((hit) => ({
+      id: `${hit.info.id}:${hit.message}`,
+      icon: "search",
+      label: hit.snippet,
+      end: hit.info.title || t("session.untitled"),
+      run: () => navigation.session(hit.info.id, hit.message),
+    }));
+  }
+
+  /** The groups that have something to show. */
+  readonly groups = $derived.by((): readonly ChoiceGroup[] => {
+    const { wanted, only } = this.wanted;
+    const limit = only === "commands" ? 40 : SHOWN;
+    const near = <T extends Action | Choice>(choices: readonly T[]) => nearest(wanted, choices, limit);
+    const all: ChoiceGroup[] = [
+      { name: "sessions", label: t("palette.sessions"), choices: only === "commands" ? [] : near(this.#sessions()) },
+      { name: "commands", label: t("palette.commands"), choices: near(commands()) },
+      { name: "places", label: t("palette.places"), choices: near(places()) },
+      { name: "skills", label: t("side.skills"), choices: only === "commands" ? [] : near(this.#skills()) },
+    ];
+    const messages: ChoiceGroup = { name: "messages", label: t("search.messages"), choices: this.#messages() };
+    // A group whose best line only holds the letters comes after one that has the word.
+    const best = new Map(all.map((group) => [group.name, step(wanted, group.choices)]));
+    return [...all.toSorted((a, b) => (best.get(b.name) ?? 0) - (best.get(a.name) ?? 0)), messages].filter(
+      (group) => group.choices.length > 0,
+    );
+  });
+  /** All lines in the order they are shown. */
+  readonly choices = $derived(this.groups.flatMap((group) => group.choices));
+}

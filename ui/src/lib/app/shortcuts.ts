@@ -1,0 +1,141 @@
+/**
+ * Every key the window answers, in one list: the window itself, the palette, tooltips, the overview and the settings
+ * all read it. A key is written once for all systems: `Mod` is Cmd on a Mac and Ctrl elsewhere. Several keys of one
+ * entry do the same; keys that are pressed after each other stand behind each other.
+ */
+import { type WordKey, t } from "$lib/words/words.svelte";
+import { commandKey, platform } from "./platform";
+
+/** Where keys are answered. */
+export type ShortcutPlace = "window" | "session" | "composer";
+
+/** One thing keys do. */
+interface Entry {
+  readonly id: string;
+  readonly place: ShortcutPlace;
+  readonly keys: readonly string[];
+  readonly words: WordKey;
+}
+
+const list = [
+  { id: "palette", place: "window", keys: ["Mod+K"], words: "keys.palette" },
+  { id: "new", place: "window", keys: ["Mod+N"], words: "keys.new" },
+  { id: "search", place: "window", keys: ["Mod+Shift+F"], words: "keys.search" },
+  { id: "nth", place: "window", keys: ["Mod+1 … Mod+9"], words: "keys.sessions" },
+  { id: "side", place: "window", keys: ["Mod+B"], words: "keys.side" },
+  { id: "settings", place: "window", keys: ["Mod+,"], words: "keys.settings" },
+  { id: "overview", place: "window", keys: ["Mod+/", "?"], words: "keys.overview" },
+  { id: "stop", place: "session", keys: ["Esc"], words: "keys.stop" },
+  { id: "time", place: "session", keys: ["Mod+T"], words: "keys.time" },
+  { id: "time_back", place: "session", keys: ["Esc Esc"], words: "keys.time_back" },
+  { id: "answer", place: "session", keys: ["Enter", "N"], words: "keys.answer" },
+  { id: "send", place: "composer", keys: ["Enter"], words: "keys.send" },
+  { id: "newline", place: "composer", keys: ["Shift+Enter"], words: "keys.newline" },
+  { id: "commands", place: "composer", keys: ["/"], words: "keys.commands" },
+  { id: "recall", place: "composer", keys: ["Up"], words: "keys.recall" },
+  { id: "suggestion", place: "composer", keys: ["Tab"], words: "keys.suggestion" },
+  { id: "move", place: "window", keys: ["Up", "Down"], words: "keys.move" },
+  { id: "row_menu", place: "window", keys: ["Shift+F10"], words: "keys.row_menu" },
+] as const satisfies readonly Entry[];
+
+/** Which shortcut. */
+export type ShortcutId = (typeof list)[number]["id"];
+
+/** The places, in the order they are shown. */
+export const shortcutPlaces: readonly ShortcutPlace[] = ["window", "session", "composer"];
+
+/** The system keys are written for. */
+export type Platform = typeof platform;
+
+const SIGNS: Record<Platform, Record<string, string>> = {
+  mac: { Mod: "⌘", Shift: "⇧", Enter: "↵", Up: "↑", Down: "↓", Tab: "⇥" },
+  windows: { Mod: "Ctrl", Enter: "↵", Up: "↑", Down: "↓" },
+  linux: { Mod: "Ctrl", Enter: "↵", Up: "↑", Down: "↓" },
+};
+
+/** One key as it is written on a system: `⇧⌘F` on a Mac, `Ctrl+Shift+F` elsewhere. */
+function writtenKey(key: string, system: Platform): string {
+  const parts = key.split("+");
+  // A Mac writes Shift before Cmd.
+  const ordered = system === "mac" ? parts.toSorted((a, b) => Number(b === "Shift") - Number(a === "Shift")) : parts;
+  return ordered.map((part) => SIGNS[system][part] ?? part).join(system === "mac" ? "" : "+");
+}
+
+/** The keys of a shortcut as they are written on a system, each one by itself. */
+export function writtenKeys(id: ShortcutId, system: Platform = platform): readonly string[] {
+  return entry(id).keys.map((key) =>
+    key
+      .split(" ")
+      .map((part) => writtenKey(part, system))
+      .join(" "),
+  );
+}
+
+/** One thing keys do, as it is shown. */
+export interface Shortcut {
+  readonly id: ShortcutId;
+  readonly place: ShortcutPlace;
+  /** All its keys as they are written on this system. */
+  readonly keys: string;
+  /** What it does. */
+  readonly words: () => string;
+}
+
+/** All shortcuts, in the order they are shown. */
+export const shortcuts: readonly Shortcut[] = list.map(({ id, place, words }) => ({
+  id,
+  place,
+  keys: writtenKeys(id).join(" / "),
+  words: () => t(words),
+}));
+
+function entry(id: ShortcutId): Entry {
+  // Every id is of an entry.
+  return list.find((known) => known.id === id) ?? list[0];
+}
+
+/** The first key of a shortcut, for tooltips and menus. */
+export function keyOf(id: ShortcutId, system: Platform = platform): string {
+  return writtenKeys(id, system)[0] ?? "";
+}
+
+/** The keys of a shortcut as `aria-keyshortcuts` wants them. */
+export function ariaKeys(id: ShortcutId, system: Platform = platform): string {
+  const mod = system === "mac" ? "Meta" : "Control";
+  return entry(id)
+    .keys.map((key) => key.replaceAll("Mod", mod))
+    .join(" ");
+}
+
+/** The shortcuts the window answers wherever the focus is; all others belong to the part that has it. */
+type WindowShortcut = "palette" | "new" | "search" | "nth" | "side" | "settings" | "overview" | "time";
+
+/** What was pressed: a shortcut, and for sessions by number which one, from 0. */
+export interface Pressed {
+  readonly id: WindowShortcut;
+  readonly nth: number;
+}
+
+/** The key by its letter; with a keyboard that writes no Latin letters, by its place. */
+function letter({ key, code }: Pick<KeyboardEvent, "key" | "code">): string {
+  const known = /^[\x21-\x7e]$/.test(key) ? key : (/^Key([A-Z])$/.exec(code)?.[1] ?? key);
+  return known.toUpperCase();
+}
+
+const ANYWHERE: readonly WindowShortcut[] = ["palette", "new", "search", "side", "settings", "overview", "time"];
+
+/** Which shortcut of the window a key is; null when it is none. Whether text is being typed is for the caller to say. */
+export function pressed(event: KeyboardEvent, typing: "typing" | "not_typing"): Pressed | null {
+  if (event.altKey) return null;
+  const key = letter(event);
+  if (!commandKey(event)) {
+    const plain = typing === "not_typing" && !event.ctrlKey && !event.metaKey;
+    return plain && key === "?" ? { id: "overview", nth: 0 } : null;
+  }
+  if (/^[1-9]$/.test(key)) return { id: "nth", nth: Number(key) - 1 };
+  // Signs may need Shift to be written at all; with letters it means something else.
+  const shifted = event.shiftKey && /^[A-Z]$/.test(key);
+  const wanted = `Mod+${shifted ? "Shift+" : ""}${key}`;
+  const id = ANYWHERE.find((known) => entry(known).keys.includes(wanted));
+  return id === undefined ? null : { id, nth: 0 };
+}

@@ -1,0 +1,122 @@
+// @vitest-environment jsdom
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseBlocks, renderBlocks, spokenText } from "./markdown";
+import { type Parse, StreamedMarkdown } from "./streamed";
+
+const options = { words: { copy: "Copy", code: "Text", remotePicture: "Remote picture:", localPicture: "Picture:" } };
+
+/** Streams a text in pieces, one each 30 ms, and gives what is shown at the end. */
+function streamed(text: string, pieces: readonly number[], parse?: Parse): readonly string[] {
+  const stream = new StreamedMarkdown(options, parse);
+  let shown: readonly string[] = [];
+  let length = 0;
+  let now = 0;
+  for (let nth = 0; length < text.length; nth += 1) {
+    length = Math.min(text.length, length + (pieces[nth % pieces.length] ?? 1));
+    shown = stream.render(text.slice(0, length), (now += 30));
+  }
+  // What waits is shown a moment later.
+  return stream.behind ? stream.render(text, now + 10_000) : shown;
+}
+
+const whole = (text: string): readonly string[] => renderBlocks(text, options, new Map());
+
+const line = fc.oneof(
+  fc.constantFrom(
+    "",
+    "",
+    "# Heading",
+    "#",
+    "===",
+    "---",
+    "- item",
+    "  - below",
+    "  continued",
+    "1. one",
+    "> quoted",
+    "```",
+    "```rust",
+    "~~~",
+    "    code",
+    "a | b",
+    "--- | ---",
+    "1 | 2",
+    "***",
+    "plain text with `code` and **marks**",
+    "中文一行。",
+    "<b>no html</b>",
+    "\tindented",
+  ),
+  fc.string({ maxLength: 12 }),
+);
+const source = fc
+  .tuple(fc.array(line, { maxLength: 14 }), fc.constantFrom("\n", "\r\n"))
+  .map(([lines, end]) => lines.join(end));
+
+describe("streamed Markdown", () => {
+  it("ends as the whole text is rendered, however it came", () => {
+    fc.assert(
+      fc.property(source, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 }), (text, pieces) => {
+        // Links by reference are only resolved backwards while the text is not whole.
+        fc.pre(!/^ {0,3}\[/m.test(text));
+        expect(streamed(text, pieces).join("")).toBe(whole(text).join(""));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("knows the references that came before", () => {
+    const text = `[a]: https://example.org/long\n\n${"Words.\n\n".repeat(9)}See [a].`;
+    expect(streamed(text, [3]).join("")).toContain('href="https://example.org/long"');
+  });
+
+  it("begins again with another text", () => {
+    const stream = new StreamedMarkdown(options);
+    stream.render("One.\n\nTwo.\n\nThree.\n\nFour.", 0);
+    expect(stream.render("Other.\n\nTwo.\n\nThree.\n\nFour, and more.", 30)).toEqual(
+      whole("Other.\n\nTwo.\n\nThree.\n\nFour, and more."),
+    );
+    expect(stream.render("Short.", 60)).toEqual(whole("Short."));
+  });
+
+  it.each([
+    ["an answer of many blocks", "A paragraph of some words that goes on for a while.\n\n".repeat(400)],
+    ["one long block of code", `\`\`\`text\n${"let a = compute(b, c);\n".repeat(4_000)}\`\`\`\n`],
+    ["one long list", "- an item of the list\n".repeat(4_000)],
+  ])("does bounded work for each piece of %s", (_, text) => {
+    let parsed = 0;
+    const parse: Parse = (part, ...rest) => {
+      parsed += part.length;
+      // What is parsed is all that counts here.
+      return text.startsWith("A ") ? parseBlocks(part, ...rest) : [{ html: "", line: 0 }];
+    };
+    streamed(text, [60], parse);
+    const pieces = text.length / 60;
+    // Parsing everything with each piece would be half the text for each of them.
+    expect(parsed / pieces).toBeLessThan(Math.min(5_000, text.length / 8));
+    expect(parsed).toBeGreaterThan(text.length);
+  });
+
+  it("shows what waits when nothing more comes", () => {
+    const stream = new StreamedMarkdown(options);
+    const text = `\`\`\`text\n${"x = 1\n".repeat(2_000)}`;
+    stream.render(text, 0);
+    const more = `${text}the end\n`;
+    expect(stream.render(more, 30).join("")).not.toContain("the end");
+    expect(stream.behind).toBe(true);
+    expect(stream.render(more, 1_030).join("")).toContain("the end");
+    expect(stream.behind).toBe(false);
+  });
+});
+
+describe("Markdown that is heard", () => {
+  it("is text without marks, with code by its name", () => {
+    expect(
+      spokenText(
+        "# Done\n\nI **fixed** `a.rs`,\nsee [it](https://example.org).\n\n```rust\nlet a;\n```\n- one",
+        "code",
+      ),
+    ).toBe("Done\nI fixed a.rs, see it.\ncode\none");
+  });
+});

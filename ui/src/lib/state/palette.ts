@@ -1,0 +1,85 @@
+/** What the palette shows of what was typed. Pure. */
+import { nearness } from "./fuzzy";
+
+/** Something that is found by its name. */
+export interface Named {
+  readonly label: string;
+  /** Another name it is found by. */
+  readonly also?: string;
+}
+
+/** The things whose names fit, the nearest first and otherwise as they came; all of them when nothing is typed. */
+export function nearest<T extends Named>(typed: string, things: readonly T[], limit: number): readonly T[] {
+  const wanted = typed.trim().toLowerCase();
+  if (wanted === "") return things.slice(0, limit);
+  return things
+    .flatMap((thing) => {
+      const own = nearness(wanted, thing.label.toLowerCase());
+      const other = thing.also === undefined ? null : nearness(wanted, thing.also.toLowerCase());
+      const near = Math.max(own ?? 0, other ?? 0);
+      return near === 0 ? [] : [{ thing, near }];
+    })
+    .toSorted((a, b) => b.near - a.near)
+    .slice(0, limit)
+    .map(({ thing }) => thing);
+}
+
+/** How near the nearest of some things is, in whole steps: 0 when none fits, or nothing was typed. */
+export function step(typed: string, things: readonly Named[]): number {
+  const wanted = typed.trim().toLowerCase();
+  if (wanted === "") return 0;
+  return Math.floor(
+    Math.max(
+      0,
+      ...things.flatMap(({ label, also }) =>
+        [label, also ?? ""].map((name) => nearness(wanted, name.toLowerCase()) ?? 0),
+      ),
+    ),
+  );
+}
+
+/** A part of a name, and whether it is what was typed. */
+export interface Part {
+  readonly text: string;
+  readonly hit: boolean;
+}
+
+/** A name with what was typed marked: together where it stands together, else letter by letter. */
+export function marked(typed: string, name: string): readonly Part[] {
+  const wanted = typed.trim().toLowerCase();
+  const lower = name.toLowerCase();
+  // Lower-casing may change a text's length in rare scripts; then nothing is marked rather than the wrong part.
+  if (wanted === "" || lower.length !== name.length) return [{ text: name, hit: false }];
+  const whole = lower.indexOf(wanted);
+  if (whole >= 0) {
+    return [
+      { text: name.slice(0, whole), hit: false },
+      { text: name.slice(whole, whole + wanted.length), hit: true },
+      { text: name.slice(whole + wanted.length), hit: false },
+    ].filter(({ text }) => text !== "");
+  }
+  const parts: Part[] = [];
+  let from = 0;
+  for (const letter of wanted) {
+    const at = lower.indexOf(letter, from);
+    // It was found by another name.
+    if (at < 0) return [{ text: name, hit: false }];
+    const last = parts.at(-1);
+    if (at === from && last?.hit)
+      parts[parts.length - 1] = { text: last.text + name.slice(at, at + letter.length), hit: true };
+    else {
+      if (at > from) parts.push({ text: name.slice(from, at), hit: false });
+      parts.push({ text: name.slice(at, at + letter.length), hit: true });
+    }
+    from = at + letter.length;
+  }
+  return from < name.length ? [...parts, { text: name.slice(from), hit: false }] : parts;
+}
+
+/** What is looked for: `>` at the start asks for commands and places only. */
+export function asked(text: string): { readonly wanted: string; readonly only: "everything" | "commands" } {
+  const trimmed = text.trimStart();
+  // A Chinese keyboard writes the full-width sign.
+  if (/^[>＞]/.test(trimmed)) return { wanted: trimmed.slice(1).trim(), only: "commands" };
+  return { wanted: trimmed.trim(), only: "everything" };
+}

@@ -1,0 +1,60 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import enErrors from "@words/en/errors.json";
+import enUi from "@words/en/ui.json";
+
+/** Keys that Rust puts together, by what they begin with. All others are somewhere as they are. */
+const MADE_IN_RUST = ["error.command.misused."];
+
+const ROOT = join(import.meta.dirname, "../../../..");
+
+/** The sources of the product below a folder, tests not counted, as one text. */
+function sources(folder: string, kind: RegExp): string {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && kind.test(entry.name) && !/\.test\.ts$|^tests\.rs$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !/[\\/](?:generated|target|tests|octo-testkit)[\\/]/.test(path.slice(ROOT.length)))
+    .map((path) => readFileSync(path, "utf8"))
+    .join("\n");
+}
+
+const page = sources("ui/src", /\.(?:svelte|ts)$/);
+const rust = sources("src-tauri", /\.rs$/);
+
+const written = (text: string): Set<string> =>
+  new Set([...text.matchAll(/["'`]([\w.-]+)["'`]/g)].map(([, key]) => key ?? ""));
+const inPage = written(page);
+const inRust = written(rust);
+// A placeholder stands for one part of a key, never for more.
+const made = [...page.matchAll(/`([\w.-]*\.[\w.-]*\$\{[^`]*)`/g)]
+  .map(([, template]) => (template ?? "").split(/\$\{[^}]*\}/))
+  .filter((parts) => parts.every((part) => /^[\w.-]*$/.test(part)))
+  .map((parts) => new RegExp(`^${parts.map((part) => part.replaceAll(".", "\\.")).join("[^.]+")}$`));
+
+function isUsed(key: string): boolean {
+  // Counted things are asked for without their form.
+  const forms = [key, key.replace(/\.(?:one|other)$/, "")];
+  if (MADE_IN_RUST.some((beginning) => key.startsWith(beginning))) return true;
+  if (inRust.has(key.replace(/^error\./, "")) || inRust.has(key)) return true;
+  return forms.some(
+    (form) => inPage.has(form) || (!form.startsWith("error.") && made.some((pattern) => pattern.test(form))),
+  );
+}
+
+describe("every word of the catalogue", () => {
+  it("is used by the page or by Rust", () => {
+    expect(Object.keys({ ...enErrors, ...enUi }).filter((key) => !isUsed(key))).toEqual([]);
+  });
+
+  it("would be missed: the check knows a key nobody uses, and one that only looks used", () => {
+    expect(["side.nobody", "settings.page.nowhere.else", "error.no.such.thing"].filter(isUsed)).toEqual([]);
+  });
+
+  it("that Rust puts together is there", () => {
+    for (const beginning of MADE_IN_RUST) {
+      expect(rust).toContain(`"${beginning.replace(/^error\./, "")}{`);
+      expect(Object.keys(enErrors).some((key) => key.startsWith(beginning))).toBe(true);
+    }
+  });
+});
