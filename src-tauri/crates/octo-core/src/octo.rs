@@ -5,6 +5,7 @@ mod attachments;
 mod browser;
 mod certificates;
 mod closed;
+mod home;
 mod hosts;
 mod ledger;
 mod library;
@@ -140,6 +141,7 @@ impl Octo {
             changing: tokio::sync::Mutex::default(),
             troubles: Troubles::new(),
             rules: Rules::new(&config.home),
+            report: tokio::sync::Mutex::default(),
             blobs,
             preferences: std::sync::RwLock::new(state.settings.clone()),
             store,
@@ -194,6 +196,7 @@ impl Octo {
             Request::Policy(request) => self.policy(request).await,
             Request::Skills(request) => self.skills(request).await,
             Request::Memory(request) => self.memory(request).await,
+            Request::Home(request) => self.home(request).await,
             Request::Host(request) => self.host(request).await,
         }
     }

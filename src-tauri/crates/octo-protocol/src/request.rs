@@ -54,6 +54,7 @@ use domain;
 
 mod app;
 mod browser;
+mod home;
 mod ledger;
 mod library;
 mod models;
@@ -64,6 +65,7 @@ mod trash;
 
 pub use app::*;
 pub use browser::*;
+pub use home::*;
 pub use ledger::*;
 pub use library::*;
 pub use models::*;
@@ -97,6 +99,8 @@ pub enum Request {
     Skills(SkillRequest),
     /// What Octo remembers.
     Memory(MemoryRequest),
+    /// Octo's home and its state.
+    Home(HomeRequest),
     /// What only a desktop can do.
     Host(HostRequest),
 }
