@@ -8,6 +8,8 @@ import type {
   AppRequest,
   BrowserReplies,
   BrowserRequest,
+  HomeReplies,
+  HomeRequest,
   HostReply,
   HostRequest,
   LedgerReplies,
@@ -57,6 +59,7 @@ interface Requests {
   browser: BrowserRequest;
   skills: SkillRequest;
   memory: MemoryRequest;
+  home: HomeRequest;
 }
 interface Replies {
   sessions: SessionReplies;
@@ -69,6 +72,7 @@ interface Replies {
   browser: BrowserReplies;
   skills: SkillReplies;
   memory: MemoryReplies;
+  home: HomeReplies;
 }
 type Domain = keyof Requests;
 type Named<D extends Domain, T> = Extract<Requests[D], { type: T }>;

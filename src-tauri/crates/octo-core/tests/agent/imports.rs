@@ -1,11 +1,11 @@
 //! Skills of other agents: only what was ticked is imported, as it was shown, and nothing is lost.
 
 use super::rig::open;
+use octo_core::Octo;
 use octo_protocol::{
     FindOtherSkills, IfNameTaken, ImportSkills, ListSkills, OtherAgent, OtherSkills, SkillImportChoice,
     SkillOrigin, SkillsImported,
 };
-use octo_core::Octo;
 use octo_testkit::TempHome;
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -75,7 +75,7 @@ async fn what_is_ticked_is_imported_as_it_was_shown_and_nothing_else() {
     let done = import(&octo, &from, &[("taken", IfNameTaken::Replace)]).await;
     assert_eq!(done.names, ["taken"]);
     assert_eq!(own(&octo).await["taken"], "Theirs.");
-    let trash = octo_protocol::ListTrash { query: Default::default(), offset: 0, limit: 10 };
-    let kept = octo.call(trash).await.expect("the trash").items;
+    let trash = octo_protocol::ListTrash { query: String::new(), kind: None, project: None, offset: 0, limit: 10 };
+    let kept = octo.call(trash).await.expect("the trash").entries;
     assert_eq!(kept.len(), 1, "the one that was replaced is in the trash: {kept:?}");
 }
