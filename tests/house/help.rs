@@ -38,7 +38,11 @@ impl App {
         Self {
             settings: serde_json::to_value(Settings::default()).unwrap(),
             words: serde_json::from_str(&text("words/en/ui.json")).unwrap(),
-            keys: text("ui/src/components/settings/AboutPage.svelte"),
+            keys: text("ui/src/lib/app/shortcuts.ts")
+                .lines()
+                .filter(|line| line.contains("keys: "))
+                .collect::<Vec<_>>()
+                .join("\n"),
             cli: text("src-tauri/crates/octo-cli/src/args.rs"),
             sources,
         }
@@ -103,8 +107,8 @@ impl App {
             Some(digit) if digit.len() == 1 && digit.bytes().all(|byte| byte.is_ascii_digit()) => {
                 "\"Ctrl+1 … Ctrl+9\"".to_owned()
             }
-            Some(key) => format!("[shortcut(\"{key}\"), t("),
-            None => format!("[\"{name}\", t("),
+            Some(key) => format!("keys: shortcut(\"{key}\")"),
+            None => format!(" \"{name}\""),
         };
         self.keys.contains(&shown)
     }

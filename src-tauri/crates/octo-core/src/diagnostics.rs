@@ -139,9 +139,7 @@ fn harmless(value: &Value) -> Value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         Value::String(_) => Value::String(word(value)),
         Value::Array(items) => items.iter().map(harmless).collect(),
-        Value::Object(fields) => {
-            fields.iter().map(|(name, value)| (name.clone(), harmless(value))).collect()
-        }
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), harmless(value))).collect(),
     }
 }
 
@@ -183,7 +181,10 @@ fn tail(path: &Path) -> Option<String> {
 /// A line without paths, addresses, and what has the shape of a key.
 fn redacted(line: &str) -> String {
     // What stands between these is one thing: a path, a number, a key.
-    let is_edge = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '=' | '<' | '>');
+    let is_edge = |c: char| {
+        c.is_whitespace()
+            || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '=' | '<' | '>')
+    };
     let mut text = String::new();
     let mut piece = String::new();
     for c in line.chars() {
@@ -200,7 +201,8 @@ fn redacted(line: &str) -> String {
 }
 
 fn kept(piece: &str) -> String {
-    let is_path = piece.contains('/') && !piece.starts_with("octo") || piece.contains('\\') || piece.contains("~");
+    let is_path =
+        piece.contains('/') && !piece.starts_with("octo") || piece.contains('\\') || piece.contains("~");
     if is_path {
         return "[path]".to_owned();
     }
@@ -214,13 +216,15 @@ fn kept(piece: &str) -> String {
             && token.iter().any(char::is_ascii_alphabetic)
             && !is_time(part)
     });
-    let is_named = ["sk-", "key-", "Bearer", "ghp_", "AKIA", "xox"].iter().any(|begin| piece.starts_with(begin));
+    let is_named =
+        ["sk-", "key-", "Bearer", "ghp_", "AKIA", "xox"].iter().any(|begin| piece.starts_with(begin));
     if looks_secret || is_named { "[left out]".to_owned() } else { piece.to_owned() }
 }
 
 /// A date, or a date with an hour.
 fn is_time(part: &str) -> bool {
-    part.len() <= SHORTEST_SECRET + 4 && part.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | 'T' | 'Z' | '+'))
+    part.len() <= SHORTEST_SECRET + 4
+        && part.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | 'T' | 'Z' | '+'))
 }
 
 #[cfg(test)]
@@ -242,7 +246,10 @@ mod tests {
             ("session 0192f0c1d2e37b44a1c9d8e7f6a5b4c3 ends", "session [left out] ends"),
             ("mail mei@example.org", "mail [name]"),
             ("https://me.example/v1?key=abc", "[path]=abc"),
-            (r#""target":"octo_core::session::calls","line":42"#, r#""target":"octo_core::session::calls","line":42"#),
+            (
+                r#""target":"octo_core::session::calls","line":42"#,
+                r#""target":"octo_core::session::calls","line":42"#,
+            ),
         ] {
             assert_eq!(redacted(line), expected);
         }

@@ -246,8 +246,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_link_is_neither_followed_nor_silently_left_out() {
-        let (home, to, outside) =
-            (home(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (home, to, outside) = (home(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fs::write(outside.path().join("kept"), "x").unwrap();
         std::os::unix::fs::symlink(outside.path(), home.path().join("skills/linked")).unwrap();
         let copy = copy_home(home.path(), to.path()).unwrap();

@@ -142,7 +142,8 @@ fn look_into(
             Ok((offer, candidates)) => {
                 bytes += candidates.iter().map(Candidate::bytes).sum::<u64>();
                 if shown.skills.len() + offer.skills.len() > MOST || bytes > MOST_BYTES {
-                    shown.problem = Some(ApiError::new("skills.folder_too_large").arg("path", place.display()));
+                    shown.problem =
+                        Some(ApiError::new("skills.folder_too_large").arg("path", place.display()));
                     break;
                 }
                 for (offered, candidate) in offer.skills.into_iter().zip(candidates) {
@@ -242,7 +243,8 @@ mod tests {
             ],
             "neither Octo's own, nor one folder under two names"
         );
-        let of = |name: &str| folders.iter().flat_map(|folder| &folder.skills).find(|skill| skill.name == name);
+        let of =
+            |name: &str| folders.iter().flat_map(|folder| &folder.skills).find(|skill| skill.name == name);
         assert!(of("notes").unwrap().present.is_some(), "the person has one of that name");
         assert!(of("broken").unwrap().error.is_some(), "a broken one hides none of the others");
         assert_eq!(of("plan").unwrap().files.len(), 2);

@@ -164,8 +164,9 @@ impl Octo {
         let text = written(&report, self.shared.preferences().language);
         let place = path.clone();
         blocking(move || {
-            write_private(&place, text.as_bytes())
-                .map_err(|error| ApiError::new("diagnostics.failed").arg("path", place.display()).detail(error))
+            write_private(&place, text.as_bytes()).map_err(|error| {
+                ApiError::new("diagnostics.failed").arg("path", place.display()).detail(error)
+            })
         })
         .await?;
         Ok(SavedFile { path: path.display().to_string() })

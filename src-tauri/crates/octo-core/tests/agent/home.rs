@@ -112,7 +112,8 @@ async fn a_report_is_written_as_it_was_shown_and_gives_nothing_away() {
     }
 
     let to = rig.home.work().display().to_string();
-    let saved = rig.octo.call(SaveDiagnostics { id: report.id, to: to.clone() }).await.expect("it is written");
+    let saved =
+        rig.octo.call(SaveDiagnostics { id: report.id, to: to.clone() }).await.expect("it is written");
     let text = fs::read_to_string(&saved.path).expect("the report");
     for part in &report.parts {
         assert!(text.contains(part.text.trim_end()), "{:?} is written as it was shown", part.about);

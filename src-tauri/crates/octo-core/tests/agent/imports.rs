@@ -12,8 +12,11 @@ use std::{collections::BTreeMap, fs, path::Path};
 fn skill(place: &Path, body: &str) {
     fs::create_dir_all(place).expect("a folder");
     let name = place.file_name().expect("a name").to_string_lossy().into_owned();
-    fs::write(place.join("SKILL.md"), format!("---\nname: {name}\ndescription: Does {name}.\n---\n\n{body}\n"))
-        .expect("a skill");
+    fs::write(
+        place.join("SKILL.md"),
+        format!("---\nname: {name}\ndescription: Does {name}.\n---\n\n{body}\n"),
+    )
+    .expect("a skill");
 }
 
 async fn found(octo: &Octo, home: &TempHome) -> OtherSkills {
@@ -75,7 +78,8 @@ async fn what_is_ticked_is_imported_as_it_was_shown_and_nothing_else() {
     let done = import(&octo, &from, &[("taken", IfNameTaken::Replace)]).await;
     assert_eq!(done.names, ["taken"]);
     assert_eq!(own(&octo).await["taken"], "Theirs.");
-    let trash = octo_protocol::ListTrash { query: String::new(), kind: None, project: None, offset: 0, limit: 10 };
+    let trash =
+        octo_protocol::ListTrash { query: String::new(), kind: None, project: None, offset: 0, limit: 10 };
     let kept = octo.call(trash).await.expect("the trash").entries;
     assert_eq!(kept.len(), 1, "the one that was replaced is in the trash: {kept:?}");
 }
