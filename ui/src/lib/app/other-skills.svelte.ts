@@ -84,7 +84,8 @@ export class OtherSkillsImport {
         })),
     );
     try {
-      this.done = choices.length === 0 ? { names: [], refused: [] } : await call("skills", "import_skills", { choices });
+      this.done =
+        choices.length === 0 ? { names: [], refused: [] } : await call("skills", "import_skills", { choices });
       await this.look();
       return true;
     } catch (error) {

@@ -62,7 +62,10 @@ export class FakeHome {
               about: "checks",
               text: `database: schema 13, ${sessions} sessions, sound\nkeychain: available\nbrowser: apart\nhome, blobs: 1240000000 bytes in 8412 files`,
             },
-            { about: "settings", text: '{\n  "default_mode": "ask_risky",\n  "recent_folders": [\n    "(left out)"\n  ]\n}' },
+            {
+              about: "settings",
+              text: '{\n  "default_mode": "ask_risky",\n  "recent_folders": [\n    "(left out)"\n  ]\n}',
+            },
             { about: "log", text: LOG },
           ],
         };

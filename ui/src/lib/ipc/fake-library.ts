@@ -418,9 +418,7 @@ export class FakeLibrary {
           call.choices,
           (name) => this.#owns(name),
           (name) => {
-            const others = this.#skills.filter(
-              ({ card }) => card.skill.name !== name || card.skill.origin !== "user",
-            );
+            const others = this.#skills.filter(({ card }) => card.skill.name !== name || card.skill.origin !== "user");
             this.#skills = [...others, kept(name, "user", "Imported from another agent")];
           },
         );

@@ -101,7 +101,10 @@ export function findSettings(query: string, languages: readonly Words[]): readon
   if (wanted.length === 0) return [];
   const holds = (text: string): boolean => wanted.every((part) => text.includes(part));
   const text = (keys: readonly WordKey[]): string =>
-    languages.flatMap((words) => keys.map((key) => words[key] ?? "")).join("\n").toLowerCase();
+    languages
+      .flatMap((words) => keys.map((key) => words[key] ?? ""))
+      .join("\n")
+      .toLowerCase();
   const titled = settingsIndex.filter(({ title }) => holds(text([title])));
   const rest = settingsIndex.filter((known) => !titled.includes(known) && holds(text([known.title, ...known.also])));
   return [...titled, ...rest];
