@@ -1,6 +1,7 @@
 //! Skills, a sub-agent and a memory: called by a slash, proposed in words and accepted, remembered, deleted, brought
 //! back.
 
+use crate::first_task::skip_the_rest;
 use anyhow::{Context as _, Result};
 use fantoccini::Locator;
 use octo_protocol::{Language, words};
@@ -87,7 +88,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.fill("model-name", "scripted-model").await?;
     app.fill("model-key", KEY).await?;
     app.click("model-save").await?;
-    app.find("new-folder").await?;
+    skip_the_rest(&app).await?;
 
     // A slash as the first words of a session: a sub-agent works, and its card opens into all it did.
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;

@@ -28,11 +28,114 @@ async function one(page, id) {
 
 /** Each is also a scene of the end-to-end tests. */
 export const scenes = {
+/** Goes to a step of the first run. */
+async function onboarding(page, step) {
+  await page.getByTestId(`onboarding-step-${step}`).evaluate((button) => button.click());
+  await page.locator(`[data-step=${step}]`).waitFor();
+}
+
+/** Opens a page of settings. */
+async function settingsPage(page, name) {
+  await page.getByTestId("open-settings").click();
+  await page.locator(`[data-page=${name}]`).first().click();
+}
+
+const scenes = {
   main: { fake: "main" },
   permission: { fake: "permission" },
   feedback: { fake: "feedback" },
   long: { fake: "long" },
   "first-run": { fake: "first-run" },
+  "onboarding-language": { fake: "first-run", act: (page) => onboarding(page, "language") },
+  "onboarding-persona": {
+    fake: "first-run",
+    async act(page) {
+      await onboarding(page, "persona");
+      await page.getByTestId("onboarding-name").fill("Juno");
+      await page.getByTestId("onboarding-manner-concise").click();
+      await page.getByTestId("onboarding-about").fill("I keep bees and write about them.");
+    },
+  },
+  "onboarding-browser": { fake: "first-run", act: (page) => onboarding(page, "browser") },
+  "onboarding-no-browser": {
+    fake: "first-run",
+    query: "&no-browsers",
+    async act(page) {
+      await onboarding(page, "browser");
+      await page.getByTestId("onboarding-no-browser").getByRole("button").last().click();
+      await page.waitForTimeout(300);
+    },
+  },
+  "onboarding-skills": {
+    fake: "first-run",
+    async act(page) {
+      await onboarding(page, "skills");
+      await page.locator("[data-agent=claude]").waitFor();
+      await page.locator("[data-skill=pdf-forms] [role=checkbox]").click();
+      await page.locator("[data-skill=pdf-forms] [aria-expanded]").click();
+      await page.locator("[data-skill=release-notes] [role=checkbox]").click();
+    },
+  },
+  "onboarding-place": { fake: "first-run", act: (page) => onboarding(page, "place") },
+  "onboarding-first": {
+    fake: "new",
+    async act(page) {
+      await page.getByTestId("open-settings").click();
+      await page.locator("[data-page=general]").click();
+      await page.getByTestId("onboarding-again").click();
+      await onboarding(page, "place");
+      await page.getByTestId("onboarding-folder").fill("/home/mei/code/harbor");
+      await onboarding(page, "first");
+    },
+    side: true,
+  },
+  "settings-appearance": { fake: "main", side: true, act: (page) => settingsPage(page, "appearance") },
+  "settings-large": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "appearance");
+      await page.getByTestId("text-size-largest").click();
+      await page.getByTestId("density-roomy").click();
+    },
+  },
+  "settings-shortcuts": { fake: "main", side: true, act: (page) => settingsPage(page, "shortcuts") },
+  "settings-notifications": { fake: "main", side: true, act: (page) => settingsPage(page, "notifications") },
+  "settings-data": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "data");
+      await page.getByTestId("data-part").first().waitFor();
+    },
+  },
+  "settings-erase": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "data");
+      await page.getByTestId("data-part").first().waitFor();
+      await page.getByTestId("data-erase").click();
+    },
+  },
+  "settings-report": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "about");
+      await page.getByTestId("report-make").click();
+      await page.getByTestId("report-part-log").locator("summary").click();
+    },
+  },
+  "settings-search": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "models");
+      await page.getByTestId("settings-search").fill("trash");
+      await page.getByTestId("settings-hit").first().waitFor();
+    },
+  },
   new: { fake: "new" },
   "start-failed": { fake: "start-failed" },
   trouble: { fake: "trouble", side: true },

@@ -109,6 +109,28 @@ export const testids = {
   modelRemove: "model-remove",
   modelResult: "model-result",
   startDemo: "start-demo",
+  // the first run
+  onboardingStep: "onboarding-step", // its parts: onboarding-step-language, onboarding-step-model, …
+  onboardingNext: "onboarding-next",
+  onboardingBack: "onboarding-back",
+  onboardingFinish: "onboarding-finish", // skips the rest
+  onboardingLeave: "onboarding-leave",
+  onboardingName: "onboarding-name",
+  onboardingManner: "onboarding-manner", // its parts: onboarding-manner-friendly, …
+  onboardingOwn: "onboarding-own",
+  onboardingAbout: "onboarding-about",
+  onboardingFile: "onboarding-file", // its parts: onboarding-file-soul, onboarding-file-user
+  onboardingSave: "onboarding-save",
+  onboardingNoBrowser: "onboarding-no-browser",
+  onboardingFolder: "onboarding-folder",
+  onboardingTry: "onboarding-try", // its parts: onboarding-try-explain, …
+  onboardingAgain: "onboarding-again",
+  otherFolder: "other-folder",
+  otherSource: "other-source", // whose: data-agent
+  otherAll: "other-all",
+  otherSkill: "other-skill", // which one: data-skill
+  otherTaken: "other-taken", // its parts: other-taken-keep, other-taken-rename, other-taken-replace
+  otherImport: "other-import",
   // new session
   newFolder: "new-folder",
   newFolderPick: "new-folder-pick",
@@ -117,6 +139,24 @@ export const testids = {
   settings: "settings",
   settingsPage: "settings-page", // which one: data-page
   settingsBack: "settings-back",
+  settingsSearch: "settings-search",
+  settingsHit: "settings-hit",
+  textSize: "text-size", // its parts: text-size-usual, text-size-large, text-size-largest
+  density: "density", // its parts: density-compact, density-roomy
+  notification: "notification", // its parts: notification-finished, …
+  dataPart: "data-part", // which one: data-part
+  dataReveal: "data-reveal",
+  dataBackUp: "data-back-up",
+  dataCopied: "data-copied",
+  dataErase: "data-erase",
+  eraseDialog: "erase-dialog",
+  eraseWord: "erase-word",
+  eraseDo: "erase-do",
+  erased: "erased",
+  reportMake: "report-make",
+  reportPart: "report-part", // its parts: report-part-system, …
+  reportSave: "report-save",
+  reportSaved: "report-saved",
   modelRow: "model-row",
   addModel: "add-model",
   measure: "measure",

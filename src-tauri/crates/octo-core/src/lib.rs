@@ -7,6 +7,7 @@ mod browsing;
 mod compaction;
 mod config;
 mod demo;
+mod diagnostics;
 mod forks;
 mod hooks;
 mod idle;

@@ -8,6 +8,7 @@ mod cards;
 mod desk;
 mod memory;
 mod offers;
+mod others;
 mod skill;
 mod source;
 mod suggestions;

@@ -5,6 +5,7 @@ mod attachments;
 mod browser;
 mod certificates;
 mod closed;
+mod home;
 mod hosts;
 mod ledger;
 mod library;
@@ -181,6 +182,7 @@ impl Octo {
             changing: tokio::sync::Mutex::default(),
             troubles: Troubles::new(),
             rules: Rules::new(&config.home),
+            report: tokio::sync::Mutex::default(),
             blobs,
             preferences: std::sync::RwLock::new(state.settings.clone()),
             store,
@@ -252,6 +254,7 @@ impl Octo {
             Request::Skills(request) => self.skills(request).await,
             Request::Memory(request) => self.memory(request).await,
             Request::Schedule(request) => self.schedule(request).await,
+            Request::Home(request) => self.home(request).await,
             Request::Host(request) => self.host(request).await,
         }
     }

@@ -16,7 +16,7 @@ use crate::{
     troubles::Troubles,
 };
 use octo_documents::Reader;
-use octo_protocol::{ApiError, BlobHash, Block, Delta, Message, Profile, Rule, SessionId, Settings};
+use octo_protocol::{ApiError, BlobHash, Block, Delta, Diagnostics, Message, Profile, Rule, SessionId, Settings};
 use octo_shell::{LoginEnvironment, Policy};
 use octo_store::{Holder, Store, ToolsetRow};
 use octo_tools::{Search, Toolset};
@@ -54,6 +54,8 @@ pub(crate) struct Shared {
     pub changing: tokio::sync::Mutex<()>,
     /// Sessions that cannot be stored.
     pub troubles: Troubles,
+    /// The report of the state that was made last, for whoever looked at it.
+    pub report: tokio::sync::Mutex<Option<Diagnostics>>,
     /// The person's own rules.
     pub rules: Rules,
     /// Skills and memories.

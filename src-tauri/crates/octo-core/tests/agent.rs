@@ -19,8 +19,10 @@ mod agent {
     mod forks;
     mod guards;
     mod headers;
+    mod home;
     mod huge;
     mod idle;
+    mod imports;
     mod installing;
     #[cfg(unix)]
     mod lasting;

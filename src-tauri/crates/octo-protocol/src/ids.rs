@@ -114,6 +114,10 @@ id!(
     /// A proposed skill, or skills that could be installed.
     SuggestionId
 );
+id!(
+    /// A report of this Octo's state.
+    DiagnosticsId
+);
 
 /// The content hash (BLAKE3, 64 hex digits) under which a blob is kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]

@@ -54,6 +54,7 @@ use domain;
 
 mod app;
 mod browser;
+mod home;
 mod ledger;
 mod library;
 mod models;
@@ -65,6 +66,7 @@ mod trash;
 
 pub use app::*;
 pub use browser::*;
+pub use home::*;
 pub use ledger::*;
 pub use library::*;
 pub use models::*;
@@ -101,6 +103,8 @@ pub enum Request {
     Memory(MemoryRequest),
     /// Tasks that run at their time.
     Schedule(ScheduleRequest),
+    /// Octo's home and its state.
+    Home(HomeRequest),
     /// What only a desktop can do.
     Host(HostRequest),
 }

@@ -1,8 +1,7 @@
 //! Settings the person can change.
 
 use crate::{
-    BrowserChoice, Budgets, LibrarySettings, Mode, ModelEntry, ModelId, Profile, SearchProviders,
-    SiteSecret, SubAgentLimit, TrashLimits,
+    Appearance, BrowserChoice, Budgets, LibrarySettings, Mode, ModelEntry, ModelId, NotificationSettings, Onboarding, Profile, SearchProviders, SiteSecret, SubAgentLimit, TrashLimits,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -82,6 +81,12 @@ pub struct Settings {
     pub sub_agents: SubAgentLimit,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
+    /// How far the first run got.
+    pub onboarding: Onboarding,
+    /// How the window looks, beside light and dark.
+    pub appearance: Appearance,
+    /// When the window calls for attention.
+    pub notifications: NotificationSettings,
 }
 
 /// A change of settings: what is set changes, the rest stays.
@@ -119,6 +124,12 @@ pub struct SettingsPatch {
     pub sub_agents: Option<SubAgentLimit>,
     /// See [`Settings::welcomed`].
     pub welcomed: Option<bool>,
+    /// See [`Settings::onboarding`].
+    pub onboarding: Option<Onboarding>,
+    /// See [`Settings::appearance`].
+    pub appearance: Option<Appearance>,
+    /// See [`Settings::notifications`].
+    pub notifications: Option<NotificationSettings>,
 }
 
 /// Whether something is done.

@@ -1,5 +1,6 @@
-//! Copies of the whole database, made before its schema changes.
+//! Copies of the whole database, made before its schema changes and where the person asks for one.
 
+use crate::{Reader, StoreError};
 use rusqlite::{Connection, backup::Backup};
 use std::{
     fs::{self, File},
@@ -47,6 +48,27 @@ fn copy(from: &Connection, part: &Path) -> Result<(), BackupError> {
     Backup::new(from, &mut to)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;
     to.close().map_err(|(_, error)| error)?;
     Ok(File::open(part)?.sync_all()?)
+}
+
+impl Reader<'_> {
+    /// Copies the whole database as of this moment to a new file.
+    ///
+    /// # Errors
+    /// Those of the disk, as [`StoreError::Failed`] or [`StoreError::Full`]; nothing is left of the copy then.
+    pub fn copy_to(&self, place: &Path) -> Result<(), StoreError> {
+        if place.symlink_metadata().is_ok() {
+            return Err(StoreError::Failed(format!("{} is there already", place.display())));
+        }
+        copy(self.connection, place).map_err(|error| {
+            // As in [`make`].
+            let _ = fs::remove_file(place);
+            match error {
+                BackupError::Sqlite(error) => StoreError::from(error),
+                BackupError::Io(error) if error.kind() == io::ErrorKind::StorageFull => StoreError::Full,
+                BackupError::Io(error) => StoreError::Failed(error.to_string()),
+            }
+        })
+    }
 }
 
 /// The newest backup, where there is one.

@@ -13,6 +13,7 @@ mod column;
 mod error;
 #[cfg(test)]
 mod gates;
+mod health;
 mod key;
 mod lease;
 mod open;
@@ -26,6 +27,7 @@ mod tx;
 mod upcast;
 
 pub use error::{OpenError, StoreError};
+pub use health::Health;
 pub use lease::{Holder, LeaseOutcome, Life, probe};
 pub use reader::Reader;
 pub use rows::*;

@@ -34,7 +34,7 @@ const LOG_LIMIT: i64 = 16 << 20;
 pub(crate) struct Home {
     folder: PathBuf,
     /// Locked shared while the file is open; none where the file system knows no locks.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 /// Whether other processes have the file open.
@@ -47,6 +47,16 @@ enum Company {
 impl Home {
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.join("octo.db")
+    }
+
+    /// Whether no other process has the file open, as of now. Where the file system knows no locks nobody can tell, and
+    /// it is taken to be so.
+    pub(crate) fn is_alone(&self) -> bool {
+        let Some(lock) = &self.lock else { return true };
+        let alone = lock.unlock().is_ok() && lock.try_lock().is_ok();
+        // Shared again, whatever was found; another process may have come in between.
+        let shared = lock.unlock().is_ok() && lock.lock_shared().is_ok();
+        alone && shared
     }
 
     pub(crate) fn unavailable(&self, error: impl Display) -> OpenError {
@@ -76,7 +86,7 @@ pub(crate) fn open_with(home: &Path, steps: &'static [M<'static>]) -> Result<(Ho
     if found != known {
         return Err(OpenError::Newer { path: file, found, known });
     }
-    Ok((Home { folder: home.to_owned(), _lock: lock }, connection))
+    Ok((Home { folder: home.to_owned(), lock }, connection))
 }
 
 /// Locks `octo.lock`: exclusively when nobody else has the home open, else shared, after whoever is

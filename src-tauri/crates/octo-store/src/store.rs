@@ -184,6 +184,12 @@ impl Store {
         }
     }
 
+    /// Whether no other process has the database open, as of now. May wait for one that is just opening it: not for
+    /// the runtime's own threads.
+    pub fn is_alone(&self) -> bool {
+        self.inner.home.is_alone()
+    }
+
     /// All events from now on, of all topics, in the order in which they were committed by this process.
     pub fn published(&self) -> broadcast::Receiver<Arc<Envelope>> {
         self.inner.published.subscribe()

@@ -5,6 +5,7 @@
 //! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] keeps content under its hash,
 //!   [`Archives`] what left a model's view, [`Outputs`] long results of tools.
 //! * [`TimeMachine`] knows what every task did to files, and goes back to the end of any of them.
+//! * [`measure_home`], [`copy_home`] and [`erase_home`] are about Octo's home as a whole.
 //! * [`Trash`] keeps what was deleted; [`rm`] is the `rm` of a session's commands, which moves things there.
 
 mod archives;
@@ -12,6 +13,7 @@ mod blobs;
 mod bundle;
 mod diff;
 mod files;
+mod home;
 mod outputs;
 mod paths;
 mod private;
@@ -30,6 +32,7 @@ pub use files::{
     Access, FileKind, FileStat, FileState, Files, FilesError, ListEntry, Listing, ReadLedger, Scope,
     WriteReport,
 };
+pub use home::{HomeCopy, copy_home, drop_private_folder, erase_home, measure_home, new_private_folder};
 pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
 pub use private::{private_folder, write_private};

@@ -87,7 +87,7 @@ export class ModelEdit {
     );
   }
 
-  /** Reads the providers, and for a new model takes the first one and looks for servers on this machine. */
+  /** Reads the providers, and for a new model takes the first one. Servers are only looked for where that is asked. */
   async begin(): Promise<void> {
     try {
       await presets.read();
@@ -98,7 +98,6 @@ export class ModelEdit {
     if (this.entry) return;
     const first = presets.find(FIRST);
     if (first && this.address === "") this.choose(first);
-    await this.look();
   }
 
   /** Takes a provider: its usual address and its first model. */

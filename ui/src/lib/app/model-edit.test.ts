@@ -63,11 +63,13 @@ beforeEach(() => {
 });
 
 describe("a new model", () => {
-  it("begins with the first provider and looks on this machine", async () => {
+  it("begins with the first provider, and looks on this machine only when it is asked to", async () => {
     const edit = new ModelEdit(null);
     await edit.begin();
     expect([edit.preset, edit.address, edit.model]).toEqual(["anthropic", draft.base_url, draft.model]);
     expect(edit.facts?.price?.input).toBe(3e9);
+    expect([edit.local, asked.some((call) => call.type === "find_local_servers")]).toEqual([null, false]);
+    await edit.look();
     expect(edit.local).toEqual(fakeServers.servers);
   });
 

@@ -5,7 +5,18 @@ import { library } from "./library.svelte";
 import { preferences } from "./preferences.svelte";
 
 /** The pages of settings. */
-export type SettingsPage = "models" | "general" | "behaviour" | "rules" | "browser" | "knowledge" | "about";
+export type SettingsPage =
+  | "models"
+  | "general"
+  | "behaviour"
+  | "rules"
+  | "browser"
+  | "knowledge"
+  | "appearance"
+  | "shortcuts"
+  | "notifications"
+  | "data"
+  | "about";
 
 /** A place in the window. */
 export type Place =

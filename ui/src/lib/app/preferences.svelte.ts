@@ -11,6 +11,7 @@ import type {
 } from "$lib/ipc/types";
 import { apply, type SettingsState } from "$lib/state/settings";
 import { speak } from "$lib/words/words.svelte";
+import { dress } from "./appearance";
 import { follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
@@ -56,9 +57,8 @@ class Preferences {
   /** Resolves when the words of its language are there. */
   #set(state: Pick<SettingsState, "seq" | "snapshot">): Promise<void> {
     this.#state = state;
-    const { language, theme } = state.snapshot.settings;
-    if (theme === "system") delete document.documentElement.dataset["theme"];
-    else document.documentElement.dataset["theme"] = theme;
+    const { language } = state.snapshot.settings;
+    dress(state.snapshot.settings);
     return speak(language === "system" ? this.systemLanguage : language);
   }
 

@@ -316,6 +316,7 @@ export class FakeBrowser {
   answer(call: BrowserRequest): unknown {
     switch (call.type) {
       case "find_browsers":
+        if (new URLSearchParams(location.search).has("no-browsers")) return { browsers: [] };
         return {
           browsers: [
             {

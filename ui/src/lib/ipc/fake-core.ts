@@ -4,8 +4,10 @@ import { type SessionState, apply as applySession } from "$lib/state/session";
 import { nothing } from "$lib/state/spending";
 import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
+import { FakeHome } from "./fake-data";
 import { FakeLibrary } from "./fake-library";
 import { FIRST_PAGE, type History, pageBefore } from "./fake-many";
+import { LATER } from "./fake-onboarding";
 import { FakeRules } from "./fake-rules";
 import { FakeSchedule } from "./fake-schedule";
 import { FakeTrash } from "./fake-trash";
@@ -60,6 +62,7 @@ export class FakeCore {
     (state) => this.publish("library", { type: "library", state }),
     (what, back) => this.#trash.put(what, back),
   );
+  readonly #home = new FakeHome();
   readonly #rules = new FakeRules((policy) => this.publish("settings", { type: "policy", policy }));
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   #settings: SettingsSnapshot;
@@ -132,6 +135,7 @@ export class FakeCore {
               sub_agents: 3,
               library: LIBRARY,
               welcomed: false,
+              ...LATER,
             },
             models: [],
             keychain: "available",
@@ -143,6 +147,7 @@ export class FakeCore {
       ...this.#settings,
       settings: {
         // Recorded before there was one.
+        ...LATER,
         ...{ trash: TRASH, library: LIBRARY, browser: { type: "automatic" as const }, sub_agents: 3 },
         ...this.#settings.settings,
         ...(language === "en" || language === "zh" ? { language } : {}),
@@ -274,6 +279,12 @@ export class FakeCore {
           }),
           detail: "database disk image is malformed",
         };
+      }
+      if (this.#home.over) throw failure("store.closed");
+      if (request.domain === "home") {
+        return Promise.resolve(
+          this.#home.answer(request.call, this.#list.sessions.length, this.#settings.models.length),
+        );
       }
       if (request.domain === "sessions") return Promise.resolve(this.#sessions(request.call));
       if (request.domain === "models") return this.#models(request.call);

@@ -1,6 +1,7 @@
 /** The skills and memories of a replay: enough of them to use their pages by hand. `?no-skills` leaves only Octo's own. */
 import { difference } from "$lib/state/lines";
 import { keyOf } from "$lib/state/skills";
+import { importSkills, otherSkills } from "./fake-onboarding";
 import type {
   ApiError,
   CommandInfo,
@@ -353,6 +354,11 @@ export class FakeLibrary {
     known.card = { ...known.card, description, versions: known.versions.length };
   }
 
+  /** Whether the person has a skill of that name. */
+  #owns(name: string): boolean {
+    return this.#skills.some(({ card }) => card.skill.name === name && card.skill.origin === "user");
+  }
+
   skills(call: SkillRequest): unknown {
     switch (call.type) {
       case "list_skills":
@@ -404,6 +410,20 @@ export class FakeLibrary {
         }
         this.#note();
         return { names: call.names };
+      }
+      case "find_other_skills":
+        return { folders: otherSkills(call.folder, (name) => this.#owns(name)) };
+      case "import_skills": {
+        const done = importSkills(
+          call.choices,
+          (name) => this.#owns(name),
+          (name) => {
+            const others = this.#skills.filter(({ card }) => card.skill.name !== name || card.skill.origin !== "user");
+            this.#skills = [...others, kept(name, "user", "Imported from another agent")];
+          },
+        );
+        this.#note();
+        return done;
       }
       case "list_suggestions":
         return { suggestions: this.#suggestions };

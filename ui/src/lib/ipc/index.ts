@@ -8,6 +8,8 @@ import type {
   AppRequest,
   BrowserReplies,
   BrowserRequest,
+  HomeReplies,
+  HomeRequest,
   HostReply,
   HostRequest,
   LedgerReplies,
@@ -60,6 +62,7 @@ interface Requests {
   skills: SkillRequest;
   memory: MemoryRequest;
   schedule: ScheduleRequest;
+  home: HomeRequest;
 }
 interface Replies {
   sessions: SessionReplies;
@@ -73,6 +76,7 @@ interface Replies {
   skills: SkillReplies;
   memory: MemoryReplies;
   schedule: ScheduleReplies;
+  home: HomeReplies;
 }
 type Domain = keyof Requests;
 type Named<D extends Domain, T> = Extract<Requests[D], { type: T }>;

@@ -36,6 +36,13 @@ export function systemLanguage(): Spoken {
   return navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
 }
 
+/** The words of a language by their keys, whichever is spoken. */
+export async function wordsOf(wanted: Spoken): Promise<Readonly<Catalogue>> {
+  if (wanted === "en") return english;
+  const { default: words } = await import("./chinese");
+  return words;
+}
+
 /** Changes the language of everything that is shown, at once; the first time its words are loaded. */
 export async function speak(next: Spoken): Promise<void> {
   wanted = next;

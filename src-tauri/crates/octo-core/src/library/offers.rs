@@ -3,7 +3,7 @@
 mod fetch;
 
 use super::{
-    Library, blocking,
+    Library, Shelf, blocking,
     cards::{files, told, tools},
     skill::text_of,
 };
@@ -26,6 +26,8 @@ pub(crate) struct Offers {
     last: Mutex<Option<Offer>>,
     /// What the person was shown when a call asked to install it, until it is installed. Newest last.
     asked: Mutex<Vec<(CallId, Vec<Candidate>)>>,
+    /// What was found in other agents' folders.
+    pub(super) found: Mutex<Vec<(SuggestionId, Vec<Candidate>)>>,
 }
 
 /// Calls whose question may wait at once; each holds the files that it is about.
@@ -53,37 +55,10 @@ impl Library {
         let into = self.own_skills();
         let named = from.clone();
         let (offer, skills) = blocking(move || {
-            let is_folder = place.is_dir();
-            let source = if is_folder { InstallSource::Folder(&place) } else { InstallSource::Zip(&place) };
-            let inspection =
-                inspect(source, &into, &shelf.catalogue).map_err(|error| ApiError::from(&error))?;
+            let looked = look(&place, named, &into, &shelf);
             // What was read is kept in memory: what is installed is what was seen.
             drop(fetched);
-            let offered = inspection.skills.iter().map(|candidate| {
-                let present = shelf.catalogue.get(&candidate.name);
-                let present = present.filter(|skill| skill.source == SkillOrigin::User);
-                let diff = present.and_then(|skill| {
-                    let new = candidate.text("SKILL.md")?;
-                    let old = text_of(skill).ok()?;
-                    Some(octo_workspace::diff(
-                        &skill.folder.join("SKILL.md"),
-                        Some(old.as_bytes()),
-                        new.as_bytes(),
-                    ))
-                });
-                OfferedSkill {
-                    name: candidate.name.clone(),
-                    description: candidate.fields.description.clone(),
-                    files: files(candidate),
-                    tools: tools(&candidate.fields),
-                    commands: candidate.commands.clone(),
-                    warnings: candidate.warnings.iter().chain(&inspection.warnings).map(told).collect(),
-                    error: candidate.error.as_ref().map(told),
-                    present: diff,
-                }
-            });
-            let offer = SkillOffer { id: SuggestionId::new(), from: named, skills: offered.collect() };
-            Ok((offer, inspection.skills))
+            looked
         })
         .await?;
         *self.last_offer() = Some(Offer { shown: offer.clone(), skills });
@@ -176,7 +151,7 @@ impl Library {
         Ok(SkillsInstalled { names: installed })
     }
 
-    async fn install_one(
+    pub(super) async fn install_one(
         &self,
         candidate: Candidate,
         on_conflict: OnConflict,
@@ -186,20 +161,32 @@ impl Library {
             return Err(ApiError::from(&InstallError::Broken(candidate.name)));
         }
         let present = self.present(&candidate.name).await?;
-        if !present.is_empty() && on_conflict != OnConflict::Replace {
-            return Err(ApiError::from(&InstallError::Exists(candidate.name)));
-        }
+        let going = match on_conflict {
+            OnConflict::Replace => present,
+            OnConflict::Refuse if present.is_empty() => present,
+            // Another name is found for what is taken in the folder of skills; a skill that has this one in a folder
+            // that is called otherwise would stand beside the new one.
+            OnConflict::Rename if present.iter().all(|folder| folder.ends_with(&candidate.name)) => {
+                BTreeSet::new()
+            }
+            OnConflict::Refuse | OnConflict::Rename => {
+                return Err(ApiError::from(&InstallError::Exists(candidate.name)));
+            }
+        };
         // Into the trash from where it is, so that the trash can bring it back there.
         let mut removed = Vec::new();
-        for folder in present {
+        for folder in going {
             let removal = Removal { who: RemovedBy::Person, session: None, project: None, command: None };
             removed.push((trash.throw_away(folder.clone(), removal).await?, folder));
         }
         let into = self.own_skills();
-        let done = blocking(move || {
-            install(&candidate, &into, OnConflict::Refuse).map_err(|error| ApiError::from(&error))
-        })
-        .await;
+        let beside = match on_conflict {
+            OnConflict::Rename => OnConflict::Rename,
+            OnConflict::Refuse | OnConflict::Replace => OnConflict::Refuse,
+        };
+        let done =
+            blocking(move || install(&candidate, &into, beside).map_err(|error| ApiError::from(&error)))
+                .await;
         if done.is_err() {
             for (id, folder) in removed {
                 match trash.put_back(id, folder, IfTaken::Refuse).await {
@@ -235,7 +222,39 @@ impl Library {
         .await
     }
 
-    fn own_skills(&self) -> PathBuf {
+    pub(super) fn own_skills(&self) -> PathBuf {
         self.0.home.join("skills")
     }
+}
+
+/// What lies in a place: as it is shown, and as it would be installed in the folder `into`.
+pub(super) fn look(
+    place: &Path,
+    from: String,
+    into: &Path,
+    shelf: &Shelf,
+) -> Result<(SkillOffer, Vec<Candidate>), ApiError> {
+    let source = if place.is_dir() { InstallSource::Folder(place) } else { InstallSource::Zip(place) };
+    let inspection = inspect(source, into, &shelf.catalogue).map_err(|error| ApiError::from(&error))?;
+    let offered = inspection.skills.iter().map(|candidate| {
+        let present = shelf.catalogue.get(&candidate.name);
+        let present = present.filter(|skill| skill.source == SkillOrigin::User);
+        let diff = present.and_then(|skill| {
+            let new = candidate.text("SKILL.md")?;
+            let old = text_of(skill).ok()?;
+            Some(octo_workspace::diff(&skill.folder.join("SKILL.md"), Some(old.as_bytes()), new.as_bytes()))
+        });
+        OfferedSkill {
+            name: candidate.name.clone(),
+            description: candidate.fields.description.clone(),
+            files: files(candidate),
+            tools: tools(&candidate.fields),
+            commands: candidate.commands.clone(),
+            warnings: candidate.warnings.iter().chain(&inspection.warnings).map(told).collect(),
+            error: candidate.error.as_ref().map(told),
+            present: diff,
+        }
+    });
+    let offer = SkillOffer { id: SuggestionId::new(), from, skills: offered.collect() };
+    Ok((offer, inspection.skills))
 }

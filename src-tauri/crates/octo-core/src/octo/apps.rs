@@ -152,6 +152,9 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
         sub_agents,
         library,
         welcomed,
+        onboarding,
+        appearance,
+        notifications,
     } = patch;
     settings.compact_at = compact_at.unwrap_or(settings.compact_at);
     settings.keep_warm = keep_warm.unwrap_or(settings.keep_warm);
@@ -169,6 +172,11 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
     settings.sub_agents = sub_agents.unwrap_or(settings.sub_agents);
     settings.library = library.unwrap_or(settings.library);
     settings.welcomed = welcomed.unwrap_or(settings.welcomed);
+    settings.appearance = appearance.unwrap_or(settings.appearance);
+    settings.notifications = notifications.unwrap_or(settings.notifications);
+    if let Some(onboarding) = onboarding {
+        settings.onboarding = onboarding;
+    }
     if let Some(proxy) = proxy {
         settings.proxy = proxy;
     }

@@ -33,6 +33,8 @@ impl Octo {
             SkillRequest::InstallSkills(call) => {
                 json(library.install(call.offer, call.names, call.replace, trash).await?)
             }
+            SkillRequest::FindOtherSkills(call) => json(library.find_others(absolute(call.folder)).await?),
+            SkillRequest::ImportSkills(call) => json(library.import(call.choices, trash).await?),
             SkillRequest::ListSuggestions(_) => json(library.suggestions().await?),
             SkillRequest::AnswerSuggestion(call) => {
                 library.answer(call.id, call.answer).await?;

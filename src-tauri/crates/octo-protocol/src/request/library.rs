@@ -2,8 +2,8 @@
 
 use super::{Call, Done, Request};
 use crate::{
-    MemoryCard, MemorySheet, PersonaFile, PersonaKind, SkillCard, SkillOffer, SkillRef, SkillSheet,
-    SkillSuggestion, SuggestionAnswer, SuggestionId, Switch,
+    MemoryCard, MemorySheet, OtherSkills, PersonaFile, PersonaKind, SkillCard, SkillImportChoice, SkillOffer,
+    SkillRef, SkillSheet, SkillSuggestion, SkillsImported, SuggestionAnswer, SuggestionId, Switch,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -81,6 +81,16 @@ super::domain! {
             /// Those of them that replace a skill the person has; it goes to the trash.
             replace: Vec<String>,
         } -> SkillsInstalled;
+        /// Look for skills other agents left on this machine. Installs nothing.
+        FindOtherSkills {
+            /// A further absolute folder to look in.
+            folder: Option<String>,
+        } -> OtherSkillFolders;
+        /// Import skills that were found.
+        ImportSkills {
+            /// Which, and what happens where the person has one of that name.
+            choices: Vec<SkillImportChoice>,
+        } -> SkillsImported;
         /// What Octo proposes, newest first.
         ListSuggestions {} -> Suggestions;
         /// Say what becomes of a suggestion.
@@ -168,6 +178,14 @@ pub struct SkillExported {
 pub struct SkillsInstalled {
     /// The names.
     pub names: Vec<String>,
+}
+
+/// Folders with skills of other agents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct OtherSkillFolders {
+    /// Those that hold any, or cannot be read.
+    pub folders: Vec<OtherSkills>,
 }
 
 /// What Octo proposes.

@@ -3,8 +3,10 @@ import type { AcceptSkill } from "./AcceptSkill";
 import type { AnswerSuggestion } from "./AnswerSuggestion";
 import type { DeleteSkill } from "./DeleteSkill";
 import type { ExportSkill } from "./ExportSkill";
+import type { FindOtherSkills } from "./FindOtherSkills";
 import type { GetSkill } from "./GetSkill";
 import type { GetSkillVersion } from "./GetSkillVersion";
+import type { ImportSkills } from "./ImportSkills";
 import type { InspectSkills } from "./InspectSkills";
 import type { InstallSkills } from "./InstallSkills";
 import type { ListSkills } from "./ListSkills";
@@ -15,4 +17,4 @@ import type { SwitchSkill } from "./SwitchSkill";
 /**
  * Requests about skills.
  */
-export type SkillRequest = { "type": "list_skills" } & ListSkills | { "type": "get_skill" } & GetSkill | { "type": "switch_skill" } & SwitchSkill | { "type": "accept_skill" } & AcceptSkill | { "type": "save_skill" } & SaveSkill | { "type": "get_skill_version" } & GetSkillVersion | { "type": "delete_skill" } & DeleteSkill | { "type": "export_skill" } & ExportSkill | { "type": "inspect_skills" } & InspectSkills | { "type": "install_skills" } & InstallSkills | { "type": "list_suggestions" } & ListSuggestions | { "type": "answer_suggestion" } & AnswerSuggestion;
+export type SkillRequest = { "type": "list_skills" } & ListSkills | { "type": "get_skill" } & GetSkill | { "type": "switch_skill" } & SwitchSkill | { "type": "accept_skill" } & AcceptSkill | { "type": "save_skill" } & SaveSkill | { "type": "get_skill_version" } & GetSkillVersion | { "type": "delete_skill" } & DeleteSkill | { "type": "export_skill" } & ExportSkill | { "type": "inspect_skills" } & InspectSkills | { "type": "install_skills" } & InstallSkills | { "type": "find_other_skills" } & FindOtherSkills | { "type": "import_skills" } & ImportSkills | { "type": "list_suggestions" } & ListSuggestions | { "type": "answer_suggestion" } & AnswerSuggestion;

@@ -1,0 +1,295 @@
+//! A report of this Octo's state, for whoever looks into a fault. Looked at before it is written; sent nowhere.
+//!
+//! It is made so that a person can show it to a stranger: settings are taken by what is known to be harmless, not by
+//! leaving out what is known to be secret, and of logs everything goes that has the shape of a path or of a key.
+
+use octo_protocol::{
+    BrowserState, DiagnosticsAbout, DiagnosticsPart, KeyState, KeychainState, Language, ModelEntry, Settings,
+};
+use octo_store::Health;
+use serde_json::Value;
+use std::{
+    fmt::Write,
+    fs::{self, File},
+    io::{Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+/// Lines of the log that are shown.
+const LINES: usize = 200;
+/// Bytes of the log that are read for them.
+const TAIL: u64 = 256 * 1024;
+/// A word of settings that is longer is no choice out of a list, but something a person wrote.
+const LONGEST_WORD: usize = 24;
+/// From this length on, letters and digits together are taken for a secret.
+const SHORTEST_SECRET: usize = 16;
+
+/// What a report is made of.
+pub(crate) struct Facts {
+    /// Octo's home.
+    pub home: PathBuf,
+    /// The language of the words.
+    pub language: Language,
+    /// The settings.
+    pub settings: Settings,
+    /// The connected models.
+    pub models: Vec<ModelEntry>,
+    /// Whether keys can be kept.
+    pub keychain: KeychainState,
+    /// How the browser is.
+    pub browser: BrowserState,
+    /// How the database is.
+    pub health: Health,
+}
+
+/// The parts of a report.
+pub(crate) fn parts(facts: &Facts) -> Vec<DiagnosticsPart> {
+    [
+        (DiagnosticsAbout::System, system(facts)),
+        (DiagnosticsAbout::Checks, checks(facts)),
+        (DiagnosticsAbout::Settings, settings(facts)),
+        (DiagnosticsAbout::Log, log(&facts.home.join("logs"))),
+    ]
+    .into_iter()
+    .map(|(about, text)| DiagnosticsPart { about, text })
+    .collect()
+}
+
+fn system(facts: &Facts) -> String {
+    let mut lines = vec![
+        format!("Octo {}", env!("CARGO_PKG_VERSION")),
+        format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        format!("time {}", jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %:z")),
+    ];
+    for name in ["XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE", "LANG"] {
+        if let Ok(value) = std::env::var(name) {
+            lines.push(format!("{name} {}", redacted(&value)));
+        }
+    }
+    lines.push(format!("language {}", word(&serde_json::to_value(facts.language).unwrap_or_default())));
+    lines.join("\n")
+}
+
+fn checks(facts: &Facts) -> String {
+    let Health { schema, fault, sessions } = &facts.health;
+    let mut text = format!("database: schema {schema}, {sessions} sessions, ");
+    match fault {
+        None => text.push_str("sound"),
+        Some(fault) => text.push_str(&redacted(fault)),
+    }
+    let keychain = match facts.keychain {
+        KeychainState::Available => "available",
+        KeychainState::Unavailable => "none: keys are kept for one run",
+    };
+    let browser = serde_json::to_value(&facts.browser).unwrap_or_default();
+    // Writing to a text cannot fail.
+    let _ = write!(text, "\nkeychain: {keychain}\nbrowser: {}", word(&browser["type"]));
+    match octo_workspace::measure_home(&facts.home) {
+        Err(error) => {
+            let _ = write!(text, "\nhome: {}", redacted(&error.to_string()));
+        }
+        Ok(parts) => {
+            for size in parts {
+                let part = serde_json::to_value(size.part).unwrap_or_default();
+                let _ = write!(text, "\nhome, {}: {} bytes in {} files", word(&part), size.bytes, size.files);
+            }
+        }
+    }
+    let reports = panics(&facts.home.join("logs"));
+    let _ = write!(text, "\ncrash reports in the log folder: {reports}");
+    text
+}
+
+/// How many reports of crashes there are.
+fn panics(logs: &Path) -> usize {
+    let entries = fs::read_dir(logs).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("panic-")).count()
+}
+
+fn settings(facts: &Facts) -> String {
+    let mut all = harmless(&serde_json::to_value(&facts.settings).unwrap_or_default());
+    if let Value::Object(fields) = &mut all {
+        let models = facts.models.iter().map(|model| {
+            let key = match model.key {
+                KeyState::Missing => "missing",
+                KeyState::Stored { .. } => "in the keychain",
+                KeyState::ThisRun { .. } => "for this run",
+            };
+            // The name of a model on somebody's own server is theirs.
+            let name = model.facts.preset.as_ref().map_or("(own)", |_| model.model.as_str());
+            serde_json::json!({
+                "provider": model.facts.preset.as_deref().unwrap_or("(own)"),
+                "protocol": model.protocol,
+                "model": name,
+                "key": key,
+                "headers": model.headers.len(),
+            })
+        });
+        fields.insert("models".to_owned(), models.collect());
+        // The answers of the first run are the person's own words, however short.
+        fields.insert("onboarding".to_owned(), serde_json::json!(facts.settings.onboarding.step));
+    }
+    serde_json::to_string_pretty(&all).unwrap_or_default()
+}
+
+/// What of settings says nothing about the person: numbers, switches, and choices out of a list. Whatever they wrote,
+/// folders and addresses among it, becomes a remark that there is something.
+fn harmless(value: &Value) -> Value {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::String(_) => Value::String(word(value)),
+        Value::Array(items) => items.iter().map(harmless).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), harmless(value))).collect(),
+    }
+}
+
+/// A choice out of a list as it is; anything else is only said to be there.
+fn word(value: &Value) -> String {
+    let Value::String(text) = value else { return "(not known)".to_owned() };
+    let is_choice = text.len() <= LONGEST_WORD && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    if text.is_empty() || is_choice { text.clone() } else { "(left out)".to_owned() }
+}
+
+/// The last lines of the newest log.
+fn log(logs: &Path) -> String {
+    let entries = fs::read_dir(logs).into_iter().flatten().flatten();
+    let newest = entries
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            name.starts_with("octo.") && name.ends_with(".log")
+        })
+        .max();
+    let Some(text) = newest.and_then(|path| tail(&path)) else { return "(no log)".to_owned() };
+    let lines: Vec<&str> = text.lines().collect();
+    let late = lines.len().saturating_sub(LINES);
+    lines.iter().skip(late).map(|line| redacted(line)).collect::<Vec<String>>().join("\n")
+}
+
+/// The end of a file, from the beginning of a line on.
+fn tail(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    let begin = length.saturating_sub(TAIL);
+    file.seek(SeekFrom::Start(begin)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if begin == 0 { Some(text) } else { text.split_once('\n').map(|(_, rest)| rest.to_owned()) }
+}
+
+/// A line without paths, addresses, and what has the shape of a key.
+fn redacted(line: &str) -> String {
+    // What stands between these is one thing: a path, a number, a key.
+    let is_edge = |c: char| {
+        c.is_whitespace()
+            || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '=' | '<' | '>')
+    };
+    let mut text = String::new();
+    let mut piece = String::new();
+    for c in line.chars() {
+        if is_edge(c) {
+            text.push_str(&kept(&piece));
+            piece.clear();
+            text.push(c);
+        } else {
+            piece.push(c);
+        }
+    }
+    text.push_str(&kept(&piece));
+    text
+}
+
+fn kept(piece: &str) -> String {
+    let is_path =
+        piece.contains('/') && !piece.starts_with("octo") || piece.contains('\\') || piece.contains("~");
+    if is_path {
+        return "[path]".to_owned();
+    }
+    if piece.contains('@') {
+        return "[name]".to_owned();
+    }
+    let looks_secret = piece.split([':', '.']).any(|part| {
+        let token: Vec<char> = part.chars().collect();
+        token.len() >= SHORTEST_SECRET
+            && token.iter().any(char::is_ascii_digit)
+            && token.iter().any(char::is_ascii_alphabetic)
+            && !is_time(part)
+    });
+    let is_named =
+        ["sk-", "key-", "Bearer", "ghp_", "AKIA", "xox"].iter().any(|begin| piece.starts_with(begin));
+    if looks_secret || is_named { "[left out]".to_owned() } else { piece.to_owned() }
+}
+
+/// A date, or a date with an hour.
+fn is_time(part: &str) -> bool {
+    part.len() <= SHORTEST_SECRET + 4
+        && part.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | 'T' | 'Z' | '+'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octo_protocol::{ProxyChoice, TrustedCertificates};
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_line_of_the_log_keeps_what_helps_and_nothing_of_the_person() {
+        for (line, expected) in [
+            (
+                r#"{"timestamp":"2026-11-22T15:04:05.123456Z","level":"WARN","fields":{"message":"a read failed"}}"#,
+                r#"{"timestamp":"2026-11-22T15:04:05.123456Z","level":"WARN","fields":{"message":"a read failed"}}"#,
+            ),
+            (r#""path":"/home/mei/taxes/2025.pdf""#, r#""path":"[path]""#),
+            (r"C:\Users\Mei\a.txt is gone", "[path] is gone"),
+            ("key sk-ant-REDACTED refused", "key [left out] refused"),
+            ("session 0192f0c1d2e37b44a1c9d8e7f6a5b4c3 ends", "session [left out] ends"),
+            ("mail mei@example.org", "mail [name]"),
+            ("https://me.example/v1?key=abc", "[path]=abc"),
+            (
+                r#""target":"octo_core::session::calls","line":42"#,
+                r#""target":"octo_core::session::calls","line":42"#,
+            ),
+        ] {
+            assert_eq!(redacted(line), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_key_of_a_usual_shape_survives(
+            before in "[ -~]{0,20}",
+            key in "[A-Za-z0-9_-]{30,60}",
+            after in "[ ,\"}][ -~]{0,20}",
+        ) {
+            prop_assume!(key.chars().any(|c| c.is_ascii_digit()) && key.chars().any(|c| c.is_ascii_alphabetic()));
+            let line = format!("{before} {key}{after}");
+            prop_assert!(!redacted(&line).contains(&key), "{}", redacted(&line));
+        }
+
+        #[test]
+        fn of_settings_nothing_a_person_wrote_survives(text in "[a-zA-Z0-9 /:.-]{25,80}") {
+            let settings = Settings {
+                recent_folders: vec![text.clone()],
+                proxy: ProxyChoice::Manual { url: text.clone() },
+                certificates: Some(Box::new(TrustedCertificates { pem: text.clone(), count: 1, file: None })),
+                ..Settings::default()
+            };
+            let shown = harmless(&serde_json::to_value(&settings).unwrap()).to_string();
+            prop_assert!(!shown.contains(&text));
+            prop_assert!(shown.contains("\"ask_risky\""), "choices are told: {}", shown);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_long_log_begins_with_a_whole_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines: String = (0..40_000).map(|n| format!("line {n}\n")).collect();
+        fs::write(folder.path().join("octo.2026-11-21.log"), "old\n").unwrap();
+        fs::write(folder.path().join("octo.2026-11-22.log"), lines).unwrap();
+        let shown = log(folder.path());
+        assert_eq!(shown.lines().count(), LINES);
+        assert_eq!((shown.lines().next(), shown.lines().last()), (Some("line 39800"), Some("line 39999")));
+        assert_eq!(log(&folder.path().join("gone")), "(no log)");
+    }
+}

@@ -1,0 +1,199 @@
+//! Requests about Octo's home and its state.
+
+use super::{Octo, json};
+use crate::diagnostics::{self, Facts};
+use octo_protocol::{
+    ApiError, Diagnostics, DiagnosticsAbout, DiagnosticsId, HomeBackup, HomeErased, HomeRequest, HomeSizes,
+    Language, SavedFile, words,
+};
+use octo_store::Health;
+use octo_workspace::{
+    copy_home, drop_private_folder, erase_home, measure_home, new_private_folder, write_private,
+};
+use serde_json::Value;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+impl Octo {
+    pub(super) async fn home(&self, request: HomeRequest) -> Result<Value, ApiError> {
+        match request {
+            HomeRequest::MeasureHome(_) => json(self.measure().await?),
+            HomeRequest::BackUpHome(call) => json(self.back_up(PathBuf::from(call.to)).await?),
+            HomeRequest::EraseHome(call) => json(self.erase(&call.confirm).await?),
+            HomeRequest::MakeDiagnostics(_) => json(self.diagnose().await?),
+            HomeRequest::SaveDiagnostics(call) => json(self.save_report(call.id, Path::new(&call.to)).await?),
+        }
+    }
+
+    async fn measure(&self) -> Result<HomeSizes, ApiError> {
+        let home = self.shared.config.home.clone();
+        let sessions =
+            self.shared.store.read(|reader| reader.session_count()).await.map_err(ApiError::from)?;
+        let path = home.clone();
+        let parts = blocking(move || {
+            measure_home(&home)
+                .map_err(|error| ApiError::new("home.unreadable").arg("path", home.display()).detail(error))
+        })
+        .await?;
+        Ok(HomeSizes {
+            path: path.display().to_string(),
+            bytes: parts.iter().map(|part| part.bytes).sum(),
+            parts,
+            sessions,
+            models: u32::try_from(self.shared.models.entries().len()).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// Copies the home into a new folder. The database first: what it mentions is then in the files.
+    async fn back_up(&self, to: PathBuf) -> Result<HomeBackup, ApiError> {
+        let home = self.shared.home();
+        let real = octo_workspace::real(&to).ok().filter(|real| real.is_dir() && to.is_absolute());
+        let real = real.ok_or_else(|| ApiError::new("home.no_folder").arg("path", to.display()))?;
+        if octo_workspace::is_inside(&real, &home) {
+            return Err(ApiError::new("home.backup_inside").arg("path", to.display()));
+        }
+        let failed = |place: &Path, error: &dyn std::fmt::Display| {
+            ApiError::new("home.backup_failed").arg("path", place.display()).detail(error)
+        };
+        let place = real.join(format!("octo-backup-{}", jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S")));
+        let made = place.clone();
+        blocking(move || new_private_folder(&made).map(drop).map_err(|error| failed(&made, &error))).await?;
+        let into = place.join("octo.db");
+        let copied = self.shared.store.read(move |reader| reader.copy_to(&into)).await;
+        let how = words::say(self.shared.preferences().language, "backup.how", &BTreeMap::new());
+        let (from, into) = (home, place.clone());
+        let outcome = match copied {
+            Err(error) => Err(failed(&place, &error)),
+            Ok(()) => {
+                blocking(move || {
+                    let copy = copy_home(&from, &into).map_err(|error| failed(&into, &error))?;
+                    write_private(&into.join("README.txt"), how.as_bytes())
+                        .map_err(|error| failed(&into, &error))?;
+                    let database = into.join("octo.db").metadata().map_err(|error| failed(&into, &error))?;
+                    Ok((copy, database.len()))
+                })
+                .await
+            }
+        };
+        match outcome {
+            Ok((copy, database)) => Ok(HomeBackup {
+                path: place.display().to_string(),
+                files: copy.files + 1,
+                bytes: copy.bytes + database,
+                missing: copy.missing,
+            }),
+            Err(error) => {
+                // Half a copy is worse than none.
+                let half = place.clone();
+                let dropped = tokio::task::spawn_blocking(move || drop_private_folder(&half)).await;
+                if !matches!(dropped, Ok(Ok(()))) {
+                    tracing::warn!("an unfinished copy of the home stays");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends everything and deletes it. Refused before anything is touched where another process works in this home.
+    async fn erase(&self, confirm: &str) -> Result<HomeErased, ApiError> {
+        let home = self.shared.config.home.clone();
+        if confirm != home.display().to_string() {
+            return Err(ApiError::new("home.not_confirmed"));
+        }
+        let store = self.shared.store.clone();
+        if !blocking(move || Ok(store.is_alone())).await? {
+            return Err(ApiError::new("home.in_use"));
+        }
+        tracing::info!("everything is deleted, as the person asked");
+        self.shutdown().await;
+        let keys = self.forget_keys().await.err();
+        let left = blocking(move || {
+            erase_home(&home)
+                .map_err(|error| ApiError::new("home.unreadable").arg("path", home.display()).detail(error))
+        })
+        .await?;
+        Ok(HomeErased { left, keys })
+    }
+
+    /// Forgets every key. What the keychain refuses keeps none of the others back.
+    async fn forget_keys(&self) -> Result<(), ApiError> {
+        let mut outcome = Ok(());
+        for entry in self.shared.models.entries() {
+            let forgotten = self.shared.models.remove(entry.id).await;
+            outcome = outcome.and(forgotten);
+        }
+        for provider in self.shared.preferences().search.0 {
+            let forgotten = self.shared.searching.forget(provider.kind).await;
+            outcome = outcome.and(forgotten);
+        }
+        outcome
+    }
+
+    async fn diagnose(&self) -> Result<Diagnostics, ApiError> {
+        let settings = self.shared.preferences();
+        let health = self.shared.store.read(|reader| reader.health()).await.unwrap_or_else(|error| {
+            // A report is wanted most where something is wrong.
+            Health { schema: 0, fault: Some(error.to_string()), sessions: 0 }
+        });
+        let facts = Facts {
+            home: self.shared.config.home.clone(),
+            language: settings.language,
+            settings,
+            models: self.shared.models.entries(),
+            keychain: self.shared.models.keys().state(),
+            browser: self.shared.browser.state(),
+            health,
+        };
+        let parts = blocking(move || Ok(diagnostics::parts(&facts))).await?;
+        let report = Diagnostics { id: DiagnosticsId::new(), at: crate::session::now(), parts };
+        *self.shared.report.lock().await = Some(report.clone());
+        Ok(report)
+    }
+
+    /// Writes the report that was looked at, word for word.
+    async fn save_report(&self, id: DiagnosticsId, to: &Path) -> Result<SavedFile, ApiError> {
+        let report = self.shared.report.lock().await.clone().filter(|report| report.id == id);
+        let report = report.ok_or_else(|| ApiError::new("diagnostics.gone"))?;
+        if !to.is_absolute() || !to.is_dir() {
+            return Err(ApiError::new("home.no_folder").arg("path", to.display()));
+        }
+        let name = format!("octo-report-{}.txt", jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S"));
+        let path = to.join(name);
+        let text = written(&report, self.shared.preferences().language);
+        let place = path.clone();
+        blocking(move || {
+            write_private(&place, text.as_bytes()).map_err(|error| {
+                ApiError::new("diagnostics.failed").arg("path", place.display()).detail(error)
+            })
+        })
+        .await?;
+        Ok(SavedFile { path: path.display().to_string() })
+    }
+}
+
+/// A report as one text.
+fn written(report: &Diagnostics, language: Language) -> String {
+    let mut text = String::new();
+    for part in &report.parts {
+        let key = match part.about {
+            DiagnosticsAbout::System => "diagnostics.system",
+            DiagnosticsAbout::Checks => "diagnostics.checks",
+            DiagnosticsAbout::Settings => "diagnostics.settings",
+            DiagnosticsAbout::Log => "diagnostics.log",
+        };
+        let heading = words::say(language, key, &BTreeMap::new());
+        text.push_str(&format!("== {heading} ==\n\n{}\n\n", part.text.trim_end()));
+    }
+    text
+}
+
+/// Runs `work` where it may block.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(ApiError::new("internal").detail(error)))
+}

@@ -1,0 +1,55 @@
+//! How the window looks, and when it calls for attention.
+
+use crate::Switch;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// How the window looks, beside light and dark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+#[ts(export)]
+pub struct Appearance {
+    /// How large text is.
+    pub text: TextSize,
+    /// How close things stand.
+    pub density: Density,
+}
+
+/// How large text is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum TextSize {
+    /// 13 pixels.
+    #[default]
+    Usual,
+    /// 15 pixels.
+    Large,
+    /// 17 pixels.
+    Largest,
+}
+
+/// How close things stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Density {
+    /// More on a page.
+    #[default]
+    Compact,
+    /// Taller rows and fields.
+    Roomy,
+}
+
+/// What the system's notifications are used for while the window is not in front.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+#[ts(export)]
+pub struct NotificationSettings {
+    /// A session's work is done.
+    pub finished: Switch,
+    /// A session's work failed.
+    pub failed: Switch,
+    /// Somebody has to answer.
+    pub question: Switch,
+}

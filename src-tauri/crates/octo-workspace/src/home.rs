@@ -1,0 +1,269 @@
+//! Octo's own home as a whole: what it takes, a copy of it, and its end.
+//!
+//! What lies in the home is named here, name by name: only that is ever deleted. Whatever else is there, a file of the
+//! person's in a folder they chose as home for instance, is left and told.
+
+use crate::private_folder;
+use octo_protocol::{HomePart, HomePartSize};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+/// Whether a copy of the home needs it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Copied {
+    /// It does.
+    Yes,
+    /// It is made again, is of one run only, or (the database) is copied in another way.
+    No,
+}
+
+/// What lies directly in a home.
+const PLACES: &[(&str, HomePart, Copied)] = &[
+    ("octo.lock", HomePart::Database, Copied::No),
+    ("backups", HomePart::Backups, Copied::No),
+    ("blobs", HomePart::Blobs, Copied::Yes),
+    ("time", HomePart::Blobs, Copied::Yes),
+    ("trash", HomePart::Trash, Copied::Yes),
+    ("archives", HomePart::Outputs, Copied::Yes),
+    ("outputs", HomePart::Outputs, Copied::Yes),
+    ("demo", HomePart::Outputs, Copied::Yes),
+    ("scratch", HomePart::Outputs, Copied::No),
+    ("shells", HomePart::Outputs, Copied::No),
+    ("skills", HomePart::Skills, Copied::Yes),
+    ("scripts", HomePart::Skills, Copied::Yes),
+    ("bundled-skills", HomePart::Skills, Copied::No),
+    ("memories", HomePart::Memories, Copied::Yes),
+    ("agents", HomePart::Memories, Copied::Yes),
+    ("logs", HomePart::Logs, Copied::No),
+    // Who is signed in where: nothing to leave on another disk.
+    ("browser", HomePart::Browser, Copied::No),
+    ("webview", HomePart::Browser, Copied::No),
+    ("window.json", HomePart::Browser, Copied::No),
+    ("bin", HomePart::Configuration, Copied::No),
+    ("tasks", HomePart::Configuration, Copied::Yes),
+    ("policy.toml", HomePart::Configuration, Copied::Yes),
+    ("hooks.toml", HomePart::Configuration, Copied::Yes),
+    ("presets.json", HomePart::Configuration, Copied::Yes),
+];
+
+/// What of a home could be copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HomeCopy {
+    /// Its files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What could not be read, and links, by their paths in the home.
+    pub missing: Vec<String>,
+}
+
+/// What a home takes, part by part, the largest first. What goes away meanwhile is not counted.
+///
+/// # Errors
+/// Those of the system, where the home itself cannot be read.
+pub fn measure_home(home: &Path) -> io::Result<Vec<HomePartSize>> {
+    let mut parts: BTreeMap<HomePart, HomePartSize> = BTreeMap::new();
+    for entry in fs::read_dir(home)?.flatten() {
+        let part = place(&entry.file_name().to_string_lossy()).map_or(HomePart::Other, |(part, _)| part);
+        let size = parts.entry(part).or_insert(HomePartSize { part, bytes: 0, files: 0 });
+        count(&entry.path(), size);
+    }
+    let mut parts: Vec<HomePartSize> = parts.into_values().filter(|size| size.files > 0).collect();
+    parts.sort_by_key(|size| std::cmp::Reverse(size.bytes));
+    Ok(parts)
+}
+
+/// Copies what a home needs, but for its database, into a folder that is there. Files that cannot be read are left out
+/// and told; links are not followed.
+///
+/// # Errors
+/// Those of the system, where something cannot be written.
+pub fn copy_home(home: &Path, to: &Path) -> io::Result<HomeCopy> {
+    let mut copy = HomeCopy::default();
+    for entry in fs::read_dir(home)?.flatten() {
+        let name = entry.file_name();
+        let wanted = place(&name.to_string_lossy()).is_none_or(|(_, copied)| copied == Copied::Yes);
+        if wanted {
+            copy_tree(home, &entry.path(), &to.join(&name), &mut copy)?;
+        }
+    }
+    Ok(copy)
+}
+
+/// Makes a new folder of this name, closed to others.
+///
+/// # Errors
+/// Those of the system; there being something of that name is one.
+pub fn new_private_folder(path: &Path) -> io::Result<PathBuf> {
+    if path.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    private_folder(path)
+}
+
+/// Deletes a folder of Octo's own that was not finished.
+///
+/// # Errors
+/// Those of the system.
+pub fn drop_private_folder(path: &Path) -> io::Result<()> {
+    fs::remove_dir_all(path)
+}
+
+/// Deletes for good what Octo put into its home, and the home itself where nothing else is in it. What is left, by
+/// name.
+///
+/// # Errors
+/// Those of the system, where the home cannot be read.
+pub fn erase_home(home: &Path) -> io::Result<Vec<String>> {
+    let mut left = Vec::new();
+    for entry in fs::read_dir(home)?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let gone = place(&name).is_some() && remove(&entry.path()).is_ok();
+        if !gone {
+            left.push(name);
+        }
+    }
+    left.sort();
+    if left.is_empty()
+        && let Err(error) = fs::remove_dir(home)
+    {
+        tracing::debug!(%error, "the empty home stays");
+    }
+    Ok(left)
+}
+
+/// What has this name in a home.
+fn place(name: &str) -> Option<(HomePart, Copied)> {
+    // With its log, and what is beside both for a moment.
+    if name == "octo.db" || name.starts_with("octo.db-") || name.starts_with("octo.db.new") {
+        return Some((HomePart::Database, Copied::No));
+    }
+    PLACES.iter().find(|(known, _, _)| *known == name).map(|(_, part, copied)| (*part, *copied))
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    // A link is removed itself.
+    if path.symlink_metadata()?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+}
+
+fn count(path: &Path, size: &mut HomePartSize) {
+    let Ok(meta) = path.symlink_metadata() else { return };
+    if !meta.is_dir() {
+        size.files += 1;
+        size.bytes += meta.len();
+        return;
+    }
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        count(&entry.path(), size);
+    }
+}
+
+fn copy_tree(home: &Path, from: &Path, to: &Path, copy: &mut HomeCopy) -> io::Result<()> {
+    let told = || from.strip_prefix(home).unwrap_or(from).display().to_string();
+    let Ok(meta) = from.symlink_metadata() else {
+        // It went away meanwhile.
+        return Ok(());
+    };
+    if meta.is_dir() {
+        let Ok(entries) = fs::read_dir(from) else {
+            copy.missing.push(told());
+            return Ok(());
+        };
+        private_folder(to)?;
+        for entry in entries.flatten() {
+            copy_tree(home, &entry.path(), &to.join(entry.file_name()), copy)?;
+        }
+        return Ok(());
+    }
+    match File::open(from) {
+        Ok(mut source) if meta.is_file() => {
+            let mut made = File::create(to)?;
+            copy.bytes += io::copy(&mut source, &mut made)?;
+            made.set_permissions(meta.permissions())?;
+            copy.files += 1;
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Ok(_) | Err(_) => copy.missing.push(told()),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn home() -> tempfile::TempDir {
+        let home = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            ("octo.db", "database"),
+            ("octo.db-wal", "log"),
+            ("octo.lock", ""),
+            ("blobs/ab/abcd", "a picture"),
+            ("skills/notes/SKILL.md", "a skill"),
+            ("browser/Default/Cookies", "signed in"),
+            ("logs/octo.log", "{}"),
+            ("policy.toml", "allow = []"),
+            ("diary.md", "the person's own"),
+        ] {
+            let path = home.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        home
+    }
+
+    fn names(folder: &Path) -> BTreeSet<String> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn every_part_is_measured_the_largest_first() {
+        let home = home();
+        fs::write(home.path().join("blobs/ab/more"), "x".repeat(5_000)).unwrap();
+        let parts = measure_home(home.path()).unwrap();
+        assert_eq!((parts[0].part, parts[0].bytes, parts[0].files), (HomePart::Blobs, 5_009, 2));
+        assert!(parts.is_sorted_by(|one, next| one.bytes >= next.bytes));
+        let of = |part| parts.iter().find(|size| size.part == part).map(|size| (size.bytes, size.files));
+        assert_eq!(of(HomePart::Database), Some((11, 3)));
+        assert_eq!(of(HomePart::Other), Some((16, 1)));
+        assert_eq!(of(HomePart::Trash), None, "what is not there has no line");
+    }
+
+    #[test]
+    fn a_copy_holds_what_cannot_be_made_again_and_no_more() {
+        let (home, to) = (home(), tempfile::tempdir().unwrap());
+        let copy = copy_home(home.path(), to.path()).unwrap();
+        assert_eq!(names(to.path()), ["blobs", "diary.md", "policy.toml", "skills"].map(String::from).into());
+        assert_eq!(fs::read(to.path().join("skills/notes/SKILL.md")).unwrap(), b"a skill");
+        assert_eq!((copy.files, copy.missing.len()), (4, 0));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_neither_followed_nor_silently_left_out() {
+        let (home, to, outside) = (home(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(outside.path().join("kept"), "x").unwrap();
+        std::os::unix::fs::symlink(outside.path(), home.path().join("skills/linked")).unwrap();
+        let copy = copy_home(home.path(), to.path()).unwrap();
+        assert_eq!(copy.missing, ["skills/linked"]);
+        assert!(!to.path().join("skills/linked").exists());
+        erase_home(home.path()).unwrap();
+        assert!(outside.path().join("kept").exists(), "what it leads to is not Octo's");
+    }
+
+    #[test]
+    fn only_what_octo_put_there_is_deleted() {
+        let home = home();
+        assert_eq!(erase_home(home.path()).unwrap(), ["diary.md"]);
+        assert_eq!(names(home.path()), ["diary.md".to_owned()].into());
+        fs::remove_file(home.path().join("diary.md")).unwrap();
+        fs::create_dir(home.path().join("logs")).unwrap();
+        assert!(erase_home(home.path()).unwrap().is_empty());
+        assert!(!home.path().exists(), "a home with nothing in it goes too");
+    }
+}

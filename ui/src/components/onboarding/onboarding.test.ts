@@ -1,0 +1,271 @@
+// @vitest-environment jsdom
+import { browser } from "$lib/app/browser.svelte";
+import { knowledge } from "$lib/app/knowledge.svelte";
+import { library } from "$lib/app/library.svelte";
+import { navigation } from "$lib/app/navigation.svelte";
+import { setUpAgain } from "$lib/app/onboarding.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import { useTransport } from "$lib/ipc";
+import { replay } from "$lib/ipc/fake";
+import type { Request, Settings } from "$lib/ipc/types";
+import { testids } from "$lib/testids";
+import { speak } from "$lib/words/words.svelte";
+import { flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import Wizard from "./Wizard.svelte";
+
+let asked: Request["call"][] = [];
+let shown: Record<string, unknown> | null = null;
+const target = document.createElement("div");
+
+const all = (id: string): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
+function get(id: string): HTMLElement {
+  const found = all(id)[0];
+  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
+  return found;
+}
+const until = (check: () => void) =>
+  vi.waitFor(
+    () => {
+      flushSync();
+      check();
+    },
+    { timeout: 10_000, interval: 5 },
+  );
+const press = (id: string): void => {
+  get(id).click();
+  flushSync();
+};
+const title = (): string => target.querySelector("h1")?.textContent ?? "";
+const step = (): string | undefined => get(testids.welcome).dataset["step"];
+const kept = (): Settings["onboarding"] | undefined => preferences.settings?.onboarding;
+const calls = (type: string) => asked.filter((call) => call.type === type);
+
+function type(id: string, text: string): void {
+  const field = get(id) as HTMLInputElement;
+  field.value = text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  flushSync();
+}
+
+async function go(to: string): Promise<void> {
+  press(`${testids.onboardingStep}-${to}`);
+  await until(() => expect(step()).toBe(to));
+}
+
+/** The model's form, once the providers are there. */
+const ready = () => until(() => expect((get(testids.modelUrl) as HTMLInputElement).value).toContain("anthropic"));
+
+function open(): void {
+  shown = mount(Wizard, { target });
+  flushSync();
+}
+
+async function close(): Promise<void> {
+  if (shown) await unmount(shown);
+  shown = null;
+}
+
+// A busy machine: nothing here waits for time.
+vi.setConfig({ testTimeout: 60_000 });
+
+beforeAll(() => {
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  document.body.append(target);
+});
+
+beforeEach(async () => {
+  history.replaceState(null, "", "/?fast");
+  asked = [];
+  const transport = await replay("first-run");
+  useTransport({
+    ...transport,
+    request: (request) => {
+      asked.push(request.call);
+      return transport.request(request);
+    },
+  });
+  await preferences.begin();
+  await library.begin();
+  browser.begin();
+  knowledge.begin();
+  await speak("en");
+});
+
+afterEach(async () => {
+  await close();
+});
+
+describe("the first run", () => {
+  it("asks for nothing over the network by itself, and looks on this machine only when told to", async () => {
+    open();
+    await ready();
+    expect(calls("find_local_servers")).toEqual([]);
+    expect(calls("test_model")).toEqual([]);
+    press(testids.modelLook);
+    await until(() => expect(get(`${testids.modelLocal}-ollama`)).toBeTruthy());
+    await until(() => expect(get(testids.modelTest).textContent).toContain("api.anthropic.com"));
+  });
+
+  it("changes every label with the language and loses nothing that was typed", async () => {
+    open();
+    await go("persona");
+    type(testids.onboardingName, "Juno");
+    press(`${testids.onboardingManner}-own`);
+    type(testids.onboardingOwn, "like a gardener");
+    const english = title();
+    await preferences.change({ language: "zh" });
+    await until(() => expect(title()).not.toBe(english));
+    expect((get(testids.onboardingName) as HTMLInputElement).value).toBe("Juno");
+    expect((get(testids.onboardingOwn) as HTMLInputElement).value).toBe("like a gardener");
+    await preferences.change({ language: "en" });
+  });
+
+  it("goes on where it was left, with the answers and never the key", async () => {
+    open();
+    await ready();
+    press(`${testids.modelProvider}-custom`);
+    type(testids.modelUrl, "https://models.example/v1");
+    type(testids.modelKey, "sk-secret-1234567890");
+    await go("persona");
+    type(testids.onboardingName, "Juno");
+    type(testids.onboardingAbout, "I keep bees.");
+    await close();
+    await until(() => expect(kept()?.about).toBe("I keep bees."));
+    expect(kept()?.step).toBe("persona");
+    expect(JSON.stringify(asked)).not.toContain("sk-secret");
+
+    open();
+    await until(() => expect(step()).toBe("persona"));
+    expect((get(testids.onboardingName) as HTMLInputElement).value).toBe("Juno");
+    await go("model");
+    await until(() => expect((get(testids.modelUrl) as HTMLInputElement).value).toBe("https://models.example/v1"));
+    expect((get(testids.modelKey) as HTMLInputElement).value).toBe("");
+  });
+
+  it("keeps what is typed where a test fails, saves nothing, and offers to save anyway", async () => {
+    open();
+    await ready();
+    type(testids.modelKey, "wrong");
+    press(testids.modelTest);
+    await until(() => expect(get(testids.modelResult).dataset["check"]).toBe("fails"));
+    expect((get(testids.modelKey) as HTMLInputElement).value).toBe("wrong");
+    expect(calls("save_model")).toEqual([]);
+    expect(preferences.models).toEqual([]);
+    expect(get(testids.modelSave).textContent).toContain("Save anyway");
+    press(testids.modelSave);
+    await until(() => expect(step()).toBe("persona"));
+    expect(preferences.models.length).toBe(1);
+  });
+
+  it("writes SOUL.md and USER.md as they were shown, and only when approved", async () => {
+    open();
+    await go("persona");
+    await until(() => expect(calls("get_persona").length).toBe(1));
+    expect(all(testids.onboardingSave)).toEqual([]);
+    type(testids.onboardingName, "Juno");
+    press(`${testids.onboardingManner}-concise`);
+    type(testids.onboardingAbout, "I keep bees.");
+    const soul = (get(`${testids.onboardingFile}-soul`) as HTMLTextAreaElement).value;
+    expect(soul).toContain("Your name is Juno.");
+    expect(soul).toContain("as short as");
+    type(`${testids.onboardingFile}-user`, "I keep bees and write about them.");
+    // What was changed by hand no longer follows the answers.
+    type(testids.onboardingAbout, "Something else");
+    expect(calls("save_persona")).toEqual([]);
+    press(testids.onboardingSave);
+    await until(() => expect(step()).toBe("browser"));
+    expect(calls("save_persona")).toEqual([
+      { type: "save_persona", kind: "soul", text: soul },
+      { type: "save_persona", kind: "user", text: "I keep bees and write about them." },
+    ]);
+  });
+
+  it("lists other agents' skills by source and imports only what is ticked", async () => {
+    open();
+    await go("skills");
+    await until(() =>
+      expect(all(testids.otherSource).map((source) => source.dataset["agent"])).toEqual(["claude", "codex"]),
+    );
+    const row = (name: string): HTMLElement => {
+      const found = all(testids.otherSkill).find((known) => known.dataset["skill"] === name);
+      if (!found) throw new Error(`no ${name}`);
+      return found;
+    };
+    const box = (name: string) => row(name).querySelector<HTMLButtonElement>("[role=checkbox]");
+    for (const found of all(testids.otherSkill))
+      expect(found.querySelector("[role=checkbox]")?.getAttribute("aria-checked")).toBe("false");
+    expect(box("broken-one")?.disabled).toBe(true);
+    expect(all(testids.otherImport)).toEqual([]);
+    box("plan")?.click();
+    box("release-notes")?.click();
+    flushSync();
+    press(`${testids.otherTaken}-replace`);
+    press(testids.otherImport);
+    await until(() => expect(calls("import_skills").length).toBe(1));
+    expect(calls("import_skills")[0]).toMatchObject({
+      choices: [
+        { name: "release-notes", taken: "replace" },
+        { name: "plan", taken: "keep" },
+      ],
+    });
+    await until(() => expect(target.textContent).toContain("/plan"));
+  });
+
+  it("says what is missing where no browser is found, and offers retry, help and skip", async () => {
+    history.replaceState(null, "", "/?fast&no-browsers");
+    open();
+    await go("browser");
+    await until(() => expect(get(testids.onboardingNoBrowser).textContent).toContain("144"));
+    expect(get(testids.onboardingNoBrowser).querySelectorAll("button").length).toBe(2);
+    press(testids.onboardingNext);
+    await until(() => expect(step()).toBe("skills"));
+  });
+
+  it("skipped from end to end leaves a usable new session and Octo's own words", async () => {
+    open();
+    for (const next of ["persona", "browser", "skills", "place", "first"]) {
+      press(testids.onboardingNext);
+      await until(() => expect(step()).toBe(next));
+    }
+    press(testids.onboardingNext);
+    await until(() => expect(preferences.settings?.welcomed).toBe(true));
+    await until(() => expect([kept()?.step, navigation.place.page]).toEqual([null, "new"]));
+    expect(calls("save_persona")).toEqual([]);
+    expect(calls("import_skills")).toEqual([]);
+  });
+
+  it("starts a session with one of three things to try, in the folder and the mode that were chosen", async () => {
+    open();
+    await ready();
+    type(testids.modelKey, "sk-1234567890");
+    press(testids.modelSave);
+    await until(() => expect(step()).toBe("persona"));
+    await go("place");
+    type(testids.onboardingFolder, "/home/mei/code/harbor");
+    press(`${testids.defaultMode}-ask`);
+    await until(() => expect(preferences.settings?.default_mode).toBe("ask"));
+    await go("first");
+    press(`${testids.onboardingTry}-tidy`);
+    await until(() => expect([kept()?.step, navigation.place.page]).toEqual([null, "session"]));
+    expect(calls("start_session")[0]).toMatchObject({
+      folder: "/home/mei/code/harbor",
+      mode: "ask",
+      blocks: [{ type: "text" }],
+    });
+  });
+
+  it("can be skipped at once, and run again from settings", async () => {
+    open();
+    navigation.welcome();
+    press(testids.onboardingFinish);
+    await until(() => expect(navigation.place.page).toBe("new"));
+    await close();
+    await setUpAgain();
+    expect([navigation.place.page, kept()?.step]).toEqual(["welcome", "language"]);
+    open();
+    expect(step()).toBe("language");
+    press(testids.onboardingLeave);
+    await until(() => expect(kept()?.step).toBeNull());
+  });
+});

@@ -1,0 +1,203 @@
+// @vitest-environment jsdom
+import { browser } from "$lib/app/browser.svelte";
+import { library } from "$lib/app/library.svelte";
+import { navigation, type SettingsPage } from "$lib/app/navigation.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import { rowOf } from "$lib/app/settings-mark";
+import { useTransport } from "$lib/ipc";
+import { replay } from "$lib/ipc/fake";
+import type { Request } from "$lib/ipc/types";
+import { findSettings, settingsIndex } from "$lib/state/settings-index";
+import { testids } from "$lib/testids";
+import { speak, t, wordsOf } from "$lib/words/words.svelte";
+import { flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import SettingsView from "./SettingsView.svelte";
+
+let asked: Request["call"][] = [];
+let shown: Record<string, unknown> | null = null;
+const target = document.createElement("div");
+const props = $state<{ section: SettingsPage }>({ section: "models" });
+
+const all = (id: string): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
+function get(id: string): HTMLElement {
+  const found = all(id)[0];
+  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
+  return found;
+}
+const until = (check: () => void) =>
+  vi.waitFor(
+    () => {
+      flushSync();
+      check();
+    },
+    { timeout: 10_000, interval: 5 },
+  );
+
+function open(section: SettingsPage): void {
+  props.section = section;
+  shown = mount(SettingsView, { target, props });
+  flushSync();
+}
+
+// A busy machine: nothing here waits for time.
+vi.setConfig({ testTimeout: 60_000 });
+
+beforeAll(() => {
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  Element.prototype.scrollIntoView = () => undefined;
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function () {
+    this.open = false;
+    this.dispatchEvent(new Event("close"));
+  };
+  document.body.append(target);
+});
+
+beforeEach(async () => {
+  history.replaceState(null, "", "/?fast");
+  asked = [];
+  const transport = await replay("main");
+  useTransport({
+    ...transport,
+    request: (request) => {
+      asked.push(request.call);
+      return transport.request(request);
+    },
+  });
+  await preferences.begin();
+  await library.begin();
+  browser.begin();
+  await speak("en");
+});
+
+afterEach(async () => {
+  if (shown) await unmount(shown);
+  shown = null;
+});
+
+describe("the search in settings", () => {
+  it("finds by the words of both languages, titles first", async () => {
+    const languages = await Promise.all([wordsOf("en"), wordsOf("zh")]);
+    const found = (query: string) => findSettings(query, languages).map(({ title }) => title);
+    expect(found("proxy")[0]).toBe("settings.proxy");
+    expect(found("代理")).toContain("settings.proxy");
+    expect(found("DELETE everything")[0]).toBe("data.erase.all");
+    expect(found("dark")).toContain("settings.theme");
+    expect(found("  ")).toEqual([]);
+    expect(found("xyzzy")).toEqual([]);
+  });
+
+  it("names only rows that stand on their pages", async () => {
+    const pages = [...new Set(settingsIndex.map(({ page }) => page))];
+    for (const page of pages) {
+      open(page);
+      for (const { title } of settingsIndex.filter((known) => known.page === page)) {
+        if (title.startsWith("settings.page.")) continue;
+        const body = target.querySelector(".settings-page");
+        await until(() => expect(body && rowOf(body, t(title)), `${title} on ${page}`).toBeTruthy());
+      }
+      if (shown) await unmount(shown);
+      shown = null;
+    }
+  });
+
+  it("opens the page of what is picked and marks the row", async () => {
+    open("models");
+    const search = get(testids.settingsSearch) as HTMLInputElement;
+    search.value = "字";
+    search.dispatchEvent(new Event("input", { bubbles: true }));
+    await until(() => expect(all(testids.settingsHit).length).toBeGreaterThan(0));
+    const hit = all(testids.settingsHit).find((known) => known.textContent?.includes(t("settings.text_size")));
+    hit?.click();
+    expect(navigation.place).toMatchObject({ page: "settings", section: "appearance" });
+    props.section = "appearance";
+    await until(() => expect(target.querySelector(".found")?.textContent).toContain(t("settings.text_size")));
+  });
+});
+
+describe("appearance and notifications", () => {
+  it("hold at once and are kept", async () => {
+    open("appearance");
+    get(`${testids.textSize}-large`).click();
+    await until(() => expect(document.documentElement.dataset["text"]).toBe("large"));
+    get(`${testids.density}-roomy`).click();
+    await until(() => expect(preferences.settings?.appearance).toEqual({ text: "large", density: "roomy" }));
+    await until(() => expect(document.documentElement.dataset["density"]).toBe("roomy"));
+    get(`${testids.theme}-dark`).click();
+    await until(() => expect(document.documentElement.dataset["theme"]).toBe("dark"));
+  });
+
+  it("switches what the system tells of, each by itself", async () => {
+    open("notifications");
+    get(`${testids.notification}-finished`).click();
+    await until(() =>
+      expect(preferences.settings?.notifications).toEqual({ finished: "off", failed: "on", question: "on" }),
+    );
+  });
+});
+
+describe("the data page", () => {
+  it("shows every part, and copies where the person says", async () => {
+    open("data");
+    await until(() => expect(all(testids.dataPart).length).toBe(9));
+    expect(all(testids.dataPart)[0]?.dataset["part"]).toBe("blobs");
+    get(testids.dataBackUp).click();
+    await until(() => expect(get(testids.dataCopied).textContent).toContain("octo-backup"));
+    expect(asked.find((call) => call.type === "back_up_home")).toMatchObject({ to: "/home/mei/code/picked" });
+  });
+
+  it("deletes everything only after the word was typed, and then offers no way back into a dead program", async () => {
+    history.replaceState(null, "", "/?fast&left");
+    open("data");
+    await until(() => expect(all(testids.dataPart).length).toBe(9));
+    get(testids.dataErase).click();
+    flushSync();
+    const act = get(testids.eraseDo) as HTMLButtonElement;
+    expect(act.disabled).toBe(true);
+    const word = get(testids.eraseWord) as HTMLInputElement;
+    for (const [typed, disabled] of [
+      ["delet", true],
+      [" Delete ", false],
+    ] as const) {
+      word.value = typed;
+      word.dispatchEvent(new Event("input", { bubbles: true }));
+      flushSync();
+      expect(act.disabled).toBe(disabled);
+    }
+    expect(asked.some((call) => call.type === "erase_home")).toBe(false);
+    act.click();
+    await until(() => expect(get(testids.erased).textContent).toContain("diary.md"));
+    expect(get(testids.eraseDialog).querySelectorAll("button").length).toBe(0);
+  });
+
+  it("keeps everything where another Octo is at work, and says so", async () => {
+    history.replaceState(null, "", "/?fast&home=in-use");
+    open("data");
+    await until(() => expect(all(testids.dataPart).length).toBe(9));
+    get(testids.dataErase).click();
+    flushSync();
+    const word = get(testids.eraseWord) as HTMLInputElement;
+    word.value = "delete";
+    word.dispatchEvent(new Event("input", { bubbles: true }));
+    flushSync();
+    get(testids.eraseDo).click();
+    await until(() => expect(get(testids.eraseDialog).textContent).toContain("Another Octo"));
+    expect(all(testids.erased)).toEqual([]);
+  });
+});
+
+describe("the report", () => {
+  it("is shown whole before it is written, and what was shown is written", async () => {
+    open("about");
+    expect(all(testids.reportSave)).toEqual([]);
+    get(testids.reportMake).click();
+    await until(() => expect(get(`${testids.reportPart}-log`).textContent).toContain("the home is open"));
+    for (const part of ["system", "checks", "settings"]) expect(get(`${testids.reportPart}-${part}`)).toBeTruthy();
+    get(testids.reportSave).click();
+    await until(() => expect(get(testids.reportSaved).textContent).toContain("octo-report"));
+    expect(asked.find((call) => call.type === "save_diagnostics")).toMatchObject({ id: "1".padStart(32, "0") });
+  });
+});

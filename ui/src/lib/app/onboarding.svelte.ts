@@ -1,0 +1,211 @@
+/** The first run while it is on screen. The core keeps the step and the answers, never a key, so that it goes on where it was left. */
+import { asApiError, call } from "$lib/ipc";
+import type { ApiError, Onboarding, OnboardingStep, PersonaFile, PersonaKind } from "$lib/ipc/types";
+import { NOTHING, STEPS, after, before, beginning, isPlain } from "$lib/state/onboarding";
+import { t } from "$lib/words/words.svelte";
+import { ModelEdit } from "./model-edit.svelte";
+import { navigation } from "./navigation.svelte";
+import { preferences } from "./preferences.svelte";
+import { toasts } from "./toasts.svelte";
+
+/** How long typing must pause before the answers are kept, in milliseconds. */
+const PAUSE = 400;
+
+export class OnboardingRun {
+  step = $state<OnboardingStep>("model");
+  name = $state("");
+  manner = $state<Onboarding["manner"]>("professional");
+  mannerWords = $state("");
+  about = $state("");
+  /** SOUL.md and USER.md as the person changed them; null while they follow the answers. */
+  soul = $state<string | null>(null);
+  user = $state<string | null>(null);
+  folder = $state("");
+  readonly edit = new ModelEdit(null);
+  /** SOUL.md and USER.md as they are; null before they were read. */
+  persona = $state.raw<readonly PersonaFile[] | null>(null);
+  problem = $state.raw<ApiError | null>(null);
+  saving = $state(false);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #kept: string;
+  #over = false;
+
+  constructor() {
+    const kept = preferences.settings?.onboarding ?? NOTHING;
+    this.step = kept.step ?? beginning(navigator.languages);
+    this.name = kept.name;
+    this.manner = kept.manner;
+    this.mannerWords = kept.manner_words;
+    this.about = kept.about;
+    this.soul = kept.soul;
+    this.user = kept.user;
+    this.folder = kept.folder === "" ? (preferences.settings?.recent_folders[0] ?? "") : kept.folder;
+    if (kept.model) {
+      this.edit.preset = kept.model.preset;
+      this.edit.protocol = kept.model.protocol;
+      this.edit.address = kept.model.base_url;
+      this.edit.model = kept.model.model;
+    }
+    this.#kept = JSON.stringify(this.answers);
+  }
+
+  /** What the core keeps. */
+  get answers(): Onboarding {
+    const { preset, protocol, address, model } = this.edit;
+    return {
+      step: this.step,
+      model: address === "" ? null : { preset, protocol, base_url: address, model },
+      name: this.name,
+      manner: this.manner,
+      manner_words: this.mannerWords,
+      about: this.about,
+      soul: this.soul,
+      user: this.user,
+      folder: this.folder,
+    };
+  }
+
+  get at(): number {
+    return STEPS.indexOf(this.step);
+  }
+
+  go(step: OnboardingStep): void {
+    this.step = step;
+    void this.flush();
+  }
+
+  next(): void {
+    const step = after(this.step);
+    if (step) this.go(step);
+  }
+
+  back(): void {
+    const step = before(this.step);
+    if (step) this.go(step);
+  }
+
+  /** Has the answers kept once typing pauses. */
+  changed(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.flush(), PAUSE);
+  }
+
+  /** Has them kept now. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    const onboarding = this.answers;
+    const next = JSON.stringify(onboarding);
+    if (this.#over || next === this.#kept) return;
+    this.#kept = next;
+    await preferences.change({ onboarding });
+  }
+
+  /** It is over, finished or skipped. */
+  async end(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#over = true;
+    await preferences.change({ welcomed: true, onboarding: { ...NOTHING } });
+  }
+
+  /** Lets it rest, for the demo: the answers are there when it is opened again. */
+  async rest(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#over = true;
+    await preferences.change({ welcomed: true, onboarding: { ...this.answers, step: null } });
+  }
+
+  /** Leaves it, and goes where a session begins. */
+  async leave(): Promise<void> {
+    const { folder } = this;
+    await this.end();
+    navigation.fresh(folder.trim() === "" ? null : folder.trim());
+  }
+
+  /** Reads SOUL.md and USER.md as they are. */
+  async readPersona(): Promise<void> {
+    this.problem = null;
+    try {
+      this.persona = (await call("memory", "get_persona", {})).files;
+    } catch (error) {
+      this.problem = asApiError(error);
+    }
+  }
+
+  /** SOUL.md as the answers have it; empty where Octo's own words hold. */
+  get proposedSoul(): string {
+    if (isPlain({ name: this.name, manner: this.manner, soul: null })) return "";
+    const name = this.name.trim();
+    const manner = this.manner === "own" ? this.mannerWords.trim() : t(`onboarding.manner.${this.manner}.text`);
+    return [name === "" ? "" : t("onboarding.soul.name", { name }), manner, t("onboarding.soul.honest")]
+      .filter((part) => part !== "")
+      .join("\n\n");
+  }
+
+  /** What SOUL.md or USER.md would say. */
+  proposal(kind: PersonaKind): string {
+    const written = kind === "soul" ? this.soul : this.user;
+    if (written !== null) return written;
+    const proposed = kind === "soul" ? this.proposedSoul : this.about.trim();
+    // What the person wrote earlier is theirs until they answer otherwise.
+    return proposed === "" ? this.#present(kind) : proposed;
+  }
+
+  #present(kind: PersonaKind): string {
+    return this.persona?.find((file) => file.kind === kind)?.text ?? "";
+  }
+
+  /** Whether approving would change anything. */
+  get unsaved(): boolean {
+    return this.#changed("soul") || this.#changed("user");
+  }
+
+  #changed(kind: PersonaKind): boolean {
+    return this.persona !== null && this.proposal(kind).trim() !== this.#present(kind).trim();
+  }
+
+  /** Writes the two files as they are shown; whether that could be done. */
+  async savePersona(): Promise<boolean> {
+    if (this.saving) return false;
+    this.saving = true;
+    this.problem = null;
+    try {
+      for (const kind of ["soul", "user"] as const) {
+        if (!this.#changed(kind)) continue;
+        const text = this.proposal(kind);
+        this.persona = (await call("memory", "save_persona", { kind, text })).files;
+      }
+      return true;
+    } catch (error) {
+      this.problem = asApiError(error);
+      return false;
+    } finally {
+      this.saving = false;
+    }
+  }
+
+  /** Starts a session with a message, and leaves the first run behind. */
+  async start(text: string): Promise<boolean> {
+    const { settings } = preferences;
+    try {
+      const info = await call("sessions", "start_session", {
+        folder: this.folder.trim(),
+        profile: settings?.default_profile ?? "general",
+        mode: settings?.default_mode ?? "ask_risky",
+        model: preferences.defaultModel?.id ?? null,
+        blocks: [{ type: "text", text }],
+      });
+      await this.end();
+      navigation.session(info.id);
+      return true;
+    } catch (error) {
+      toasts.fail(error);
+      return false;
+    }
+  }
+}
+
+/** Goes through the first run again, from its beginning. */
+export async function setUpAgain(): Promise<void> {
+  await preferences.change({ onboarding: { ...NOTHING, step: "language" } });
+  navigation.welcome();
+}

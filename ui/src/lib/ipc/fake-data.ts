@@ -1,0 +1,79 @@
+/** Octo's own folder in a replay: its sizes, a copy, its end, and a report. `?home=in-use` refuses the end. */
+import type { ApiError, HomePart, HomeRequest } from "./types";
+
+const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
+const HOME = "/home/mei/.octo";
+const PARTS: readonly (readonly [HomePart, number, number])[] = [
+  ["blobs", 1_240_000_000, 8_412],
+  ["trash", 389_000_000, 31_460],
+  ["database", 84_300_000, 3],
+  ["browser", 41_000_000, 812],
+  ["logs", 6_200_000, 9],
+  ["outputs", 3_100_000, 66],
+  ["skills", 412_000, 38],
+  ["memories", 18_400, 12],
+  ["configuration", 2_100, 3],
+];
+const LOG = [
+  '{"timestamp":"2026-11-22T14:02:11.481302Z","level":"INFO","fields":{"message":"the home is open"},"target":"octo_core::octo"}',
+  '{"timestamp":"2026-11-22T14:05:40.119034Z","level":"WARN","fields":{"message":"the presets in the home are not used"},"target":"octo_core::octo","path":"[path]"}',
+].join("\n");
+
+export class FakeHome {
+  #report = 0;
+  #over = false;
+
+  /** Whether everything was deleted: nothing answers any more. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  answer(call: HomeRequest, sessions: number, models: number): unknown {
+    const query = new URLSearchParams(location.search);
+    switch (call.type) {
+      case "measure_home":
+        return {
+          path: HOME,
+          parts: PARTS.map(([part, bytes, files]) => ({ part, bytes, files })),
+          bytes: PARTS.reduce((sum, [, bytes]) => sum + bytes, 0),
+          sessions,
+          models,
+        };
+      case "back_up_home":
+        return {
+          path: `${call.to}/octo-backup-2026-11-22-150405`,
+          files: 8_540,
+          bytes: 1_330_000_000,
+          missing: query.has("missing") ? ["skills/linked"] : [],
+        };
+      case "erase_home":
+        if (call.confirm !== HOME) throw failure("home.not_confirmed");
+        if (query.get("home") === "in-use") throw failure("home.in_use");
+        this.#over = true;
+        return { left: query.has("left") ? ["diary.md"] : [], keys: null };
+      case "make_diagnostics":
+        this.#report += 1;
+        return {
+          id: String(this.#report).padStart(32, "0"),
+          at: Date.now(),
+          parts: [
+            { about: "system", text: "Octo 0.1.0\nlinux x86_64\ntime 2026-11-22 15:04:05 +00:00\nlanguage en" },
+            {
+              about: "checks",
+              text: `database: schema 13, ${sessions} sessions, sound\nkeychain: available\nbrowser: apart\nhome, blobs: 1240000000 bytes in 8412 files`,
+            },
+            {
+              about: "settings",
+              text: '{\n  "default_mode": "ask_risky",\n  "recent_folders": [\n    "(left out)"\n  ]\n}',
+            },
+            { about: "log", text: LOG },
+          ],
+        };
+      case "save_diagnostics":
+        if (call.id !== String(this.#report).padStart(32, "0")) throw failure("diagnostics.gone");
+        return { path: `${call.to}/octo-report-2026-11-22-150405.txt` };
+      default:
+        return call satisfies never;
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/** What a replay has for the first run: skills of other agents, and settings recorded before there was one. `?no-others` finds none. */
+import { difference } from "$lib/state/lines";
+import { NOTHING } from "$lib/state/onboarding";
+import type { ApiError, OfferedSkill, OtherSkills, Settings, SkillImportChoice, SkillsImported } from "./types";
+
+/** Settings that recordings do not have. */
+export const LATER: Pick<Settings, "onboarding" | "appearance" | "notifications"> = {
+  onboarding: NOTHING,
+  appearance: { text: "usual", density: "compact" },
+  notifications: { finished: "on", failed: "on", question: "on" },
+};
+
+const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
+
+function offered(name: string, description: string, change: Partial<OfferedSkill> = {}): OfferedSkill {
+  return {
+    name,
+    description,
+    files: [{ path: "SKILL.md", size: 1_240, kind: "data" }],
+    tools: [],
+    commands: [],
+    warnings: [],
+    error: null,
+    present: null,
+    ...change,
+  };
+}
+
+/** What lies in a folder of another agent; `owns` says whether the person has a skill of a name. */
+export function otherSkills(picked: string | null, owns: (name: string) => boolean): OtherSkills[] {
+  if (new URLSearchParams(location.search).has("no-others") && picked === null) return [];
+  const taken = owns("release-notes")
+    ? difference(
+        "/home/mei/.octo/skills/release-notes/SKILL.md",
+        "# Release notes\n\nAsk for the tag.\n",
+        "# Release notes\n\nAsk for the tag.\nGroup by label.\n",
+      )
+    : null;
+  const folders: OtherSkills[] = [
+    {
+      agent: "claude",
+      folder: "/home/mei/.claude/skills",
+      offer: "0".repeat(31) + "1",
+      skills: [
+        offered("changelog", "Writes the changelog from merged pull requests"),
+        offered("pdf-forms", "Fills in forms in PDF files", {
+          files: [
+            { path: "SKILL.md", size: 3_812, kind: "data" },
+            { path: "scripts/fill.py", size: 5_120, kind: "script" },
+          ],
+          commands: ["python3 scripts/fill.py --list"],
+        }),
+        offered("release-notes", "Notes for a release, by label", { present: taken }),
+      ],
+      problem: null,
+    },
+    {
+      agent: "codex",
+      folder: "/home/mei/.codex/skills",
+      offer: "0".repeat(31) + "2",
+      skills: [
+        offered("broken-one", "", { error: failure("skill.install.broken", { name: "broken-one" }) }),
+        offered("plan", "Breaks a task into steps before it begins"),
+      ],
+      problem: null,
+    },
+  ];
+  if (picked !== null) {
+    folders.push({ agent: "picked", folder: picked, offer: "0".repeat(31) + "3", skills: [], problem: null });
+  }
+  return folders;
+}
+
+/** What is imported of it. */
+export function importSkills(
+  choices: readonly SkillImportChoice[],
+  owns: (name: string) => boolean,
+  add: (name: string) => void,
+): SkillsImported {
+  const done: SkillsImported = { names: [], refused: [] };
+  for (const { name, taken } of choices) {
+    if (owns(name) && taken === "keep") {
+      done.refused.push({ name, error: failure("skill.install.exists", { name }) });
+      continue;
+    }
+    const called = owns(name) && taken === "rename" ? `${name}-2` : name;
+    add(called);
+    done.names.push(called);
+  }
+  return done;
+}

@@ -1,0 +1,50 @@
+import type { Onboarding } from "$lib/ipc/types";
+import { describe, expect, it } from "vitest";
+import { NOTHING, STEPS, after, before, beginning, isDue, isPlain } from "./onboarding";
+
+const at = (step: Onboarding["step"], welcomed: boolean, models = 0, sessions = 0) => ({
+  settings: { welcomed, onboarding: { ...NOTHING, step } },
+  models,
+  sessions,
+});
+
+describe("the first run", () => {
+  it("goes through its steps in order, there and back", () => {
+    const way = [];
+    for (let step: (typeof STEPS)[number] | null = "language"; step !== null; step = after(step)) way.push(step);
+    expect(way).toEqual([...STEPS]);
+    for (const step of STEPS.slice(1)) expect(after(before(step) ?? "first")).toBe(step);
+    expect(before("language")).toBeNull();
+  });
+
+  it.each([
+    ["a new home", at(null, false), true],
+    ["one that was left half-way", at("browser", false), true],
+    ["one that was left half-way after a model was connected", at("persona", true, 1), true],
+    ["a home from before there was one", at(null, true, 1, 12), false],
+    ["one where everything was skipped", at(null, true), false],
+    ["a home another program set up", at(null, false, 1), false],
+    ["a home with sessions and no model", at(null, false, 0, 3), false],
+  ])("is shown at the start: %s", (_, opening, due) => {
+    expect(isDue(opening)).toBe(due);
+  });
+
+  it.each([
+    [["zh-CN", "en"], "model"],
+    [["en-US"], "model"],
+    [["C"], "model"],
+    [["fr-FR", "en"], "model"],
+    [["fr-FR"], "language"],
+    [["english-like"], "language"],
+    [[], "language"],
+  ])("asks for the language where the system's (%s) is none of ours", (languages, step) => {
+    expect(beginning(languages)).toBe(step);
+  });
+
+  it("leaves Octo's own words where nothing was answered", () => {
+    expect(isPlain(NOTHING)).toBe(true);
+    expect(isPlain({ ...NOTHING, name: " " })).toBe(true);
+    expect(isPlain({ ...NOTHING, name: "Juno" })).toBe(false);
+    expect(isPlain({ ...NOTHING, manner: "concise" })).toBe(false);
+  });
+});

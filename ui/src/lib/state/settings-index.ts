@@ -1,0 +1,111 @@
+/** What there is to set, and where: what the search in settings looks through. Pure. */
+import type { SettingsPage } from "$lib/app/navigation.svelte";
+import type { WordKey } from "$lib/words/words.svelte";
+
+/** A row, a part or a page of settings. */
+export interface SettingsEntry {
+  readonly page: SettingsPage;
+  /** What is written on it; its words are found on its page. */
+  readonly title: WordKey;
+  /** Further words it is found by. */
+  readonly also: readonly WordKey[];
+}
+
+const entry = (page: SettingsPage, title: WordKey, ...also: WordKey[]): SettingsEntry => ({ page, title, also });
+
+/** All of them, in the order of the pages. */
+export const settingsIndex: readonly SettingsEntry[] = [
+  entry("models", "settings.page.models", "model.provider", "model.key", "model.address", "model.add", "model.measure"),
+  entry("models", "settings.network", "settings.proxy_sub"),
+  entry("models", "settings.proxy", "settings.proxy_sub", "settings.proxy_address"),
+  entry("models", "certificates.title"),
+  entry("general", "settings.page.general"),
+  entry("general", "settings.language"),
+  entry("general", "onboarding.again", "onboarding.again.sub", "welcome.title"),
+  entry("general", "settings.default_mode", "mode.ask", "mode.ask_risky", "mode.autonomous"),
+  entry("general", "settings.default_profile"),
+  entry("general", "settings.kept_files", "settings.kept_files.sub", "time.title"),
+  entry("general", "settings.search", "settings.search.sub", "settings.search.brave", "settings.search.searxng"),
+  entry("behaviour", "settings.page.behaviour"),
+  entry("behaviour", "settings.compact_at"),
+  entry("behaviour", "settings.keep_warm", "settings.keep_warm.sub"),
+  entry("behaviour", "settings.suggestions", "settings.suggestions.sub"),
+  entry("behaviour", "settings.confinement", "settings.confinement.sub"),
+  entry("behaviour", "settings.budgets", "settings.budgets.sub"),
+  entry("behaviour", "settings.budget.task", "settings.budgets"),
+  entry("behaviour", "settings.budget.session", "settings.budgets"),
+  entry("behaviour", "settings.budget.day", "settings.budgets"),
+  entry("behaviour", "settings.trash", "settings.trash.sub"),
+  entry("behaviour", "settings.trash_days", "settings.trash", "settings.trash_days.sub"),
+  entry("behaviour", "settings.trash_size", "settings.trash", "settings.trash_size.sub"),
+  entry("rules", "settings.page.rules"),
+  entry("rules", "rules.try"),
+  entry("rules", "rules.grants"),
+  entry("browser", "settings.page.browser"),
+  entry("browser", "browser.connection", "browser.attach"),
+  entry("browser", "browser.which", "browser.which.sub", "browser.which.own", "browser.which.off"),
+  entry("browser", "browser.how"),
+  entry("browser", "browser.doctor", "browser.doctor.sub"),
+  entry("browser", "browser.sites"),
+  entry("knowledge", "settings.page.knowledge"),
+  entry("knowledge", "settings.propose", "settings.propose.sub"),
+  entry("knowledge", "settings.other_agents", "settings.other_agents.sub"),
+  entry("knowledge", "settings.sub_agents", "settings.sub_agents.sub"),
+  entry("knowledge", "settings.remember", "settings.remember.sub", "side.memory"),
+  entry("appearance", "settings.page.appearance"),
+  entry("appearance", "settings.theme", "settings.light", "settings.dark"),
+  entry("appearance", "settings.text_size", "settings.text_size.sub"),
+  entry("appearance", "settings.density", "settings.density.sub"),
+  entry("shortcuts", "settings.page.shortcuts", "about.keys"),
+  entry("shortcuts", "keys.new"),
+  entry("shortcuts", "keys.search"),
+  entry("shortcuts", "keys.settings"),
+  entry("shortcuts", "keys.sessions"),
+  entry("shortcuts", "keys.stop"),
+  entry("shortcuts", "keys.time_back"),
+  entry("shortcuts", "keys.time"),
+  entry("shortcuts", "keys.answer"),
+  entry("shortcuts", "keys.recall"),
+  entry("shortcuts", "keys.suggestion"),
+  entry("shortcuts", "keys.commands"),
+  entry("shortcuts", "keys.newline"),
+  entry("notifications", "settings.page.notifications", "settings.notifications.lead"),
+  entry("notifications", "settings.notifications.question", "settings.notifications.question.sub"),
+  entry("notifications", "settings.notifications.finished", "settings.notifications.finished.sub"),
+  entry("notifications", "settings.notifications.failed", "settings.notifications.failed.sub"),
+  entry("data", "settings.page.data"),
+  entry("data", "about.home"),
+  entry("data", "data.sizes"),
+  entry("data", "data.sessions", "data.sessions.sub", "data.kept"),
+  entry("data", "data.copy", "data.copy.sub", "data.back_up"),
+  entry("data", "data.erase.all", "data.erase", "data.erase.sub"),
+  entry("about", "settings.page.about"),
+  entry("about", "about.version"),
+  entry("about", "about.system"),
+  entry("about", "about.licence", "about.licence.sub"),
+  entry("about", "diagnostics.title", "diagnostics.lead"),
+];
+
+/** The words of a language by their keys. */
+export type Words = Readonly<Record<string, string>>;
+
+/**
+ * The entries that hold all words of a query, in any of the languages: those with them in their title first, then in
+ * the order of the pages. Nothing where nothing was asked.
+ */
+export function findSettings(query: string, languages: readonly Words[]): readonly SettingsEntry[] {
+  const wanted = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((part) => part !== "");
+  if (wanted.length === 0) return [];
+  const holds = (text: string): boolean => wanted.every((part) => text.includes(part));
+  const text = (keys: readonly WordKey[]): string =>
+    languages
+      .flatMap((words) => keys.map((key) => words[key] ?? ""))
+      .join("\n")
+      .toLowerCase();
+  const titled = settingsIndex.filter(({ title }) => holds(text([title])));
+  const rest = settingsIndex.filter((known) => !titled.includes(known) && holds(text([known.title, ...known.also])));
+  return [...titled, ...rest];
+}
