@@ -303,6 +303,16 @@ export const testids = {
   libraryOthers: "library-others",
   libraryRemember: "library-remember",
   librarySubAgents: "library-sub-agents",
+  // the system
+  closing: "closing",
+  closingHide: "closing-hide",
+  closingQuit: "closing-quit",
+  quickAsk: "quick-ask",
+  quickText: "quick-text",
+  newForeign: "new-foreign",
+  updateLook: "update-look",
+  updateOffer: "update-offer",
+  updateInstall: "update-install",
   // clear screens
   startFailure: "start-failure",
   toast: "toast",

@@ -31,6 +31,7 @@ mod suggestion;
 mod trash;
 mod troubles;
 mod turn;
+mod waking;
 
 pub use config::Remover;
 pub use config::*;

@@ -8,6 +8,7 @@ mod closed;
 mod hosts;
 mod ledger;
 mod library;
+mod mending;
 mod models;
 mod policies;
 mod searches;
@@ -32,6 +33,7 @@ use crate::{
     subscription,
     trash::{HomeTrash, look_after},
     troubles::Troubles,
+    waking::Waking,
 };
 use octo_documents::Reader;
 use octo_llm::Presets;
@@ -65,6 +67,8 @@ pub struct Octo {
     mending: Arc<Mutex<()>>,
     /// The application ends.
     closing: CancellationToken,
+    /// See [`Octo::remarks`].
+    remarks: Arc<[ApiError]>,
 }
 
 /// A blob, as the page shows it.
@@ -110,12 +114,14 @@ impl Octo {
             Ok::<_, ApiError>((store, bundled))
         });
         let (store, bundled) = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
-        let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let keys = KeyRing::open(config.keys).await;
+        let mut remarks = Vec::from_iter(mending::mend_settings(&store, &config.home, keys.state()).await?);
+        let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
         for warning in warnings {
             tracing::warn!(%warning, "the presets in the home are not used");
+            remarks.push(warning.into());
         }
         let blobs = Blobs::new(config.home.join("blobs"));
         let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());
@@ -142,6 +148,7 @@ impl Octo {
             rules: Rules::new(&config.home),
             blobs,
             preferences: std::sync::RwLock::new(state.settings.clone()),
+            waking: Waking::default(),
             store,
             config,
         };
@@ -150,6 +157,7 @@ impl Octo {
             shared: Arc::new(shared),
             mending: Arc::default(),
             closing: CancellationToken::new(),
+            remarks: remarks.into(),
         };
         let shells = octo.shared.config.home.join("shells");
         // Beside the start; nobody waits for it.
@@ -240,6 +248,16 @@ impl Octo {
             .map_err(|error| ApiError::new("internal").detail(error))?
             .map_err(|error| ApiError::new("blob.missing").detail(error))?;
         Ok(BlobBytes { media_type: octo_workspace::media_type(&bytes).to_owned(), bytes })
+    }
+
+    /// What could not be used at the start and was left aside, for whoever started it to say.
+    pub fn remarks(&self) -> &[ApiError] {
+        &self.remarks
+    }
+
+    /// The machine slept, or its clock was set: what is due by the time of day is done now.
+    pub fn woke(&self) {
+        self.shared.waking.woke();
     }
 
     /// Ends everything that runs, keeps it, and lets go of the home. Running turns are left so that the

@@ -1,7 +1,7 @@
 //! Settings the person can change.
 
 use crate::{
-    BrowserChoice, Budgets, LibrarySettings, Mode, ModelEntry, ModelId, Profile, SearchProviders,
+    BrowserChoice, Budgets, DesktopSettings, LibrarySettings, Mode, ModelEntry, ModelId, Profile, SearchProviders,
     SubAgentLimit, TrashLimits,
 };
 use serde::{Deserialize, Serialize};
@@ -78,6 +78,8 @@ pub struct Settings {
     pub library: LibrarySettings,
     /// How many sub-agents may work at once.
     pub sub_agents: SubAgentLimit,
+    /// Octo's place in the system.
+    pub desktop: DesktopSettings,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
 }
@@ -115,6 +117,8 @@ pub struct SettingsPatch {
     pub library: Option<LibrarySettings>,
     /// See [`Settings::sub_agents`].
     pub sub_agents: Option<SubAgentLimit>,
+    /// See [`Settings::desktop`].
+    pub desktop: Option<DesktopSettings>,
     /// See [`Settings::welcomed`].
     pub welcomed: Option<bool>,
 }

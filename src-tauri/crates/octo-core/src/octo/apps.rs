@@ -150,6 +150,7 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
         trash,
         sub_agents,
         library,
+        desktop,
         welcomed,
     } = patch;
     settings.compact_at = compact_at.unwrap_or(settings.compact_at);
@@ -168,6 +169,9 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
     settings.sub_agents = sub_agents.unwrap_or(settings.sub_agents);
     settings.library = library.unwrap_or(settings.library);
     settings.welcomed = welcomed.unwrap_or(settings.welcomed);
+    if let Some(desktop) = desktop {
+        settings.desktop = desktop;
+    }
     if let Some(proxy) = proxy {
         settings.proxy = proxy;
     }
