@@ -25,7 +25,7 @@ async fn follow_settings(app: AppHandle, octo: Octo) {
         let before = app.state::<Desk>().set_settings(wanted.clone(), language);
         let first = !std::mem::replace(&mut heard, true);
         if first || before.quick_ask != wanted.quick_ask {
-            quick_ask::listen(&app, wanted.quick_ask.as_deref());
+            quick_ask::listen(&app, wanted.quick_ask.clone());
         }
         if first || before.autostart != wanted.autostart {
             autostart::keep(&app, wanted.autostart);

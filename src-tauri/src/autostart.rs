@@ -3,11 +3,11 @@
 use crate::desk::Desk;
 use octo_protocol::{ApiError, Switch};
 use tauri::{AppHandle, Manager as _, Wry, plugin::TauriPlugin};
-use tauri_plugin_autostart::{MacosLauncher, ManagerExt as _};
+use tauri_plugin_autostart::ManagerExt as _;
 
 /// Enters this program as it was started.
 pub(crate) fn plugin() -> TauriPlugin<Wry> {
-    tauri_plugin_autostart::Builder::new().macos_launcher(MacosLauncher::LaunchAgent).arg("--hidden").build()
+    tauri_plugin_autostart::Builder::new().arg("--hidden").build()
 }
 
 /// Keeps the system's entry as the person wants it.

@@ -15,12 +15,19 @@ const PAGE: &str = "index.html?quick";
 const SIZE: (f64, f64) = (680.0, 176.0);
 
 /// Listens to these keys from now on, or to none.
-pub(crate) fn listen(app: &AppHandle, keys: Option<&str>) {
-    let outcome = register(app, keys);
-    if let Err(error) = &outcome {
-        tracing::info!(%error, "the keys of the small window are not listened to");
+pub(crate) fn listen(app: &AppHandle, keys: Option<String>) {
+    let own = app.clone();
+    // Some systems tell of keys only where their windows are served.
+    let asked = app.run_on_main_thread(move || {
+        let outcome = register(&own, keys.as_deref());
+        if let Err(error) = &outcome {
+            tracing::info!(%error, "the keys of the small window are not listened to");
+        }
+        own.state::<Desk>().set_shortcut(outcome);
+    });
+    if let Err(error) = asked {
+        tracing::debug!(%error, "the application ends");
     }
-    app.state::<Desk>().set_shortcut(outcome);
 }
 
 fn register(app: &AppHandle, keys: Option<&str>) -> Result<(), ApiError> {
