@@ -1,8 +1,11 @@
-//! The end: running work is let go in good order, but the end is not held up for it.
+//! The window's end and Octo's: what closing does is as the person chose, and running work is let go in good order,
+//! but the end is not held up for it.
 
-use crate::setup::Core;
+use crate::{attention, desk::Desk, desk::run_errand, quick_ask, setup::Core, windows};
+use octo_desktop::CloseStep;
+use octo_protocol::Errand;
 use std::time::Duration;
-use tauri::{AppHandle, Manager, RunEvent};
+use tauri::{AppHandle, CloseRequestApi, Manager as _, RunEvent, WindowEvent};
 
 /// How long the end waits for the core. What was finished is stored by then; a kill after this loses no more
 /// than a power cut would, and the next start repairs that.
@@ -21,24 +24,81 @@ pub(crate) enum Closing {
 impl Closing {
     /// Follows the application's events.
     pub(crate) fn on(&mut self, app: &AppHandle, event: &RunEvent) {
-        let RunEvent::ExitRequested { code, api, .. } = event else { return };
-        match self {
-            Self::LettingGo => {}
-            Self::Open => {
-                api.prevent_exit();
-                *self = Self::LettingGo;
-                let app = app.clone();
-                let code = code.unwrap_or(0);
-                tauri::async_runtime::spawn(async move {
-                    let core = app.try_state::<Core>().and_then(|core| core.running());
-                    if let Some(octo) = core
-                        && tokio::time::timeout(PATIENCE, octo.shutdown()).await.is_err()
-                    {
-                        tracing::warn!(?PATIENCE, "the core did not end in time");
-                    }
-                    app.exit(code);
-                });
+        match event {
+            RunEvent::WindowEvent { label, event, .. } => on_window(app, label, event),
+            RunEvent::ExitRequested { code, api, .. } => match self {
+                Self::LettingGo => {}
+                Self::Open => {
+                    api.prevent_exit();
+                    *self = Self::LettingGo;
+                    let_go(app, code.unwrap_or(0));
+                }
+            },
+            #[cfg(target_os = "macos")]
+            RunEvent::Reopen { .. } => windows::bring_to_front(app),
+            #[cfg(target_os = "macos")]
+            RunEvent::Opened { urls } => {
+                crate::links::opened(app, urls.iter().map(tauri::Url::as_str), std::path::Path::new("/"));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn let_go(app: &AppHandle, code: i32) {
+    let app = app.clone();
+    tauri::async_runtime::spawn(async move {
+        let core = app.try_state::<Core>().and_then(|core| core.running());
+        if let Some(octo) = core
+            && tokio::time::timeout(PATIENCE, octo.shutdown()).await.is_err()
+        {
+            tracing::warn!(?PATIENCE, "the core did not end in time");
+        }
+        app.exit(code);
+    });
+}
+
+fn on_window(app: &AppHandle, label: &str, event: &WindowEvent) {
+    match event {
+        WindowEvent::Focused(_) if label == windows::MAIN => attention::look(app),
+        WindowEvent::CloseRequested { api, .. } if label == windows::MAIN => close(app, api),
+        // Its frame has no button, but systems have keys.
+        WindowEvent::CloseRequested { api, .. } if label == quick_ask::QUICK => {
+            api.prevent_close();
+            quick_ask::leave(app);
+        }
+        _ => {}
+    }
+}
+
+/// The person closes the window.
+fn close(app: &AppHandle, api: &CloseRequestApi) {
+    match app.state::<Desk>().close() {
+        CloseStep::Ask => {
+            api.prevent_close();
+            run_errand(app, Errand::AskClosing);
+        }
+        CloseStep::Hide => {
+            api.prevent_close();
+            hide(app);
+        }
+        // With its last window the application ends.
+        CloseStep::Quit => {
+            if let Some(window) = app.get_webview_window(quick_ask::QUICK)
+                && let Err(error) = window.destroy()
+            {
+                tracing::warn!(%error, "the small window did not go");
             }
         }
     }
+}
+
+/// The window goes; Octo goes on in the tray.
+pub(crate) fn hide(app: &AppHandle) {
+    if let Some(window) = app.get_webview_window(windows::MAIN)
+        && let Err(error) = window.hide()
+    {
+        tracing::warn!(%error, "the window was not hidden");
+    }
+    attention::look(app);
 }

@@ -1,14 +1,18 @@
 //! What only a desktop can do.
 
-use crate::windows;
+use crate::{
+    closing,
+    desk::{Desk, run_errand},
+    notices, quick_ask, updates, windows,
+};
 use octo_core::Host;
-use octo_protocol::{ApiError, HostReply, HostRequest};
+use octo_protocol::{ApiError, Errand, ErrandSource, HostReply, HostRequest, SessionId};
 use std::{
     future::Future,
     path::{Path, PathBuf},
     pin::Pin,
 };
-use tauri::{AppHandle, Manager, Url, Wry};
+use tauri::{AppHandle, Manager, State, Url, Wry};
 use tauri_plugin_dialog::{DialogExt as _, FileDialogBuilder, FilePath};
 use tauri_plugin_opener::OpenerExt as _;
 use tokio::sync::oneshot;
@@ -44,6 +48,27 @@ impl DesktopHost {
         });
         let files = picked.await.ok().flatten().unwrap_or_default();
         files.into_iter().map(|file| written(file, "host.file_not_text")).collect()
+    }
+
+    fn desk(&self) -> State<'_, Desk> {
+        self.app.state()
+    }
+
+    /// Only where it can be brought back.
+    fn hide(&self) -> Result<(), ApiError> {
+        self.desk().asked();
+        if !self.desk().has_tray() {
+            return Err(ApiError::new("desktop.no_tray"));
+        }
+        closing::hide(&self.app);
+        Ok(())
+    }
+
+    fn leave_quick_ask(&self, session: Option<SessionId>) {
+        quick_ask::leave(&self.app);
+        if let Some(session) = session {
+            run_errand(&self.app, Errand::OpenSession { session });
+        }
     }
 
     /// A dialog over the window, beginning in a folder that is there.
@@ -97,6 +122,42 @@ impl Host for DesktopHost {
                     self.reveal(PathBuf::from(path)).await.map(|()| HostReply::Done)
                 }
                 HostRequest::OpenUrl { url } => self.open(url).await.map(|()| HostReply::Done),
+                HostRequest::GetDesktop => {
+                    let state = self.desk().state(updates::ability(&self.app));
+                    Ok(HostReply::Desktop { state })
+                }
+                HostRequest::TakeErrands => Ok(HostReply::Errands { errands: self.desk().take_errands() }),
+                HostRequest::Look { session } => {
+                    if let Some(act) = self.desk().look_at(session) {
+                        notices::carry_out(&self.app, act);
+                    }
+                    Ok(HostReply::Done)
+                }
+                HostRequest::StayOpen => {
+                    self.desk().asked();
+                    Ok(HostReply::Done)
+                }
+                HostRequest::HideWindow => self.hide().map(|()| HostReply::Done),
+                HostRequest::Quit => {
+                    self.app.exit(0);
+                    Ok(HostReply::Done)
+                }
+                HostRequest::LeaveQuickAsk { session } => {
+                    self.leave_quick_ask(session);
+                    Ok(HostReply::Done)
+                }
+                HostRequest::HandOver { prompt } => {
+                    self.leave_quick_ask(None);
+                    let from = ErrandSource::Person;
+                    run_errand(&self.app, Errand::NewSession { prompt, folder: None, from });
+                    Ok(HostReply::Done)
+                }
+                HostRequest::LookForUpdate => {
+                    updates::look(&self.app).await.map(|offer| HostReply::Update { offer })
+                }
+                HostRequest::InstallUpdate { version } => {
+                    updates::install(&self.app, &version).await.map(|()| HostReply::Done)
+                }
             }
         })
     }

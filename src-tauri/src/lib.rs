@@ -2,17 +2,26 @@
 //!
 //! Nothing is decided here. The page speaks `octo_protocol` through [`ipc`], the agent lives in the core,
 //! and what this crate adds is what needs the desktop: the window itself, dialogs, blobs as images, one
-//! running instance, and a close that lets work end.
+//! running instance, the tray, the system's notices, links, updates, and a close that lets work end. What is to be
+//! decided of these is decided in `octo_desktop`, which knows no window.
 
 mod appearance;
+mod attention;
+mod autostart;
 mod blobs;
 mod closing;
+mod desk;
 #[cfg(target_os = "linux")]
 mod graphics;
 mod host;
 mod ipc;
+mod links;
+mod notices;
+mod quick_ask;
 mod setup;
 mod subscriptions;
+mod tray;
+mod updates;
 mod windows;
 
 pub use setup::run;

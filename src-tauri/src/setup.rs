@@ -2,15 +2,17 @@
 
 use crate::{
     appearance::{self, Appearance},
-    blobs,
+    attention, autostart, blobs,
     closing::Closing,
+    desk::Desk,
     host::DesktopHost,
-    ipc,
+    ipc, links, notices,
     subscriptions::Subscriptions,
-    windows,
+    tray, updates,
+    windows::{self, Place},
 };
 use octo_core::{Config, Keys, Octo, OpenTurns};
-use octo_protocol::{ApiError, Source};
+use octo_protocol::{ApiError, Errand, Source};
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 use tauri::{AppHandle, Manager};
 use tokio::sync::OnceCell;
@@ -42,6 +44,10 @@ impl Core {
             let outcome = Octo::start(self.config.clone()?).await;
             let octo = outcome.inspect_err(|error| tracing::error!(%error, "the core did not start"))?;
             appearance::follow(self.app.clone(), octo.clone());
+            attention::follow(&self.app, &octo);
+            for error in octo.remarks() {
+                self.app.state::<Desk>().push(Errand::Refused { error: error.clone() });
+            }
             Ok(octo)
         };
         self.octo.get_or_try_init(start).await.cloned()
@@ -64,13 +70,17 @@ pub fn run() -> ExitCode {
     // Dropped last: what is still buffered then is written out.
     let _logs = place.as_deref().and_then(octo_core::logging::start);
     let context = tauri::generate_context!();
-    let app = tauri::Builder::default()
+    let mut builder = tauri::Builder::default()
         // First, so that a second start ends before anything else is set up.
         .plugin(windows::single_instance(place.as_deref(), context.config()))
         .plugin(windows::remembered_place(place.as_deref()))
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_opener::init())
+        .plugin(autostart::plugin())
         .manage(Subscriptions::default())
+        .manage(Desk::default())
+        .manage(Place(place.clone()))
+        .manage(updates::Found::default())
         .register_asynchronous_uri_scheme_protocol(blobs::SCHEME, blobs::serve)
         .invoke_handler(tauri::generate_handler![ipc::request, ipc::subscribe, ipc::unsubscribe])
         .setup(move |app| {
@@ -78,12 +88,16 @@ pub fn run() -> ExitCode {
             app.manage(Arc::clone(&host));
             app.manage(Appearance::default());
             app.manage(Core::start(app.handle().clone(), home.map(|home| configuration(home, host))));
-            windows::open(app, place.as_deref())?;
+            notices::begin(app.handle());
+            tray::begin(app.handle());
+            windows::open(app, links::at_start(app.handle()))?;
             end_on_signals(app.handle());
             Ok(())
-        })
-        .build(context);
-    match app {
+        });
+    if let Some(updates) = updates::plugin(context.config()) {
+        builder = builder.plugin(updates);
+    }
+    match builder.build(context) {
         Ok(app) => {
             let mut closing = Closing::default();
             let code = app.run_return(move |app, event| closing.on(app, &event));

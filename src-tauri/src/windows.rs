@@ -1,8 +1,13 @@
-//! The one window.
+//! The window.
 
-use crate::{appearance, subscriptions::Subscriptions};
+use crate::{appearance, desk::Desk, links, subscriptions::Subscriptions};
+use octo_desktop::WindowAtStart;
 use octo_protocol::{Language, words};
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use tauri::{
     App, AppHandle, Config, Manager, Url, WebviewUrl, WebviewWindowBuilder, Wry,
     plugin::TauriPlugin,
@@ -13,11 +18,24 @@ use tauri_plugin_window_state::StateFlags;
 /// The window's label; the capability names it too.
 pub(crate) const MAIN: &str = "main";
 
-/// Opens the window.
+/// How long a window that was not to be seen at login waits for the tray to come.
+const TRAY_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Octo's home, as far as there is one, for what the system's parts need a folder for.
+pub(crate) struct Place(pub(crate) Option<PathBuf>);
+
+impl Place {
+    /// A folder of this name, closed to others; none where the home cannot be used.
+    pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
+        octo_workspace::private_folder(&self.0.as_ref()?.join(name)).ok()
+    }
+}
+
+/// Opens the window; hidden, where this start is not to be seen and there is a tray to bring it back from.
 ///
 /// # Errors
 /// When the system gives no window or no webview.
-pub(crate) fn open(app: &App, home: Option<&Path>) -> tauri::Result<()> {
+pub(crate) fn open(app: &App, start: WindowAtStart) -> tauri::Result<()> {
     let title = words::say(Language::System, "window.title", &BTreeMap::new());
     let mut builder = WebviewWindowBuilder::new(app, MAIN, WebviewUrl::default())
         .title(title)
@@ -33,22 +51,39 @@ pub(crate) fn open(app: &App, home: Option<&Path>) -> tauri::Result<()> {
             // What the page before had subscribed to, its successor cannot hear.
             if load.event() == PageLoadEvent::Started {
                 window.state::<Subscriptions>().end_all();
+                window.state::<Desk>().page_left();
             }
         });
     // Where the home cannot be used, the webview keeps its few settings in the system's place for them: the
     // window is needed to say what is wrong with the home.
-    if let Some(folder) = home.and_then(|home| octo_workspace::private_folder(&home.join("webview")).ok()) {
+    if let Some(folder) = app.state::<Place>().folder("webview") {
         builder = builder.data_directory(folder);
     }
     let window = builder.build()?;
     appearance::dress(&window)?;
     #[cfg(target_os = "linux")]
     recovery::reload_when_the_page_dies(&window)?;
-    window.show()
+    match start {
+        WindowAtStart::Shown => window.show(),
+        WindowAtStart::Hidden => {
+            show_without_tray(app.handle().clone());
+            Ok(())
+        }
+    }
+}
+
+/// At login the tray may come after Octo; where none comes, the window is the only way to it.
+fn show_without_tray(app: AppHandle) {
+    tauri::async_runtime::spawn(async move {
+        tokio::time::sleep(TRAY_PATIENCE).await;
+        if !app.state::<Desk>().has_tray() {
+            bring_to_front(&app);
+        }
+    });
 }
 
 /// The page stays what it is: links go to the person's browser through a request.
-fn is_own_page(url: &Url) -> bool {
+pub(crate) fn is_own_page(url: &Url) -> bool {
     let web = matches!(url.scheme(), "http" | "https");
     match url.host_str() {
         Some("localhost") => url.scheme() == "tauri" || (tauri::is_dev() && web),
@@ -57,9 +92,11 @@ fn is_own_page(url: &Url) -> bool {
     }
 }
 
-/// Brings the window to the front when Octo is started a second time with the same home.
+/// Hands over what a second start with the same home was for, and brings the window to the front.
 pub(crate) fn single_instance(home: Option<&Path>, config: &Config) -> TauriPlugin<Wry> {
-    let mut plugin = tauri_plugin_single_instance::Builder::new().callback(|app, _, _| bring_to_front(app));
+    let mut plugin = tauri_plugin_single_instance::Builder::new().callback(|app, arguments, folder| {
+        links::opened(app, arguments.iter().skip(1).map(String::as_str), Path::new(&folder));
+    });
     // Two homes are two Octos. Only D-Bus lets the name say so.
     if let Some(home) = home.filter(|_| std::env::var_os("OCTO_HOME").is_some()) {
         plugin = plugin.dbus_id(format!("{}.home-{}", config.identifier, fingerprint(home)));
@@ -67,7 +104,8 @@ pub(crate) fn single_instance(home: Option<&Path>, config: &Config) -> TauriPlug
     plugin.build()
 }
 
-fn bring_to_front(app: &AppHandle) {
+/// Shows the window before all others, as far as the desktop lets it.
+pub(crate) fn bring_to_front(app: &AppHandle) {
     if let Some(window) = app.get_webview_window(MAIN)
         && let Err(error) = window.unminimize().and_then(|()| window.show()).and_then(|()| window.set_focus())
     {

@@ -9,7 +9,7 @@ use std::{
 /// The house from the ground up. A crate may depend on the floors below its own, never on its own or above.
 const FLOORS: &[&[&str]] = &[
     &["octo-protocol"],
-    &["octo-store", "octo-llm", "octo-documents"],
+    &["octo-store", "octo-llm", "octo-documents", "octo-desktop"],
     &["octo-workspace"],
     &["octo-shell", "octo-browser"],
     &["octo-skills"],

@@ -173,6 +173,24 @@ impl Application {
         self.client.execute(script, Vec::new()).await.with_context(|| format!("running {script}"))
     }
 
+    /// Runs a script in the page that calls its last argument when it is done, and returns what it was called with.
+    ///
+    /// # Errors
+    /// When the script throws.
+    pub async fn script_async(&self, script: &str) -> Result<Value> {
+        self.client.execute_async(script, Vec::new()).await.with_context(|| format!("running {script}"))
+    }
+
+    /// Saves a picture of the whole screen as `<name>.png`.
+    ///
+    /// # Errors
+    /// When it cannot be taken or written.
+    pub fn screen(&self, name: &str) -> Result<PathBuf> {
+        let path = self.pictures.join(format!("{name}.png"));
+        self.display.picture(self.display.root(), &path)?;
+        Ok(path)
+    }
+
     /// Saves a picture of the window as `<name>.png`, of the screen and not by the driver: without a graphics
     /// card the driver's own never comes.
     ///
@@ -229,6 +247,56 @@ impl Application {
         }
     }
 
+    /// Starts the application a second time with the same home, as the desktop does for a link, and waits until that
+    /// has handed over what it was started with.
+    ///
+    /// # Errors
+    /// When it does not end well.
+    pub fn start_again(desktop: &Desktop, home: &Path, arguments: &[&str]) -> Result<()> {
+        let mut second = desktop.command(binary()?).args(arguments).env("OCTO_HOME", home).spawn()?;
+        let began = Instant::now();
+        loop {
+            match second.try_wait()? {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => bail!("the second start ended: {status}"),
+                None if began.elapsed() > PATIENCE => {
+                    second.kill()?;
+                    bail!("the second start did not hand over and end");
+                }
+                None => std::thread::sleep(BETWEEN),
+            }
+        }
+    }
+
+    /// How many windows are on the screen.
+    ///
+    /// # Errors
+    /// When the screen cannot be looked at.
+    pub fn windows_shown(&self) -> Result<usize> {
+        Ok(self.display.windows()?.len())
+    }
+
+    /// Asks the window to close, as the button in its frame does.
+    ///
+    /// # Errors
+    /// When there is not one window.
+    pub fn press_close(&self) -> Result<()> {
+        self.display.close(self.display.window()?)
+    }
+
+    /// Kills the process that draws the page.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn kill_page(&self) -> Result<()> {
+        let drawing = children(self.process()?)?
+            .into_iter()
+            .find(|(_, name)| name.starts_with("WebKitWebProces"))
+            .context("a process that draws the page")?;
+        let killed = std::process::Command::new("kill").args(["-KILL", &drawing.0.to_string()]).status()?;
+        if killed.success() { Ok(()) } else { bail!("the page's process could not be killed") }
+    }
+
     /// The application's main process.
     ///
     /// # Errors
@@ -243,15 +311,39 @@ impl Application {
     /// When it is still there after a while.
     pub async fn close(self) -> Result<()> {
         self.display.close(self.display.window()?)?;
+        self.ended().await
+    }
+
+    /// Waits until every process of the application has ended.
+    ///
+    /// # Errors
+    /// When one is still there after a while.
+    pub async fn ended(self) -> Result<()> {
         let began = Instant::now();
         while let Some(left) = self.driver.applications()?.first() {
             if began.elapsed() > PATIENCE {
-                bail!("the application (process {left}) did not end after its window was closed");
+                bail!("the application (process {left}) did not end");
             }
             tokio::time::sleep(BETWEEN).await;
         }
         Ok(())
     }
+}
+
+/// The processes a process started, with their names.
+fn children(parent: u32) -> Result<Vec<(u32, String)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        // One that ended while it was looked at is none.
+        let Ok(status) = fs::read_to_string(format!("/proc/{id}/stat")) else { continue };
+        let (head, fields) = status.rsplit_once(')').ok_or_else(|| anyhow!("an odd line in /proc/{id}/stat"))?;
+        let name = head.split_once('(').map(|(_, name)| name.to_owned()).unwrap_or_default();
+        if fields.split_whitespace().nth(1) == Some(parent.to_string().as_str()) {
+            found.push((id, name));
+        }
+    }
+    Ok(found)
 }
 
 /// The application that is tested.

@@ -16,7 +16,7 @@ use std::{
 use tempfile::TempDir;
 
 /// How long a part of the desktop may take to come up on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a picture of the whole screen measures.
 const SCREEN: &str = "1440x900x24";
@@ -96,6 +96,12 @@ impl Desktop {
         let mut display = self.command("Xvfb");
         display.args(["-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp"]);
         Ok(format!(":{}", self.start_and_read_line(display)?))
+    }
+
+    /// The address of its bus.
+    pub(crate) fn bus(&self) -> Result<String> {
+        let address = self.environment.get(OsStr::new("DBUS_SESSION_BUS_ADDRESS"));
+        Ok(address.context("a started desktop has a bus")?.to_string_lossy().into_owned())
     }
 
     /// Its screen.

@@ -39,8 +39,13 @@ impl Display {
         Ok(Self { connection, root, protocols, delete })
     }
 
-    /// The one window that is shown and can be asked to close.
-    pub(crate) fn window(&self) -> Result<Window> {
+    /// The whole screen.
+    pub(crate) fn root(&self) -> Window {
+        self.root
+    }
+
+    /// The windows that are shown and can be asked to close.
+    pub(crate) fn windows(&self) -> Result<Vec<Window>> {
         let mut found = Vec::new();
         for window in self.connection.query_tree(self.root)?.reply()?.children {
             // One that went away while it was looked at is none.
@@ -52,6 +57,12 @@ impl Display {
                 found.push(window);
             }
         }
+        Ok(found)
+    }
+
+    /// The one window that is shown and can be asked to close.
+    pub(crate) fn window(&self) -> Result<Window> {
+        let found = self.windows()?;
         match found[..] {
             [window] => Ok(window),
             _ => bail!("one window was expected, {} are shown", found.len()),

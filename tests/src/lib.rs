@@ -5,7 +5,9 @@ mod bare;
 mod desktop;
 mod display;
 mod keyring;
+mod panel;
 
 pub use application::{Application, Theme};
 pub use bare::BareApplication;
 pub use desktop::Desktop;
+pub use panel::{Entry, Notice, Panel};

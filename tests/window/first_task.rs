@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const KEY: &str = "sk-test-5f2c7d81e9a04b36";
+pub(crate) const KEY: &str = "sk-test-5f2c7d81e9a04b36";
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]

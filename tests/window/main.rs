@@ -13,4 +13,6 @@ mod skills;
 #[cfg(test)]
 mod spending;
 #[cfg(test)]
+mod system;
+#[cfg(test)]
 mod time_machine;

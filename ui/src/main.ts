@@ -18,7 +18,11 @@ async function start(): Promise<void> {
   }
   await speak(systemLanguage());
   const target = document.getElementById("app");
-  if (target) mount(App, { target });
+  if (!target) return;
+  if (new URLSearchParams(location.search).has("quick")) {
+    const { default: QuickAsk } = await import("./components/start/QuickAsk.svelte");
+    mount(QuickAsk, { target });
+  } else mount(App, { target });
 }
 
 void start();

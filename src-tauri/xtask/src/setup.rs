@@ -28,11 +28,12 @@ const APP_PACKAGES: &[&str] = &[
     "librsvg2-dev",
 ];
 
-/// What the tests need beside that: a private desktop with a keychain, a driver for the real webview, a
-/// browser for the page's own tests and for being attached to, with frames for its windows and hands to answer
+/// What the tests need beside that: a private desktop with a keychain, a driver for the real webview, what an icon in
+/// the tray is made with, a browser for the page's own tests and for being attached to, with frames for its windows and hands to answer
 /// its questions, and the fonts that pictures are taken with.
 const TEST_PACKAGES: &[&str] = &[
     "webkit2gtk-driver",
+    "libayatana-appindicator3-1",
     "xvfb",
     "dbus",
     "gnome-keyring",

@@ -411,6 +411,16 @@ export const testids = {
   paletteInput: "palette-input",
   paletteChoice: "palette-choice", // which one: data-choice
   shortcuts: "shortcuts",
+  // the system
+  closing: "closing",
+  closingHide: "closing-hide",
+  closingQuit: "closing-quit",
+  quickAsk: "quick-ask",
+  quickText: "quick-text",
+  newForeign: "new-foreign",
+  updateLook: "update-look",
+  updateOffer: "update-offer",
+  updateInstall: "update-install",
   // clear screens
   startFailure: "start-failure",
   toast: "toast",

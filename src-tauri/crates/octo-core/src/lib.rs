@@ -33,6 +33,7 @@ mod suggestion;
 mod trash;
 mod troubles;
 mod turn;
+mod waking;
 
 pub use config::Remover;
 pub use config::*;

@@ -9,6 +9,7 @@ mod home;
 mod hosts;
 mod ledger;
 mod library;
+mod mending;
 mod models;
 mod policies;
 mod schedule;
@@ -35,6 +36,7 @@ use crate::{
     subscription,
     trash::{HomeTrash, look_after},
     troubles::Troubles,
+    waking::Waking,
 };
 use octo_documents::Reader;
 use octo_llm::Presets;
@@ -68,6 +70,8 @@ pub struct Octo {
     mending: Arc<Mutex<()>>,
     /// The application ends.
     closing: CancellationToken,
+    /// See [`Octo::remarks`].
+    remarks: Arc<[ApiError]>,
 }
 
 /// An application that is not kept by whoever holds this.
@@ -145,13 +149,15 @@ impl Octo {
             Ok::<_, ApiError>((store, bundled))
         });
         let (store, bundled) = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
-        let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let keys = KeyRing::open(config.keys).await;
         let site_keys = keys.clone();
+        let mut remarks = Vec::from_iter(mending::mend_settings(&store, &config.home, keys.state()).await?);
+        let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
         for warning in warnings {
             tracing::warn!(%warning, "the presets in the home are not used");
+            remarks.push(warning.into());
         }
         let blobs = Blobs::new(config.home.join("blobs"));
         let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());
@@ -185,6 +191,7 @@ impl Octo {
             report: tokio::sync::Mutex::default(),
             blobs,
             preferences: std::sync::RwLock::new(state.settings.clone()),
+            waking: Waking::default(),
             store,
             config,
         };
@@ -193,6 +200,7 @@ impl Octo {
             shared: Arc::new(shared),
             mending: Arc::default(),
             closing: CancellationToken::new(),
+            remarks: remarks.into(),
         };
         let shells = octo.shared.config.home.join("shells");
         // Beside the start; nobody waits for it.
@@ -301,6 +309,16 @@ impl Octo {
             .map_err(|error| ApiError::new("internal").detail(error))?
             .map_err(|error| ApiError::new("blob.missing").detail(error))?;
         Ok(BlobBytes { media_type: octo_workspace::media_type(&bytes).to_owned(), bytes })
+    }
+
+    /// What could not be used at the start and was left aside, for whoever started it to say.
+    pub fn remarks(&self) -> &[ApiError] {
+        &self.remarks
+    }
+
+    /// The machine slept, or its clock was set: what is due by the time of day is done now.
+    pub fn woke(&self) {
+        self.shared.waking.woke();
     }
 
     /// Ends everything that runs, keeps it, and lets go of the home. Running turns are left so that the

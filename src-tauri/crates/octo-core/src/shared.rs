@@ -14,6 +14,7 @@ use crate::{
     session::SessionHandle,
     trash::HomeTrash,
     troubles::Troubles,
+    waking::Waking,
 };
 use octo_documents::Reader;
 use octo_protocol::{ApiError, BlobHash, Block, Delta, Diagnostics, Message, Profile, Rule, SessionId, Settings};
@@ -66,6 +67,8 @@ pub(crate) struct Shared {
     pub forks: Forks,
     /// Sessions whose actor runs. Held while one is opened, so that none is opened twice.
     pub open: OpenSessions,
+    /// Whether the machine slept.
+    pub waking: Waking,
 }
 
 /// Sessions whose actor runs.

@@ -29,6 +29,7 @@ mod agent {
     mod ledger;
     mod library;
     mod memories;
+    mod mending;
     mod models;
     mod permission;
     mod prefix;

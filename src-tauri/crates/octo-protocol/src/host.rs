@@ -1,5 +1,6 @@
 //! What only a desktop can do, asked of the shell through a trait.
 
+use crate::{DesktopState, Errand, SessionId, UpdateOffer};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -28,6 +29,38 @@ pub enum HostRequest {
         /// The address.
         url: String,
     },
+    /// What Octo can do on this desktop.
+    GetDesktop,
+    /// What came from outside the page and was not taken yet; each is handed out once.
+    TakeErrands,
+    /// The page tells what it shows, so that no notice tells of it.
+    Look {
+        /// The session on screen; none for another page.
+        session: Option<SessionId>,
+    },
+    /// Go on in the tray, without a window.
+    HideWindow,
+    /// The person was asked what closing the window is to do, and does not close it.
+    StayOpen,
+    /// End Octo.
+    Quit,
+    /// The small window is done: it goes, and the other one shows this session where one is named.
+    LeaveQuickAsk {
+        /// The session that was started.
+        session: Option<SessionId>,
+    },
+    /// What was written in the small window goes into the composer of the other one.
+    HandOver {
+        /// What was written.
+        prompt: String,
+    },
+    /// Look whether there is an update.
+    LookForUpdate,
+    /// Install the update that was found, and start anew. Running turns go on afterwards.
+    InstallUpdate {
+        /// The version the person agreed to.
+        version: String,
+    },
 }
 
 /// What came of a [`HostRequest`].
@@ -44,6 +77,21 @@ pub enum HostReply {
     Files {
         /// Their absolute paths, in the dialog's order.
         paths: Vec<String>,
+    },
+    /// What Octo can do on this desktop.
+    Desktop {
+        /// It.
+        state: DesktopState,
+    },
+    /// What came, oldest first.
+    Errands {
+        /// They.
+        errands: Vec<Errand>,
+    },
+    /// What was found; none when this is the newest.
+    Update {
+        /// The update.
+        offer: Option<UpdateOffer>,
     },
     /// Done.
     Done,

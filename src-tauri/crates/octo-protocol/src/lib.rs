@@ -13,6 +13,7 @@
 mod answer;
 mod browser;
 mod cost;
+mod desktop;
 mod error;
 mod event;
 mod headless;
@@ -46,6 +47,7 @@ pub mod words;
 pub use answer::*;
 pub use browser::*;
 pub use cost::*;
+pub use desktop::*;
 pub use error::*;
 pub use event::*;
 pub use headless::*;

@@ -1,7 +1,7 @@
 //! Settings the person can change.
 
 use crate::{
-    Appearance, BrowserChoice, Budgets, LibrarySettings, Mode, ModelEntry, ModelId, NotificationSettings, Onboarding, Profile, SearchProviders, SiteSecret, SubAgentLimit, TrashLimits,
+    Appearance, BrowserChoice, Budgets, DesktopSettings, LibrarySettings, Mode, ModelEntry, ModelId, NotificationSettings, Onboarding, Profile, SearchProviders, SiteSecret, SubAgentLimit, TrashLimits,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -79,6 +79,8 @@ pub struct Settings {
     pub library: LibrarySettings,
     /// How many sub-agents may work at once.
     pub sub_agents: SubAgentLimit,
+    /// Octo's place in the system.
+    pub desktop: DesktopSettings,
     /// Whether the first-run screen was completed or skipped.
     pub welcomed: bool,
     /// How far the first run got.
@@ -122,6 +124,8 @@ pub struct SettingsPatch {
     pub library: Option<LibrarySettings>,
     /// See [`Settings::sub_agents`].
     pub sub_agents: Option<SubAgentLimit>,
+    /// See [`Settings::desktop`].
+    pub desktop: Option<DesktopSettings>,
     /// See [`Settings::welcomed`].
     pub welcomed: Option<bool>,
     /// See [`Settings::onboarding`].

@@ -15,6 +15,10 @@ export class Draft {
   #kept: string | null = null;
   /** The command that heads it once what the core kept is there. */
   #command: string | null = null;
+  /** What is brought once what the core kept is there. */
+  #brought: { text: string; foreign: boolean } | null = null;
+  /** Whether somebody else wrote a part of it: the person is told to read it. */
+  foreign = $state(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -29,6 +33,16 @@ export class Draft {
     this.text = kept.text + this.text;
     this.attachments = [...attachments, ...this.attachments];
     if (this.#command !== null) this.head(this.#command);
+    if (this.#brought !== null) this.bring(this.#brought.text, this.#brought.foreign);
+  }
+
+  /** Puts a text after what was typed; `foreign` when somebody else wrote it. Nothing is sent by that. */
+  bring(text: string, foreign: boolean): void {
+    this.#brought = this.#kept === null ? { text, foreign } : null;
+    if (this.#kept === null || text === "") return;
+    this.text = [this.text, text].filter((part) => part.trim() !== "").join("\n\n");
+    this.foreign ||= foreign;
+    this.changed();
   }
 
   /** Puts a command before what was typed; another one that stands there goes. */
@@ -68,6 +82,7 @@ export class Draft {
     const { text, attachments } = this;
     this.text = "";
     this.attachments = [];
+    this.foreign = false;
     return { text, attachments };
   }
 

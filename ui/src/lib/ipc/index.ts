@@ -43,6 +43,8 @@ export interface Transport {
   subscribe(topic: Topic, onBatch: (batch: Update[]) => void): Promise<() => void>;
   /** Calls back with the absolute paths of files dropped onto the window, and while they hover. */
   onFileDrop(handler: (drop: FileDrop) => void): () => void;
+  /** Calls back when something came from outside the page; what it is, is fetched. A plain browser has none. */
+  onErrand?(handler: () => void): () => void;
   /** The address of a kept blob by its hash, or of what is served beside blobs by its path there. */
   blobUrl(path: string): string;
 }
@@ -139,6 +141,11 @@ export function subscribe(
 /** See [`Transport.onFileDrop`]. */
 export function onFileDrop(handler: (drop: FileDrop) => void): () => void {
   return carrier().onFileDrop(handler);
+}
+
+/** See [`Transport.onErrand`]. */
+export function onErrand(handler: () => void): () => void {
+  return carrier().onErrand?.(handler) ?? (() => undefined);
 }
 
 /** See [`Transport.blobUrl`]. */

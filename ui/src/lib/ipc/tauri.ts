@@ -1,5 +1,6 @@
 /** The shell as a transport. The only file that knows Tauri. */
 import { Channel, invoke } from "@tauri-apps/api/core";
+import { listen } from "@tauri-apps/api/event";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import type { Transport } from "./index";
 import type { Update } from "./types";
@@ -25,6 +26,12 @@ export const shell: Transport = {
       })
       // Without the permission to listen, files can still be attached by pasting or typing their path.
       .catch(() => () => undefined);
+    return () => void listening.then((stop) => stop());
+  },
+
+  onErrand(handler) {
+    // Without the permission to listen, errands are carried out when the page is loaded.
+    const listening = listen("errand", handler).catch(() => () => undefined);
     return () => void listening.then((stop) => stop());
   },
 

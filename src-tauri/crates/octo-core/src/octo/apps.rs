@@ -151,6 +151,7 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
         trash,
         sub_agents,
         library,
+        desktop,
         welcomed,
         onboarding,
         appearance,
@@ -176,6 +177,8 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
     settings.notifications = notifications.unwrap_or(settings.notifications);
     if let Some(onboarding) = onboarding {
         settings.onboarding = onboarding;
+    if let Some(desktop) = desktop {
+        settings.desktop = desktop;
     }
     if let Some(proxy) = proxy {
         settings.proxy = proxy;

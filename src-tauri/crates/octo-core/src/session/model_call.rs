@@ -382,9 +382,10 @@ impl Session {
         let report = self.reporter();
         let Some(running) = &self.running else { return };
         let cancel = running.cancel.child_token();
+        let shared = self.shared.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = tokio::time::sleep(pause) => report(Report::RetryDue(next)),
+                () = shared.waking.pause(pause) => report(Report::RetryDue(next)),
                 () = cancel.cancelled() => {}
             }
         });

@@ -16,6 +16,13 @@ impl Reader<'_> {
         Ok(stored.unwrap_or_default())
     }
 
+    /// The settings as they were stored, where they cannot be read any more.
+    pub fn unreadable_settings(&self) -> Result<Option<String>, StoreError> {
+        let stored: Option<String> =
+            self.row("SELECT settings_json FROM settings WHERE only = 1", [], |row| Ok(row.get(0)?))?;
+        Ok(stored.filter(|text| serde_json::from_str::<Settings>(text).is_err()))
+    }
+
     /// The models, in the order they were added. An entry whose key is kept "for this run" was stored by
     /// some run, not by every: only the keys' owner knows whether it is still there.
     pub fn models(&self) -> Result<Vec<ModelEntry>, StoreError> {

@@ -3,6 +3,7 @@ import type { Appearance } from "./Appearance";
 import type { BrowserChoice } from "./BrowserChoice";
 import type { Budgets } from "./Budgets";
 import type { CompactionLimit } from "./CompactionLimit";
+import type { DesktopSettings } from "./DesktopSettings";
 import type { Language } from "./Language";
 import type { LibrarySettings } from "./LibrarySettings";
 import type { Mode } from "./Mode";
@@ -98,6 +99,10 @@ library: LibrarySettings,
  * How many sub-agents may work at once.
  */
 sub_agents: SubAgentLimit, 
+/**
+ * Octo's place in the system.
+ */
+desktop: DesktopSettings, 
 /**
  * Whether the first-run screen was completed or skipped.
  */

@@ -2,6 +2,7 @@
 import type { Appearance } from "./Appearance";
 import type { Budgets } from "./Budgets";
 import type { CompactionLimit } from "./CompactionLimit";
+import type { DesktopSettings } from "./DesktopSettings";
 import type { Language } from "./Language";
 import type { LibrarySettings } from "./LibrarySettings";
 import type { Mode } from "./Mode";
@@ -75,6 +76,10 @@ library?: LibrarySettings,
  * See [`Settings::sub_agents`].
  */
 sub_agents?: SubAgentLimit, 
+/**
+ * See [`Settings::desktop`].
+ */
+desktop?: DesktopSettings, 
 /**
  * See [`Settings::welcomed`].
  */

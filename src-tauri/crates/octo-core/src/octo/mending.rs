@@ -1,0 +1,73 @@
+//! Settings that cannot be read keep Octo from nothing: they are put aside, what can be read of them is used, and the
+//! person is told.
+
+use octo_protocol::{ApiError, Event, KeychainState, Settings, SettingsSnapshot, Topic};
+use octo_store::Store;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// Mends the stored settings where they need it; what is to be said of it.
+///
+/// # Errors
+/// When they could not be put aside: then nothing is changed.
+pub(super) async fn mend_settings(
+    store: &Store,
+    home: &Path,
+    keychain: KeychainState,
+) -> Result<Option<ApiError>, ApiError> {
+    let unreadable = store.read(|reader| reader.unreadable_settings()).await.map_err(ApiError::from)?;
+    let Some(text) = unreadable else { return Ok(None) };
+    let settings = readable(&text);
+    // Named by what it holds: the same text, met again after a failed start, is one file.
+    let name = format!("settings-{}.json", blake3::hash(text.as_bytes()).to_hex().chars().take(8).collect::<String>());
+    let path = home.join(name);
+    let place = path.clone();
+    // Only once the copy is there is anything replaced.
+    tokio::task::spawn_blocking(move || octo_workspace::write_private(&place, text.as_bytes()))
+        .await
+        .map_err(|error| ApiError::new("internal").detail(error))?
+        .map_err(|error| ApiError::new("start.home_unwritable").arg("home", home.display()).detail(error))?;
+    let stored = store.write(move |tx| {
+        tx.put_settings(&settings)?;
+        let snapshot = SettingsSnapshot { settings, models: tx.models()?, keychain };
+        tx.emit(Topic::Settings, Event::SettingsChanged { snapshot })?;
+        Ok(())
+    });
+    stored.await.map_err(ApiError::from)?;
+    tracing::warn!(path = %path.display(), "settings that cannot be read were put aside");
+    Ok(Some(ApiError::new("start.settings_aside").arg("path", path.display())))
+}
+
+/// What can be read of stored settings; the rest is as Octo comes.
+fn readable(text: &str) -> Settings {
+    let stored: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
+    let mut kept = Map::new();
+    for (name, value) in stored {
+        kept.insert(name.clone(), value);
+        if serde_json::from_value::<Settings>(Value::Object(kept.clone())).is_err() {
+            kept.remove(&name);
+        }
+    }
+    serde_json::from_value(Value::Object(kept)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octo_protocol::Theme;
+    use serde_json::json;
+
+    #[test]
+    fn what_can_be_read_is_kept() {
+        let dark = Settings { theme: Theme::Dark, welcomed: true, ..Settings::default() };
+        for (text, settings) in [
+            (json!({ "theme": "dark", "language": "klingon", "welcomed": true }).to_string(), dark.clone()),
+            (json!({ "trash": 7, "theme": "dark", "from_tomorrow": [], "welcomed": true }).to_string(), dark),
+            ("{ half".to_owned(), Settings::default()),
+            ("[]".to_owned(), Settings::default()),
+            (String::new(), Settings::default()),
+        ] {
+            assert_eq!(readable(&text), settings, "{text}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Pauses that end when they are due by the time of day, also on a machine that sleeps meanwhile.
+//!
+//! While a machine sleeps, the clock that timers run by stands still on most systems. Whoever notices that it woke says
+//! so, and every pause looks at the time of day.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
+
+/// Tells pauses that the machine slept.
+#[derive(Debug)]
+pub(crate) struct Waking(watch::Sender<u64>);
+
+impl Default for Waking {
+    fn default() -> Self {
+        Self(watch::Sender::new(0))
+    }
+}
+
+impl Waking {
+    /// The machine slept, or its clock was set.
+    pub(crate) fn woke(&self) {
+        self.0.send_modify(|times| *times += 1);
+    }
+
+    /// Waits so long, sleep of the machine included.
+    pub(crate) async fn pause(&self, time: Duration) {
+        self.pause_by(time, || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()).await;
+    }
+
+    async fn pause_by(&self, time: Duration, now: impl Fn() -> Duration) {
+        let mut woken = self.0.subscribe();
+        let due = now() + time;
+        let mut left = time;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(left) => return,
+                told = woken.changed() => match told {
+                    // A clock that was set back makes no pause longer than it was to be.
+                    Ok(()) => left = due.saturating_sub(now()).min(time),
+                    Err(_) => return,
+                },
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    const HOUR: u64 = 3600;
+
+    /// How long a pause of an hour lasts by the timers' clock, when after `awake` seconds of it the time of day says
+    /// `wall` seconds and the pause is told.
+    async fn lasts(awake: u64, wall: u64) -> u64 {
+        let waking = Waking::default();
+        let clock = AtomicU64::new(1_000_000);
+        let began = tokio::time::Instant::now();
+        let pause = waking.pause_by(Duration::from_secs(HOUR), || Duration::from_secs(clock.load(Ordering::Relaxed)));
+        let tell = async {
+            tokio::time::sleep(Duration::from_secs(awake)).await;
+            clock.store(wall, Ordering::Relaxed);
+            waking.woke();
+        };
+        tokio::join!(pause, tell);
+        began.elapsed().as_secs()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_is_over_when_its_time_of_day_came() {
+        assert_eq!(lasts(60, 1_000_000 + 2 * HOUR).await, 60, "slept past its end");
+        assert_eq!(lasts(60, 1_000_000 + 1800).await, 60 + 1800, "half of it was slept through");
+        assert_eq!(lasts(60, 1_000_060).await, HOUR, "told for nothing");
+        assert_eq!(lasts(60, 5).await, 60 + HOUR, "the clock was set back");
+    }
+}

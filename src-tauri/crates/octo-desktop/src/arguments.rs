@@ -1,0 +1,124 @@
+//! What the window's program was started with: by the person, by the system at login, for a link or a file.
+
+use crate::links::{SCHEME, link};
+use octo_protocol::{ApiError, Errand};
+use std::path::{Path, PathBuf};
+use url::Url;
+
+/// Started so at login: nothing is shown until it is wanted.
+const HIDDEN: &str = "--hidden";
+
+/// How a file of skills ends.
+const SKILLS: &str = "skill";
+
+/// How many links and files of one start are looked at. No person opens more at once.
+const MOST: usize = 16;
+
+/// What a start asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// What becomes of the window.
+    pub window: WindowAtStart,
+    /// What is to be done, in the order it was named.
+    pub errands: Vec<Errand>,
+}
+
+/// What becomes of the window at a start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowAtStart {
+    /// It is shown.
+    Shown,
+    /// It is not, where Octo can be reached without it.
+    Hidden,
+}
+
+/// Reads what follows the program's name. Relative paths are of `folder`.
+///
+/// A switch that is not known is left to whom it is for: systems and toolkits add their own.
+#[must_use]
+pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> Start {
+    let mut start = Start { window: WindowAtStart::Shown, errands: Vec::new() };
+    for argument in arguments {
+        if argument == HIDDEN {
+            start.window = WindowAtStart::Hidden;
+        } else if !argument.starts_with('-') && !argument.is_empty() && start.errands.len() < MOST {
+            start.errands.push(errand(argument, folder));
+        }
+    }
+    if !start.errands.is_empty() {
+        // Whoever opens something wants to see it.
+        start.window = WindowAtStart::Shown;
+    }
+    start
+}
+
+fn errand(argument: &str, folder: &Path) -> Errand {
+    if is_link(argument) {
+        return link(argument);
+    }
+    let path = file(argument).unwrap_or_else(|| folder.join(argument));
+    let skills = path.extension().is_some_and(|end| end.eq_ignore_ascii_case(SKILLS));
+    match path.into_os_string().into_string() {
+        Ok(path) if skills => Errand::InspectSkills { path },
+        Ok(path) => Errand::Refused { error: ApiError::new("link.not_a_skill").arg("path", path) },
+        Err(path) => {
+            Errand::Refused { error: ApiError::new("host.file_not_text").arg("path", path.to_string_lossy()) }
+        }
+    }
+}
+
+/// By its first bytes: whatever follows them is the link's to answer for.
+fn is_link(argument: &str) -> bool {
+    argument.split_once(':').is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case(SCHEME))
+}
+
+/// Desktops hand files over as addresses, too.
+fn file(argument: &str) -> Option<PathBuf> {
+    let url = Url::parse(argument).ok().filter(|url| url.scheme() == "file")?;
+    url.to_file_path().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octo_protocol::ErrandSource;
+
+    fn inspect(path: &str) -> Errand {
+        Errand::InspectSkills { path: path.to_owned() }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_start_says_what_it_is_for() {
+        use WindowAtStart::{Hidden, Shown};
+        let new = Errand::NewSession { prompt: "x".to_owned(), folder: None, from: ErrandSource::Link };
+        for (arguments, window, errands) in [
+            (vec![], Shown, vec![]),
+            (vec!["--hidden"], Hidden, vec![]),
+            (vec!["--gtk-debug", "-v", ""], Shown, vec![]),
+            (vec!["octo://new?prompt=x"], Shown, vec![new.clone()]),
+            (vec!["--hidden", "octo://new?prompt=x"], Shown, vec![new]),
+            (vec!["/srv/pdf.skill"], Shown, vec![inspect("/srv/pdf.skill")]),
+            (vec!["pdf.SKILL"], Shown, vec![inspect("/home/mei/pdf.SKILL")]),
+            (vec!["file:///srv/a%20b.skill"], Shown, vec![inspect("/srv/a b.skill")]),
+        ] {
+            let start = read(arguments.iter().copied(), Path::new("/home/mei"));
+            assert_eq!(start, Start { window, errands }, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_kind_is_not_opened() {
+        for argument in ["/etc/passwd", "notes.txt", "https://example.org/x", "file://server/share/x.txt"] {
+            let start = read([argument], Path::new("/home/mei"));
+            let [Errand::Refused { error }] = &start.errands[..] else { panic!("{argument}: {start:?}") };
+            assert_eq!(error.key, "link.not_a_skill", "{argument}");
+        }
+    }
+
+    #[test]
+    fn one_start_does_not_ask_for_endless_things() {
+        let many = vec!["octo://new"; 1000];
+        assert_eq!(read(many, Path::new("/")).errands.len(), MOST);
+    }
+}

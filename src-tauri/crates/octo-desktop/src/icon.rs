@@ -1,0 +1,65 @@
+//! The mark on the tray's icon.
+
+/// What the dot says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dot {
+    /// Something runs.
+    Running,
+    /// Something waits for the person.
+    Waiting,
+}
+
+impl Dot {
+    /// Its colour. Beside the colour, the menu's words say it.
+    fn colour(self) -> [u8; 4] {
+        match self {
+            Self::Running => [0x2f, 0x7d, 0xf6, 0xff],
+            Self::Waiting => [0xe5, 0x8a, 0x00, 0xff],
+        }
+    }
+}
+
+/// Draws a dot with a clear rim into the lower right corner of an icon of four bytes a pixel, `width` pixels in a row.
+#[must_use]
+pub fn with_dot(icon: &[u8], width: usize, dot: Dot) -> Vec<u8> {
+    let mut drawn = icon.to_vec();
+    let height = (icon.len() / 4).checked_div(width).unwrap_or(0);
+    let radius = width.min(height) as f64 * 0.24;
+    let rim = radius * 1.35;
+    let (x, y) = (width as f64 - radius - 0.5, height as f64 - radius - 0.5);
+    for (place, pixel) in drawn.chunks_exact_mut(4).enumerate() {
+        let distance = f64::hypot((place % width) as f64 - x, (place / width) as f64 - y);
+        if distance <= radius {
+            pixel.copy_from_slice(&dot.colour());
+        } else if distance <= rim {
+            pixel.copy_from_slice(&[0; 4]);
+        }
+    }
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dot_is_in_its_corner_and_nowhere_else() {
+        let icon = vec![9; 32 * 32 * 4];
+        let pixel = |drawn: &[u8], x: usize, y: usize| drawn[(y * 32 + x) * 4..][..4].to_vec();
+        for dot in [Dot::Running, Dot::Waiting] {
+            let drawn = with_dot(&icon, 32, dot);
+            assert_eq!(drawn.len(), icon.len());
+            assert_eq!(pixel(&drawn, 24, 24), dot.colour());
+            for (x, y) in [(0, 0), (31, 0), (0, 31), (16, 8)] {
+                assert_eq!(pixel(&drawn, x, y), [9; 4], "{x} {y}");
+            }
+        }
+        assert_ne!(with_dot(&icon, 32, Dot::Running), with_dot(&icon, 32, Dot::Waiting));
+    }
+
+    #[test]
+    fn an_icon_without_pixels_stays_so() {
+        assert!(with_dot(&[], 0, Dot::Running).is_empty());
+        assert!(with_dot(&[], 32, Dot::Running).is_empty());
+    }
+}

@@ -1,0 +1,21 @@
+//! What Octo decides about its place in the system: what a link means, which notice is due, what closing the window
+//! does, what the tray shows.
+//!
+//! Decisions only, as plain functions and small machines without a window, a bus or a clock. The shell feeds them with
+//! what happened and carries out what they say, so that each can be tried without a desktop.
+
+mod arguments;
+mod census;
+mod closing;
+mod icon;
+mod links;
+mod notices;
+mod waking;
+
+pub use arguments::{Start, WindowAtStart, read};
+pub use census::{Census, Work};
+pub use closing::{CloseStep, Page, Tray, on_close};
+pub use icon::{Dot, with_dot};
+pub use links::{LINK_LIMIT, SCHEME, link};
+pub use notices::{Act, Attention, NoticeKind, Notices, Sight};
+pub use waking::{NAP, TICK, Waking};

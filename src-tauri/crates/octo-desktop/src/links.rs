@@ -1,0 +1,205 @@
+//! `octo://` links: what a program or a page outside may ask of Octo.
+//!
+//! A link is written by somebody else. It is bounded, it may only open something, and what it holds is shown to the
+//! person, who sends it or not.
+
+use octo_protocol::{ApiError, Errand, ErrandSource};
+use std::path::Path;
+use url::Url;
+
+/// The scheme of the links.
+pub const SCHEME: &str = "octo";
+
+/// The longest link that is read, in bytes. A prompt of several pages fits; more belongs into a file.
+pub const LINK_LIMIT: usize = 16 * 1024;
+
+/// What a link asks for; a link that is not understood, too long or hiding something is answered with why.
+#[must_use]
+pub fn link(text: &str) -> Errand {
+    meaning(text).unwrap_or_else(|error| Errand::Refused { error })
+}
+
+fn meaning(text: &str) -> Result<Errand, ApiError> {
+    if text.len() > LINK_LIMIT {
+        return Err(ApiError::new("link.too_long")
+            .arg("size", text.len().div_ceil(1024))
+            .arg("limit", LINK_LIMIT / 1024));
+    }
+    let unknown = || ApiError::new("link.unknown");
+    let url = Url::parse(text).map_err(|_| unknown())?;
+    if url.scheme() != SCHEME {
+        return Err(unknown());
+    }
+    let mut steps = url.path().split('/').filter(|step| !step.is_empty());
+    let (word, rest, more) = (url.host_str(), steps.next(), steps.next());
+    match (word, rest, more) {
+        (Some("new"), None, None) => new_session(&url),
+        (Some("session"), Some(id), None) => {
+            let session = id.parse().map_err(|_| unknown())?;
+            Ok(Errand::OpenSession { session })
+        }
+        (Some("settings"), page, None) => match page.unwrap_or("general") {
+            page if page.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') => {
+                Ok(Errand::OpenSettings { page: page.to_owned() })
+            }
+            _ => Err(unknown()),
+        },
+        _ => Err(unknown()),
+    }
+}
+
+fn new_session(url: &Url) -> Result<Errand, ApiError> {
+    let (mut prompt, mut folder) = (None, None);
+    for (name, value) in url.query_pairs() {
+        let place = match &*name {
+            "prompt" => &mut prompt,
+            "folder" => &mut folder,
+            // One that a later Octo may know: what it asks for beside would be left out unnoticed.
+            _ => return Err(ApiError::new("link.unknown")),
+        };
+        // Which of two counts would be a guess.
+        if place.replace(value.into_owned()).is_some() {
+            return Err(ApiError::new("link.unknown"));
+        }
+    }
+    let prompt = prompt.unwrap_or_default().replace("\r\n", "\n");
+    if prompt.chars().chain(folder.iter().flat_map(|folder| folder.chars())).any(is_hidden) {
+        return Err(ApiError::new("link.hidden_text"));
+    }
+    let folder = folder.filter(|folder| !folder.is_empty());
+    if let Some(folder) = &folder
+        && !is_own_folder(folder)
+    {
+        return Err(ApiError::new("link.folder").arg("folder", folder));
+    }
+    Ok(Errand::NewSession { prompt, folder, from: ErrandSource::Link })
+}
+
+/// A folder of this machine: only to look at a network's would already tell its owner who is here.
+fn is_own_folder(folder: &str) -> bool {
+    let network = folder.starts_with("//") || folder.starts_with(r"\\");
+    !network && !folder.contains('\n') && Path::new(folder).is_absolute()
+}
+
+/// What a person does not see in a text, or sees in another order than it is read: a prompt with it is not the one
+/// they would agree to.
+fn is_hidden(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        // Marks of direction and joiners that have no width of their own; those that join letters and emoji
+        // (U+200C, U+200D) are needed.
+        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{180e}' => true,
+        // Letters that are drawn as nothing.
+        '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
+        // Tags and the supplementary variation selectors: whole texts can be hidden in them.
+        '\u{e0000}'..='\u{e0fff}' => true,
+        c => c.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octo_protocol::SessionId;
+    use proptest::prelude::*;
+
+    fn refusal(text: &str) -> String {
+        match link(text) {
+            Errand::Refused { error } => error.key,
+            other => panic!("{text} means {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_link_opens_what_it_names() {
+        let session = SessionId::new();
+        let new = |prompt: &str, folder: Option<&str>| Errand::NewSession {
+            prompt: prompt.to_owned(),
+            folder: folder.map(str::to_owned),
+            from: ErrandSource::Link,
+        };
+        for (text, errand) in [
+            ("octo://new".to_owned(), new("", None)),
+            ("octo://new/".to_owned(), new("", None)),
+            ("OCTO://new?prompt=Look%20at%20this".to_owned(), new("Look at this", None)),
+            ("octo://new?prompt=one%0D%0Atwo".to_owned(), new("one\ntwo", None)),
+            ("octo://new?prompt=%E4%BD%A0%E5%A5%BD&folder=".to_owned(), new("你好", None)),
+            (format!("octo://session/{session}"), Errand::OpenSession { session }),
+            ("octo://settings/models".to_owned(), Errand::OpenSettings { page: "models".to_owned() }),
+            ("octo://settings".to_owned(), Errand::OpenSettings { page: "general".to_owned() }),
+        ] {
+            assert_eq!(link(&text), errand, "{text}");
+        }
+        if cfg!(unix) {
+            assert_eq!(link("octo://new?folder=/srv/a%20b&prompt=x"), new("x", Some("/srv/a b")));
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_said() {
+        for text in [
+            "",
+            "octo:",
+            "octo://",
+            "octo:new?prompt=x",
+            "octo://run?prompt=x",
+            "octo://new/more?prompt=x",
+            "octo://new?prompt=a&prompt=b",
+            "octo://new?prompt=a&mode=autonomous",
+            "octo://session",
+            "octo://session/last",
+            "octo://session/../settings",
+            "octo://settings/models/delete",
+            "https://example.org/new?prompt=x",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+        ] {
+            assert_eq!(refusal(text), "link.unknown", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_folder_is_one_of_this_machine() {
+        for folder in ["src", "./src", "~", "%5C%5Cserver%5Cshare", "//server/share", "/srv%0A/x"] {
+            let key = refusal(&format!("octo://new?folder={folder}"));
+            assert!(key == "link.folder", "{folder}: {key}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_hides_something_is_refused() {
+        for hidden in ["\u{202e}", "\u{200b}", "\u{e0041}", "\u{e0101}", "\u{0000}", "\u{001b}", "\u{2066}", "\u{7f}"]
+        {
+            let mut url = Url::parse("octo://new").unwrap();
+            url.query_pairs_mut().append_pair("prompt", &format!("Look{hidden} at this"));
+            assert_eq!(refusal(url.as_str()), "link.hidden_text", "{hidden:?}");
+        }
+    }
+
+    #[test]
+    fn a_link_is_bounded() {
+        let head = "octo://new?prompt=";
+        let fits = format!("{head}{}", "a".repeat(LINK_LIMIT - head.len()));
+        assert!(matches!(link(&fits), Errand::NewSession { .. }));
+        assert_eq!(refusal(&format!("{fits}a")), "link.too_long");
+        let Errand::Refused { error } = link(&format!("{head}{}", "a".repeat(100_000))) else { panic!("read") };
+        assert_eq!((error.args["size"].as_str(), error.args["limit"].as_str()), ("98", "16"));
+        assert!(error.detail.is_none(), "the answer does not repeat it");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_is_answered(text in "\\PC{0,200}") {
+            let _ = link(&text);
+        }
+
+        #[test]
+        fn a_prompt_arrives_as_it_was_written(prompt in "[ -~äß你好🐙\n\t]{0,300}") {
+            let mut url = Url::parse("octo://new").unwrap();
+            url.query_pairs_mut().append_pair("prompt", &prompt);
+            let errand = link(url.as_str());
+            prop_assert_eq!(errand, Errand::NewSession { prompt, folder: None, from: ErrandSource::Link });
+        }
+    }
+}

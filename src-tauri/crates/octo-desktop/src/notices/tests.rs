@@ -1,0 +1,173 @@
+//! Notices as tables, and that none comes twice or for what is seen.
+
+use super::*;
+use octo_protocol::{Mode, Profile, Usage};
+use proptest::prelude::*;
+use SessionStatus::{Failed, Idle, Running, Waiting};
+
+fn line(id: SessionId, status: SessionStatus) -> SessionInfo {
+    SessionInfo {
+        id,
+        title: "Tidy the notes".to_owned(),
+        folder: "/home/mei/notes".to_owned(),
+        profile: Profile::default(),
+        mode: Mode::default(),
+        model: None,
+        effort: None,
+        source: Source::Window,
+        pinned: false,
+        status,
+        created_at: 0,
+        updated_at: 0,
+        usage: Usage::default(),
+    }
+}
+
+fn here(session: Option<SessionId>) -> Sight {
+    Sight { attention: Attention::Here, session }
+}
+
+fn kind(act: Option<Act>) -> Option<NoticeKind> {
+    match act {
+        Some(Act::Show { kind, .. }) => Some(kind),
+        Some(Act::Withdraw { .. }) | None => None,
+    }
+}
+
+#[test]
+fn one_notice_for_each_change_that_is_not_seen() {
+    use NoticeKind::{Failed as F, Finished as D, Question as Q};
+    let id = SessionId::new();
+    let (away, other, this) = (Sight::default(), here(None), here(Some(id)));
+    for (before, after, sight, told) in [
+        (Running, Waiting, away, Some(Q)),
+        (Running, Waiting, other, Some(Q)),
+        (Running, Waiting, this, None),
+        (Idle, Waiting, away, Some(Q)),
+        (Waiting, Waiting, away, None),
+        (Running, Idle, away, Some(D)),
+        (Running, Idle, other, None),
+        (Running, Idle, this, None),
+        (Waiting, Idle, away, Some(D)),
+        (Running, Failed, away, Some(F)),
+        (Running, Failed, other, None),
+        (Idle, Running, away, None),
+        (Idle, Idle, away, None),
+        (Failed, Failed, away, None),
+        (Failed, Running, away, None),
+        (Waiting, Running, away, None),
+    ] {
+        let mut notices = Notices::default();
+        notices.listed(&line(id, before));
+        notices.look(sight);
+        assert_eq!(kind(notices.listed(&line(id, after))), told, "{before:?} {after:?} {sight:?}");
+        assert_eq!(kind(notices.listed(&line(id, after))), None, "told twice: {before:?} {after:?}");
+    }
+}
+
+#[test]
+fn the_person_chooses_what_is_told() {
+    let id = SessionId::new();
+    let off = Switch::Off;
+    for (wanted, end) in [
+        (NoticeSettings { question: off, ..NoticeSettings::default() }, Waiting),
+        (NoticeSettings { finished: off, ..NoticeSettings::default() }, Idle),
+        (NoticeSettings { failed: off, ..NoticeSettings::default() }, Failed),
+    ] {
+        let mut notices = Notices::default();
+        notices.want(wanted);
+        notices.listed(&line(id, Running));
+        assert_eq!(notices.listed(&line(id, end)), None, "{end:?}");
+    }
+}
+
+#[test]
+fn a_notice_goes_when_it_was_seen_or_is_over() {
+    let id = SessionId::new();
+    let gone = Some(Act::Withdraw { session: id });
+    let asked = || {
+        let mut notices = Notices::default();
+        notices.listed(&line(id, Running));
+        assert_eq!(kind(notices.listed(&line(id, Waiting))), Some(NoticeKind::Question));
+        notices
+    };
+    assert_eq!(asked().look(here(Some(id))), gone);
+    assert_eq!(asked().look(here(None)), None);
+    assert_eq!(asked().listed(&line(id, Running)), gone, "answered elsewhere");
+    assert_eq!(asked().removed(id), gone);
+    let mut seen = asked();
+    seen.look(here(Some(id)));
+    assert_eq!(seen.listed(&line(id, Running)), None, "withdrawn once");
+}
+
+#[test]
+fn what_is_so_at_the_start_is_no_news_and_what_was_missed_is() {
+    let (a, b) = (SessionId::new(), SessionId::new());
+    let mut notices = Notices::default();
+    assert_eq!(notices.start_over(&[line(a, Waiting), line(b, Running)]), []);
+    assert_eq!(notices.work(), Work { running: 1, waiting: 1 });
+    let acts = notices.start_over(&[line(a, Waiting), line(b, Idle)]);
+    assert_eq!(acts.into_iter().map(Some).map(kind).collect::<Vec<_>>(), [Some(NoticeKind::Finished)]);
+    assert_eq!(notices.work(), Work { running: 0, waiting: 1 });
+    notices.start_over(&[]);
+    assert!(notices.work().is_none());
+}
+
+#[test]
+fn what_the_person_stopped_is_no_news() {
+    let (a, b) = (SessionId::new(), SessionId::new());
+    let mut notices = Notices::default();
+    notices.listed(&line(a, Running));
+    notices.listed(&line(b, Waiting));
+    assert_eq!(notices.stop_all(), [a, b]);
+    assert_eq!(kind(notices.listed(&line(a, Idle))), None);
+    assert_eq!(kind(notices.listed(&line(b, Idle))), None);
+    notices.listed(&line(a, Running));
+    assert_eq!(kind(notices.listed(&line(a, Idle))), Some(NoticeKind::Finished), "only that turn was stopped");
+}
+
+#[test]
+fn a_sub_agent_is_part_of_its_session() {
+    let id = SessionId::new();
+    let mut notices = Notices::default();
+    for status in [Running, Waiting, Idle] {
+        let info = SessionInfo { source: Source::SubAgent, ..line(id, status) };
+        assert_eq!(notices.listed(&info), None);
+        assert!(notices.work().is_none());
+    }
+}
+
+proptest! {
+    /// However the lines come: a notice is shown only for a change, and withdrawn only where one is shown.
+    #[test]
+    fn shown_and_withdrawn_in_turn(
+        steps in proptest::collection::vec((0..3_usize, 0..4_usize, 0..3_usize), 0..60)
+    ) {
+        let ids = [SessionId::new(), SessionId::new(), SessionId::new()];
+        let statuses = [Idle, Running, Waiting, Failed];
+        let mut notices = Notices::default();
+        let mut last = BTreeMap::new();
+        let mut open = BTreeSet::new();
+        for (which, status, looks) in steps {
+            let (id, status) = (ids[which], statuses[status]);
+            let looked = match looks {
+                0 => notices.look(Sight::default()),
+                1 => notices.look(here(Some(id))),
+                _ => None,
+            };
+            let act = notices.listed(&line(id, status));
+            for act in [looked, act.clone()].into_iter().flatten() {
+                match act {
+                    Act::Show { session, .. } => {
+                        open.insert(session);
+                    }
+                    Act::Withdraw { session } => prop_assert!(open.remove(&session)),
+                }
+            }
+            if let Some(Act::Show { .. }) = act {
+                prop_assert_ne!(last.get(&id), Some(&status));
+            }
+            last.insert(id, status);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What the shell knows of its place in the system, and what came from there and is not carried out yet.
+
+use crate::windows;
+use octo_desktop::{Act, Attention, CloseStep, Notices, Page, Sight, Tray, Work, on_close};
+use octo_protocol::{
+    Ability, ApiError, DesktopSettings, DesktopState, Errand, ErrandSource, Language, SessionId, SessionInfo, words,
+};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+use tauri::{AppHandle, Emitter as _, Manager as _};
+
+/// Tells the page that an errand came; the page fetches it. The errand itself is not in it, so that nothing is lost
+/// while there is no page.
+const ERRAND: &str = "errand";
+
+/// How many errands wait for a page that does not come. Further ones push out the oldest.
+const WAITING: usize = 32;
+
+/// What the shell knows.
+#[derive(Default)]
+pub(crate) struct Desk {
+    known: Mutex<Known>,
+}
+
+struct Known {
+    errands: VecDeque<Errand>,
+    page: Page,
+    tray: Result<(), ApiError>,
+    shortcut: Result<(), ApiError>,
+    autostart: Result<(), ApiError>,
+    settings: DesktopSettings,
+    language: Language,
+    notices: Notices,
+    sight: Sight,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self {
+            errands: VecDeque::new(),
+            page: Page::Away,
+            tray: Err(ApiError::new("desktop.no_tray")),
+            shortcut: Ok(()),
+            autostart: Ok(()),
+            settings: DesktopSettings::default(),
+            language: Language::System,
+            notices: Notices::default(),
+            sight: Sight::default(),
+        }
+    }
+}
+
+impl Desk {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // Every change is one assignment or one call: a panic elsewhere leaves nothing half done.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What came and was not taken yet. Whoever takes it is a page that can carry it out.
+    pub(crate) fn take_errands(&self) -> Vec<Errand> {
+        let mut known = self.known();
+        if known.page == Page::Away {
+            known.page = Page::Ready;
+        }
+        known.errands.drain(..).collect()
+    }
+
+    /// The page went: it was left, or it died.
+    pub(crate) fn page_left(&self) {
+        self.known().page = Page::Away;
+    }
+
+    /// What the person wants of Octo's place in the system.
+    pub(crate) fn settings(&self) -> DesktopSettings {
+        self.known().settings.clone()
+    }
+
+    /// Takes what the person wants; what they wanted before.
+    pub(crate) fn set_settings(&self, settings: DesktopSettings, language: Language) -> DesktopSettings {
+        let mut known = self.known();
+        known.notices.want(settings.notices);
+        known.language = language;
+        std::mem::replace(&mut known.settings, settings)
+    }
+
+    /// Words in the person's language.
+    pub(crate) fn say(&self, key: &str, args: &[(&str, String)]) -> String {
+        let args: BTreeMap<String, String> =
+            args.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        words::say(self.known().language, key, &args)
+    }
+
+    /// What can be done here; `updates` is known elsewhere.
+    pub(crate) fn state(&self, updates: Result<(), ApiError>) -> DesktopState {
+        let known = self.known();
+        let ability = |outcome: &Result<(), ApiError>| match outcome {
+            Ok(()) => Ability::Able,
+            Err(error) => Ability::Unable { error: error.clone() },
+        };
+        DesktopState {
+            tray: ability(&known.tray),
+            quick_ask: ability(&known.shortcut),
+            autostart: ability(&known.autostart),
+            updates: ability(&updates),
+        }
+    }
+
+    /// Whether a hidden window could be brought back from the tray.
+    pub(crate) fn has_tray(&self) -> bool {
+        self.known().tray.is_ok()
+    }
+
+    /// The tray came or went.
+    pub(crate) fn set_tray(&self, tray: Result<(), ApiError>) {
+        self.known().tray = tray;
+    }
+
+    /// What became of the keys of the small window.
+    pub(crate) fn set_shortcut(&self, outcome: Result<(), ApiError>) {
+        self.known().shortcut = outcome;
+    }
+
+    /// What became of the entry among what starts at login.
+    pub(crate) fn set_autostart(&self, outcome: Result<(), ApiError>) {
+        self.known().autostart = outcome;
+    }
+
+    /// The person closes the window.
+    pub(crate) fn close(&self) -> CloseStep {
+        let mut known = self.known();
+        let tray = if known.tray.is_ok() { Tray::There } else { Tray::Missing };
+        let step = on_close(known.settings.closing, tray, known.page);
+        if step == CloseStep::Ask {
+            known.page = Page::Asking;
+        }
+        step
+    }
+
+    /// The question about closing was answered.
+    pub(crate) fn asked(&self) {
+        let mut known = self.known();
+        if known.page == Page::Asking {
+            known.page = Page::Ready;
+        }
+    }
+
+    /// The page shows another session, or none.
+    pub(crate) fn look_at(&self, session: Option<SessionId>) -> Option<Act> {
+        let mut known = self.known();
+        known.sight.session = session;
+        let sight = known.sight;
+        known.notices.look(sight)
+    }
+
+    /// The window is before the person's eyes, or is not any more.
+    pub(crate) fn attend(&self, attention: Attention) -> Option<Act> {
+        let mut known = self.known();
+        known.sight.attention = attention;
+        let sight = known.sight;
+        known.notices.look(sight)
+    }
+
+    /// The list of sessions as a whole.
+    pub(crate) fn start_over(&self, list: &[SessionInfo]) -> Vec<Act> {
+        self.known().notices.start_over(list)
+    }
+
+    /// A line of the list.
+    pub(crate) fn listed(&self, info: &SessionInfo) -> Option<Act> {
+        self.known().notices.listed(info)
+    }
+
+    /// A session left the list.
+    pub(crate) fn removed(&self, session: SessionId) -> Option<Act> {
+        self.known().notices.removed(session)
+    }
+
+    /// How much is going on.
+    pub(crate) fn work(&self) -> Work {
+        self.known().notices.work()
+    }
+
+    /// The sessions to stop when the person stops everything.
+    pub(crate) fn stop_all(&self) -> Vec<SessionId> {
+        self.known().notices.stop_all()
+    }
+
+    /// Keeps an errand for the page.
+    pub(crate) fn push(&self, errand: Errand) {
+        let mut known = self.known();
+        if known.errands.len() == WAITING {
+            known.errands.pop_front();
+        }
+        // The same again, before it was carried out, is one.
+        if known.errands.back() != Some(&errand) {
+            known.errands.push_back(errand);
+        }
+    }
+}
+
+/// Has the page carry out an errand, in a window that is seen.
+pub(crate) fn run_errand(app: &AppHandle, errand: Errand) {
+    app.state::<Desk>().push(errand);
+    windows::bring_to_front(app);
+    if let Err(error) = app.emit_to(windows::MAIN, ERRAND, ()) {
+        tracing::warn!(%error, "the page was not told of an errand");
+    }
+}
+
+/// An empty new session.
+pub(crate) fn fresh_session() -> Errand {
+    Errand::NewSession { prompt: String::new(), folder: None, from: ErrandSource::Person }
+}

@@ -1,0 +1,34 @@
+//! Links and files that are opened with Octo: at its start, by a second start, by the system.
+
+use crate::{
+    desk::{Desk, run_errand},
+    windows,
+};
+use octo_desktop::{WindowAtStart, read};
+use std::path::Path;
+use tauri::{AppHandle, Manager as _};
+
+/// A second start with the same home, or the system, hands over what it was started with (without the program's name).
+pub(crate) fn opened<'a>(app: &AppHandle, arguments: impl IntoIterator<Item = &'a str>, folder: &Path) {
+    let start = read(arguments, folder);
+    if start.errands.is_empty() && start.window == WindowAtStart::Hidden {
+        return;
+    }
+    windows::bring_to_front(app);
+    for errand in start.errands {
+        run_errand(app, errand);
+    }
+}
+
+/// What this process was started with waits for the page; whether the window is shown.
+pub(crate) fn at_start(app: &AppHandle) -> WindowAtStart {
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let folder = std::env::current_dir().unwrap_or_default();
+    let start = read(arguments.iter().map(String::as_str), &folder);
+    let desk = app.state::<Desk>();
+    for errand in start.errands {
+        desk.push(errand);
+    }
+    start.window
+}

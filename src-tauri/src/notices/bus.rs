@@ -1,0 +1,144 @@
+//! Notices on Linux, over the desktop's own bus: they can be taken away again, and a click is told.
+
+use super::Order;
+use crate::desk::run_errand;
+use futures::StreamExt as _;
+use octo_desktop::NoticeKind;
+use octo_protocol::{Errand, SessionId};
+use std::collections::HashMap;
+use tauri::AppHandle;
+use tokio::sync::mpsc::UnboundedReceiver;
+use zbus::{Connection, Message, Proxy, proxy::CacheProperties, zvariant::Value};
+
+const NAME: &str = "org.freedesktop.Notifications";
+const PATH: &str = "/org/freedesktop/Notifications";
+
+/// A click on the notice itself, and on its button.
+const DEFAULT: &str = "default";
+const OPEN: &str = "open";
+
+/// The urgencies of the specification.
+const NORMAL: u8 = 1;
+const CRITICAL: u8 = 2;
+
+/// The name under which the application's icon is installed.
+const ICON: &str = "octo";
+
+/// Shows what is ordered until Octo ends. A desktop that shows no notices is asked again with the next one.
+pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) {
+    while let Some(first) = orders.recv().await {
+        // There is nothing to take away yet.
+        if matches!(first, Order::Withdraw { .. }) {
+            continue;
+        }
+        if let Err(error) = follow(&app, first, &mut orders).await {
+            tracing::info!(%error, "the desktop shows no notices");
+        }
+    }
+}
+
+async fn follow(app: &AppHandle, first: Order, orders: &mut UnboundedReceiver<Order>) -> zbus::Result<()> {
+    let connection = Connection::session().await?;
+    let proxy: Proxy<'_> = zbus::proxy::Builder::new(&connection)
+        .destination(NAME)?
+        .path(PATH)?
+        .interface(NAME)?
+        .cache_properties(CacheProperties::No)
+        .build()
+        .await?;
+    let mut signals = proxy.receive_all_signals().await?;
+    let mut shown = Shown { markup: understands_markup(&proxy).await?, ids: HashMap::new() };
+    shown.carry_out(&proxy, first).await?;
+    loop {
+        tokio::select! {
+            order = orders.recv() => match order {
+                Some(order) => shown.carry_out(&proxy, order).await?,
+                None => return Ok(()),
+            },
+            signal = signals.next() => match signal {
+                Some(signal) => {
+                    if let Some(session) = shown.heard(&signal) {
+                        run_errand(app, Errand::OpenSession { session });
+                    }
+                }
+                None => return Ok(()),
+            },
+        }
+    }
+}
+
+/// Whether a text is read as markup, in which case it is escaped.
+async fn understands_markup(proxy: &Proxy<'_>) -> zbus::Result<bool> {
+    let abilities: Vec<String> = proxy.call("GetCapabilities", &()).await?;
+    Ok(abilities.iter().any(|ability| ability == "body-markup"))
+}
+
+/// The notices on screen, by the numbers the desktop gave them.
+struct Shown {
+    markup: bool,
+    ids: HashMap<SessionId, u32>,
+}
+
+impl Shown {
+    async fn carry_out(&mut self, proxy: &Proxy<'_>, order: Order) -> zbus::Result<()> {
+        match order {
+            Order::Withdraw { session } => {
+                if let Some(id) = self.ids.remove(&session) {
+                    // One that is gone already is as good.
+                    let _gone: zbus::Result<()> = proxy.call("CloseNotification", &id).await;
+                }
+                Ok(())
+            }
+            Order::Show { session, summary, body, open, kind } => {
+                let before = self.ids.get(&session).copied().unwrap_or(0);
+                let body = if self.markup { escaped(&body) } else { body };
+                let urgency = if kind == NoticeKind::Question { CRITICAL } else { NORMAL };
+                let hints: HashMap<&str, Value<'_>> =
+                    HashMap::from([("urgency", Value::U8(urgency)), ("desktop-entry", Value::from(ICON))]);
+                let actions = [DEFAULT, open.as_str(), OPEN, open.as_str()];
+                // The desktop decides how long it stays.
+                let call = ("Octo", before, ICON, summary, body, &actions[..], hints, -1_i32);
+                let id: u32 = proxy.call("Notify", &call).await?;
+                self.ids.insert(session, id);
+                Ok(())
+            }
+        }
+    }
+
+    /// The session whose notice was clicked.
+    fn heard(&mut self, signal: &Message) -> Option<SessionId> {
+        let header = signal.header();
+        match header.member()?.as_str() {
+            "ActionInvoked" => {
+                let (id, action): (u32, String) = signal.body().deserialize().ok()?;
+                let session = self.of(id)?;
+                matches!(action.as_str(), DEFAULT | OPEN).then_some(session)
+            }
+            "NotificationClosed" => {
+                let (id, _reason): (u32, u32) = signal.body().deserialize().ok()?;
+                let session = self.of(id)?;
+                self.ids.remove(&session);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn of(&self, id: u32) -> Option<SessionId> {
+        self.ids.iter().find(|(_, shown)| **shown == id).map(|(session, _)| *session)
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_no_markup() {
+        assert_eq!(escaped("a < b & <img src='x'>"), "a &lt; b &amp; &lt;img src='x'&gt;");
+    }
+}

@@ -1,0 +1,116 @@
+//! The small window that opens by keys from anywhere: one field, which begins a session.
+
+use crate::{appearance, desk::Desk, windows};
+use octo_protocol::ApiError;
+use tauri::{AppHandle, Manager as _, WebviewUrl, WebviewWindowBuilder, webview::NewWindowResponse};
+use tauri_plugin_global_shortcut::{GlobalShortcutExt as _, Shortcut, ShortcutState};
+
+/// The window's label; the capability names it too.
+pub(crate) const QUICK: &str = "quick";
+
+/// The page, told that it is the small one.
+const PAGE: &str = "index.html?quick";
+
+/// Wide enough for a sentence, in the system's points.
+const SIZE: (f64, f64) = (680.0, 176.0);
+
+/// Listens to these keys from now on, or to none.
+pub(crate) fn listen(app: &AppHandle, keys: Option<String>) {
+    let own = app.clone();
+    // Some systems tell of keys only where their windows are served.
+    let asked = app.run_on_main_thread(move || {
+        let outcome = register(&own, keys.as_deref());
+        if let Err(error) = &outcome {
+            tracing::info!(%error, "the keys of the small window are not listened to");
+        }
+        own.state::<Desk>().set_shortcut(outcome);
+    });
+    if let Err(error) = asked {
+        tracing::debug!(%error, "the application ends");
+    }
+}
+
+fn register(app: &AppHandle, keys: Option<&str>) -> Result<(), ApiError> {
+    let refused = |key: &str, keys: &str| ApiError::new(key).arg("keys", keys);
+    if app.try_state::<Listening>().is_some() {
+        app.global_shortcut().unregister_all().map_err(|error| ApiError::new("host.failed").detail(error))?;
+    }
+    let Some(keys) = keys else { return Ok(()) };
+    if is_wayland() {
+        return Err(refused("desktop.no_shortcuts", keys));
+    }
+    let shortcut: Shortcut =
+        keys.parse().map_err(|error| refused("desktop.shortcut_unreadable", keys).detail(error))?;
+    if shortcut.mods.is_empty() {
+        // A bare letter would be taken from every other program.
+        return Err(refused("desktop.shortcut_unreadable", keys));
+    }
+    if app.try_state::<Listening>().is_none() {
+        let plugin = tauri_plugin_global_shortcut::Builder::new().build();
+        app.plugin(plugin).map_err(|error| refused("desktop.no_shortcuts", keys).detail(error))?;
+        app.manage(Listening);
+    }
+    let toggled = app.global_shortcut().on_shortcut(shortcut, |app, _, event| {
+        if event.state() == ShortcutState::Pressed {
+            let app = app.clone();
+            // Not here: on Windows a webview cannot be made where its events are handled.
+            tauri::async_runtime::spawn(async move { toggle(&app) });
+        }
+    });
+    toggled.map_err(|error| refused("desktop.shortcut_taken", keys).detail(error))
+}
+
+/// The plugin is there: it is only loaded for a person who wants the keys.
+struct Listening;
+
+/// There, programs hear no keys that are meant for others.
+fn is_wayland() -> bool {
+    cfg!(target_os = "linux")
+        && std::env::var_os("GDK_BACKEND").is_none_or(|backend| backend != "x11")
+        && std::env::var_os("WAYLAND_DISPLAY").is_some_and(|display| !display.is_empty())
+}
+
+/// Shows the small window, or hides it where it is before the person's eyes.
+fn toggle(app: &AppHandle) {
+    let outcome = match app.get_webview_window(QUICK) {
+        Some(window) if window.is_visible().unwrap_or(false) => window.hide(),
+        Some(window) => window.show().and_then(|()| window.set_focus()),
+        None => open(app),
+    };
+    if let Err(error) = outcome {
+        tracing::warn!(%error, "the small window did not open");
+    }
+}
+
+fn open(app: &AppHandle) -> tauri::Result<()> {
+    let title = app.state::<Desk>().say("quick.title", &[]);
+    let mut builder = WebviewWindowBuilder::new(app, QUICK, WebviewUrl::App(PAGE.into()))
+        .title(title)
+        .inner_size(SIZE.0, SIZE.1)
+        .resizable(false)
+        .decorations(false)
+        .always_on_top(true)
+        .skip_taskbar(true)
+        .center()
+        .visible(false)
+        .on_navigation(windows::is_own_page)
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_download(|_, _| false);
+    // One folder of the webview for both windows: they are one page's.
+    if let Some(folder) = app.try_state::<windows::Place>().and_then(|place| place.folder("webview")) {
+        builder = builder.data_directory(folder);
+    }
+    let window = builder.build()?;
+    appearance::dress(&window)?;
+    window.show()?;
+    window.set_focus()
+}
+
+/// The small window is done for now. What was written in it and not sent stays.
+pub(crate) fn leave(app: &AppHandle) {
+    if let Some(window) = app.get_webview_window(QUICK)
+        && let Err(error) = window.hide()
+    {
+        tracing::warn!(%error, "the small window did not go");
+    }
+}

@@ -1,0 +1,188 @@
+//! The icon in the tray: what goes on, and the way back to a window that is hidden.
+
+#[cfg(target_os = "linux")]
+mod place;
+
+use crate::{
+    attention,
+    desk::{Desk, fresh_session, run_errand},
+    setup::Core,
+    windows,
+};
+use octo_desktop::{Dot, Work, with_dot};
+use octo_protocol::ApiError;
+use tauri::{
+    AppHandle, Manager as _, Wry,
+    image::Image,
+    menu::{Menu, MenuItem, PredefinedMenuItem},
+    tray::{MouseButton, MouseButtonState, TrayIcon, TrayIconBuilder, TrayIconEvent},
+};
+
+/// The icon's name.
+const ID: &str = "octo";
+
+/// The application's icon, as large as trays show it.
+const ICON: Image<'static> = tauri::include_image!("icons/32x32.png");
+
+/// The entries of the menu.
+const OPEN: &str = "open";
+const NEW: &str = "new";
+const STATE: &str = "state";
+const STOP: &str = "stop";
+const QUIT: &str = "quit";
+
+/// The icon with its menu.
+struct Shown {
+    icon: TrayIcon,
+    state: MenuItem<Wry>,
+    stop: MenuItem<Wry>,
+    others: [(MenuItem<Wry>, &'static str); 3],
+}
+
+/// Shows the icon where the desktop has a place for it, now or later.
+pub(crate) fn begin(app: &AppHandle) {
+    #[cfg(target_os = "linux")]
+    tauri::async_runtime::spawn(place::follow(app.clone()));
+    #[cfg(not(target_os = "linux"))]
+    show(app);
+}
+
+/// Shows the icon, unless it is shown already.
+fn show(app: &AppHandle) {
+    let own = app.clone();
+    // Menus are made where windows are.
+    let asked = app.run_on_main_thread(move || {
+        let desk = own.state::<Desk>();
+        if own.try_state::<Shown>().is_none() {
+            match build(&own) {
+                Ok(shown) => {
+                    own.manage(shown);
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "there is no icon in the tray");
+                    return desk.set_tray(Err(ApiError::new("desktop.no_tray").detail(error)));
+                }
+            }
+        }
+        desk.set_tray(Ok(()));
+        refresh(&own);
+    });
+    if let Err(error) = asked {
+        tracing::warn!(%error, "there is no icon in the tray");
+    }
+}
+
+fn build(app: &AppHandle) -> tauri::Result<Shown> {
+    let desk = app.state::<Desk>();
+    let entry = |id: &str, words: &str| MenuItem::with_id(app, id, desk.say(words, &[]), true, None::<&str>);
+    let (open, new, quit) = (entry(OPEN, "tray.open")?, entry(NEW, "tray.new")?, entry(QUIT, "tray.quit")?);
+    let (state, stop) = (entry(STATE, "tray.idle")?, entry(STOP, "tray.stop_all")?);
+    state.set_enabled(false)?;
+    let line = || PredefinedMenuItem::separator(app);
+    let menu = Menu::with_items(app, &[&open, &new, &line()?, &state, &stop, &line()?, &quit])?;
+    let mut builder = TrayIconBuilder::with_id(ID)
+        .icon(ICON)
+        .menu(&menu)
+        .show_menu_on_left_click(cfg!(target_os = "linux"))
+        .on_menu_event(|app, event| choose(app, event.id().as_ref()))
+        .on_tray_icon_event(|tray, event| {
+            if let TrayIconEvent::Click {
+                button: MouseButton::Left,
+                button_state: MouseButtonState::Up,
+                ..
+            } = event
+            {
+                windows::bring_to_front(tray.app_handle());
+            }
+        });
+    // On Linux the icon is a file that the tray reads. Two Octos would share the usual one.
+    if let Some(folder) = app.try_state::<windows::Place>().and_then(|place| place.folder("tray")) {
+        builder = builder.temp_dir_path(folder);
+    }
+    let others = [(open, "tray.open"), (new, "tray.new"), (quit, "tray.quit")];
+    Ok(Shown { icon: builder.build(app)?, state, stop, others })
+}
+
+/// Has the icon say what goes on now, in the person's language.
+pub(crate) fn refresh(app: &AppHandle) {
+    let own = app.clone();
+    let asked = app.run_on_main_thread(move || {
+        if let Some(shown) = own.try_state::<Shown>()
+            && let Err(error) = say(&own.state::<Desk>(), &shown)
+        {
+            tracing::warn!(%error, "the icon in the tray is not up to date");
+        }
+    });
+    if let Err(error) = asked {
+        tracing::debug!(%error, "the application ends");
+    }
+}
+
+fn say(desk: &Desk, shown: &Shown) -> tauri::Result<()> {
+    let work = desk.work();
+    for (entry, words) in &shown.others {
+        entry.set_text(desk.say(words, &[]))?;
+    }
+    let state = desk.say(words(work), &[("running", work.running.to_string()), ("waiting", work.waiting.to_string())]);
+    shown.state.set_text(&state)?;
+    shown.stop.set_text(desk.say("tray.stop_all", &[]))?;
+    shown.stop.set_enabled(!work.is_none())?;
+    shown.icon.set_tooltip(Some(format!("Octo: {state}")))?;
+    shown.icon.set_icon(Some(icon(work)))
+}
+
+/// The words for how much is going on.
+fn words(work: Work) -> &'static str {
+    match (work.running, work.waiting) {
+        (0, 0) => "tray.idle",
+        (_, 0) => "tray.running",
+        (0, _) => "tray.waiting",
+        (_, _) => "tray.both",
+    }
+}
+
+fn icon(work: Work) -> Image<'static> {
+    let dot = match (work.running, work.waiting) {
+        (0, 0) => return ICON,
+        (_, 0) => Dot::Running,
+        (_, _) => Dot::Waiting,
+    };
+    let width = ICON.width();
+    let pixels = with_dot(ICON.rgba(), usize::try_from(width).unwrap_or_default(), dot);
+    Image::new_owned(pixels, width, ICON.height())
+}
+
+fn choose(app: &AppHandle, entry: &str) {
+    match entry {
+        OPEN => windows::bring_to_front(app),
+        NEW => run_errand(app, fresh_session()),
+        STOP => {
+            if let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) {
+                attention::stop_all(app, octo);
+            }
+        }
+        QUIT => app.exit(0),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_icon_says_what_goes_on() {
+        let work = |running, waiting| Work { running, waiting };
+        for (work, key) in [
+            (work(0, 0), "tray.idle"),
+            (work(2, 0), "tray.running"),
+            (work(0, 1), "tray.waiting"),
+            (work(2, 1), "tray.both"),
+        ] {
+            assert_eq!(words(work), key, "{work:?}");
+        }
+        let [idle, running, waiting] = [work(0, 0), work(1, 0), work(1, 1)].map(|work| icon(work).rgba().to_vec());
+        assert_eq!(idle, ICON.rgba());
+        assert!(running != idle && waiting != idle && running != waiting);
+    }
+}

@@ -1,0 +1,67 @@
+//! Whether a Linux desktop has a place for an icon: a library to make it with, and a panel that shows it.
+//!
+//! Not every desktop has one, and at login the panel may come after Octo. Where there is none, nothing is hidden.
+
+use super::show;
+use crate::desk::Desk;
+use futures::{StreamExt as _, stream};
+use octo_protocol::ApiError;
+use tauri::{AppHandle, Manager as _};
+use zbus::{Connection, Proxy, fdo::DBusProxy, proxy::CacheProperties};
+
+/// Where panels say that they show icons; KDE's name for it, which all use.
+const WATCHER: &str = "org.kde.StatusNotifierWatcher";
+const WATCHER_PATH: &str = "/StatusNotifierWatcher";
+
+/// The libraries that are looked for, in this order, when an icon is made; none of them ends the process.
+const LIBRARIES: [&str; 2] = ["libayatana-appindicator3.so.1", "libappindicator3.so.1"];
+
+/// Follows whether there is a place, and shows the icon once there is.
+pub(super) async fn follow(app: AppHandle) {
+    if !library_is_there() {
+        tracing::info!("no library for an icon in the tray is installed");
+        return app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_tray_library")));
+    }
+    if let Err(error) = watch(&app).await {
+        tracing::info!(%error, "there is no tray to follow");
+    }
+}
+
+async fn watch(app: &AppHandle) -> zbus::Result<()> {
+    let connection = Connection::session().await?;
+    let bus = DBusProxy::new(&connection).await?;
+    let watcher: Proxy<'_> = zbus::proxy::Builder::new(&connection)
+        .destination(WATCHER)?
+        .path(WATCHER_PATH)?
+        .interface(WATCHER)?
+        // Panels tell of hosts by signals of their own.
+        .cache_properties(CacheProperties::No)
+        .build()
+        .await?;
+    let owners = bus.receive_name_owner_changed_with_args(&[(0, WATCHER)]).await?.map(|_| ());
+    let hosts = watcher.receive_all_signals().await?.map(|_| ());
+    let mut changes = stream::select(owners, hosts);
+    let mut there = false;
+    loop {
+        let before = there;
+        // Without a panel there is nobody to ask.
+        there = watcher.get_property("IsStatusNotifierHostRegistered").await.unwrap_or(false);
+        match (before, there) {
+            (false, true) => show(app),
+            (true, false) => app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_tray"))),
+            (false, false) | (true, true) => {}
+        }
+        if changes.next().await.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// The crate that makes the icon panics where there is none, so it is looked for first. It stays loaded.
+fn library_is_there() -> bool {
+    LIBRARIES.iter().any(|name| {
+        #[expect(unsafe_code, reason = "loading runs the library's own start; it is the one GTK programs use")]
+        let loaded = unsafe { libloading::Library::new(name) };
+        loaded.map(std::mem::forget).is_ok()
+    })
+}

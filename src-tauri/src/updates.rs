@@ -1,0 +1,96 @@
+//! Updates: looked for when the person asks, shown with what changed, installed when they say so.
+//!
+//! Where updates come from and the key they are signed with are part of the configuration a release is built with. A
+//! build without them says so and reaches nobody.
+
+use octo_protocol::{ApiError, UpdateOffer};
+use std::time::Duration;
+use tauri::{AppHandle, Config, Manager as _, Wry, plugin::TauriPlugin};
+use tauri_plugin_updater::{Update, UpdaterExt as _};
+use tokio::sync::Mutex;
+
+/// The plugin's name in the configuration.
+const NAME: &str = "updater";
+
+/// How long a server may take to say what there is.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The update that was found and not installed.
+#[derive(Default)]
+pub(crate) struct Found(Mutex<Option<Update>>);
+
+/// Updates, where this build knows from where.
+pub(crate) fn plugin(config: &Config) -> Option<TauriPlugin<Wry, tauri_plugin_updater::Config>> {
+    is_set_up(config).then(|| tauri_plugin_updater::Builder::new().build())
+}
+
+fn is_set_up(config: &Config) -> bool {
+    let text = |value: Option<&serde_json::Value>| value.and_then(|key| key.as_str()).is_some_and(|key| !key.is_empty());
+    config.plugins.0.get(NAME).is_some_and(|updates| {
+        let addresses = updates.get("endpoints").and_then(|addresses| addresses.as_array());
+        text(updates.get("pubkey")) && addresses.is_some_and(|addresses| !addresses.is_empty())
+    })
+}
+
+/// Whether this build knows where updates come from.
+pub(crate) fn ability(app: &AppHandle) -> Result<(), ApiError> {
+    if is_set_up(app.config()) { Ok(()) } else { Err(ApiError::new("updates.not_set_up")) }
+}
+
+/// Looks whether there is one.
+pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiError> {
+    ability(app)?;
+    let failed = |error: tauri_plugin_updater::Error| ApiError::new("updates.not_reached").detail(error).retryable();
+    let updater = app.updater_builder().timeout(PATIENCE).build().map_err(failed)?;
+    let update = updater.check().await.map_err(failed)?;
+    let offer = update.as_ref().map(|update| UpdateOffer {
+        version: update.version.clone(),
+        notes: update.body.clone().unwrap_or_default(),
+        released: update.raw_json.get("pub_date").and_then(|date| date.as_str()).map(str::to_owned),
+    });
+    *app.state::<Found>().0.lock().await = update;
+    Ok(offer)
+}
+
+/// Installs the update of this version, which the person saw, and starts anew.
+pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiError> {
+    ability(app)?;
+    let found = app.state::<Found>();
+    // Held to the end: it is installed once.
+    let mut found = found.0.lock().await;
+    let update = found
+        .as_ref()
+        .filter(|update| update.version == version)
+        .ok_or_else(|| ApiError::new("updates.gone").arg("version", version))?;
+    // Its signature is checked before anything of it is used.
+    update
+        .download_and_install(|_, _| {}, || {})
+        .await
+        .map_err(|error| ApiError::new("updates.not_installed").arg("version", version).detail(error))?;
+    *found = None;
+    app.request_restart();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_build_without_a_key_or_an_address_has_no_updates() {
+        let config = |updates: serde_json::Value| -> Config {
+            serde_json::from_value(json!({ "identifier": "io.example.x", "plugins": { "updater": updates } })).unwrap()
+        };
+        for (updates, set_up) in [
+            (json!({ "pubkey": "key", "endpoints": ["https://example.org/latest.json"] }), true),
+            (json!({ "pubkey": "", "endpoints": ["https://example.org/latest.json"] }), false),
+            (json!({ "pubkey": "key", "endpoints": [] }), false),
+            (json!({ "endpoints": ["https://example.org/latest.json"] }), false),
+            (json!({}), false),
+        ] {
+            assert_eq!(is_set_up(&config(updates.clone())), set_up, "{updates}");
+        }
+        assert!(!is_set_up(&Config::default()));
+    }
+}

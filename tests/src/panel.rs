@@ -1,0 +1,281 @@
+//! The part of a desktop that shows icons and notices, as panels do it over the bus: what an application puts there
+//! can be read, and clicked.
+
+use crate::{Desktop, desktop::PATIENCE};
+use anyhow::{Context as _, Result, bail};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+use zbus::{
+    Connection, Proxy, interface,
+    message::Header,
+    proxy::CacheProperties,
+    zvariant::{OwnedValue, Value},
+};
+
+/// Between two looks.
+const BETWEEN: Duration = Duration::from_millis(25);
+
+/// A running panel. It goes when it is dropped.
+pub struct Panel {
+    bus: Connection,
+    seen: Arc<Mutex<Seen>>,
+}
+
+#[derive(Default)]
+struct Seen {
+    /// The bus name of an icon's owner, and the icon's path there.
+    icons: Vec<(String, String)>,
+    notices: Vec<Notice>,
+}
+
+/// A notice of an application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// Its number.
+    pub id: u32,
+    /// Its first line.
+    pub summary: String,
+    /// Its text.
+    pub body: String,
+    /// Whether it was taken away again.
+    pub withdrawn: bool,
+}
+
+/// An entry of an icon's menu.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    id: i32,
+    /// What it reads.
+    pub label: String,
+    /// Whether it can be chosen.
+    pub enabled: bool,
+}
+
+impl Panel {
+    /// Starts one on a desktop.
+    ///
+    /// # Errors
+    /// When the desktop's bus does not take it.
+    pub async fn start(desktop: &Desktop) -> Result<Self> {
+        let seen = Arc::<Mutex<Seen>>::default();
+        let bus = zbus::connection::Builder::address(desktop.bus()?.as_str())?
+            .serve_at("/StatusNotifierWatcher", Watcher(Arc::clone(&seen)))?
+            .serve_at("/org/freedesktop/Notifications", Notices(Arc::clone(&seen)))?
+            .name("org.kde.StatusNotifierWatcher")?
+            .name("org.freedesktop.Notifications")?
+            .build()
+            .await?;
+        Ok(Self { bus, seen })
+    }
+
+    /// The property of the icon that is shown, once there is one.
+    ///
+    /// # Errors
+    /// When none comes.
+    pub async fn icon(&self, property: &str) -> Result<OwnedValue> {
+        let (owner, path) = self.first_icon().await?;
+        let icon = self.proxy(&owner, &path, "org.kde.StatusNotifierItem").await?;
+        Ok(icon.get_property(property).await?)
+    }
+
+    /// The menu of the icon, from its top, without lines.
+    ///
+    /// # Errors
+    /// When there is no icon, or it has no menu.
+    pub async fn menu(&self) -> Result<Vec<Entry>> {
+        type Layout = (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>);
+        let menu = self.menu_proxy().await?;
+        let (_, (_, _, children)): (u32, Layout) =
+            menu.call("GetLayout", &(0_i32, -1_i32, Vec::<&str>::new())).await?;
+        let mut entries = Vec::new();
+        for child in children {
+            let (id, mut properties, _): Layout = child.try_into()?;
+            if let Some(label) = properties.remove("label") {
+                let enabled = match properties.remove("enabled") {
+                    Some(enabled) => enabled.try_into()?,
+                    None => true,
+                };
+                entries.push(Entry { id, label: String::try_from(label)?.replace('_', ""), enabled });
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Waits until the menu has an entry that reads so.
+    ///
+    /// # Errors
+    /// When it does not come.
+    pub async fn entry(&self, label: &str) -> Result<Entry> {
+        let began = Instant::now();
+        loop {
+            let menu = self.menu().await?;
+            if let Some(entry) = menu.iter().find(|entry| entry.label == label) {
+                return Ok(entry.clone());
+            }
+            if began.elapsed() > PATIENCE {
+                bail!("waited {PATIENCE:?} for the entry {label:?}; the menu reads {menu:?}");
+            }
+            tokio::time::sleep(BETWEEN).await;
+        }
+    }
+
+    /// Chooses an entry of the menu.
+    ///
+    /// # Errors
+    /// When there is none that reads so.
+    pub async fn choose(&self, label: &str) -> Result<()> {
+        let entry = self.entry(label).await?;
+        let menu = self.menu_proxy().await?;
+        let () = menu.call("Event", &(entry.id, "clicked", Value::I32(0), 0_u32)).await?;
+        Ok(())
+    }
+
+    /// Everything that was told, oldest first.
+    #[must_use]
+    pub fn notices(&self) -> Vec<Notice> {
+        lock(&self.seen).notices.clone()
+    }
+
+    /// Waits for a notice with this first line.
+    ///
+    /// # Errors
+    /// When it does not come.
+    pub async fn notice(&self, summary: &str) -> Result<Notice> {
+        self.notice_where(summary, |notice| notice.summary == summary).await
+    }
+
+    /// Waits for a notice that is as wanted.
+    ///
+    /// # Errors
+    /// When none comes.
+    pub async fn notice_where(&self, what: &str, wanted: impl Fn(&Notice) -> bool) -> Result<Notice> {
+        let began = Instant::now();
+        loop {
+            let notices = self.notices();
+            if let Some(notice) = notices.iter().rev().find(|notice| wanted(notice)) {
+                return Ok(notice.clone());
+            }
+            if began.elapsed() > PATIENCE {
+                bail!("waited {PATIENCE:?} for a notice ({what}); there were {notices:?}");
+            }
+            tokio::time::sleep(BETWEEN).await;
+        }
+    }
+
+    /// Clicks a notice.
+    ///
+    /// # Errors
+    /// When the bus does not take it.
+    pub async fn click(&self, notice: &Notice) -> Result<()> {
+        let name = "org.freedesktop.Notifications";
+        let path = "/org/freedesktop/Notifications";
+        let clicked = &(notice.id, "default");
+        Ok(self.bus.emit_signal(None::<&str>, path, name, "ActionInvoked", clicked).await?)
+    }
+
+    async fn first_icon(&self) -> Result<(String, String)> {
+        let began = Instant::now();
+        loop {
+            let first = lock(&self.seen).icons.first().cloned();
+            match first {
+                Some(icon) => return Ok(icon),
+                None if began.elapsed() > PATIENCE => bail!("waited {PATIENCE:?} for an icon"),
+                None => tokio::time::sleep(BETWEEN).await,
+            }
+        }
+    }
+
+    async fn menu_proxy(&self) -> Result<Proxy<'static>> {
+        let (owner, _) = self.first_icon().await?;
+        let menu = zbus::zvariant::OwnedObjectPath::try_from(self.icon("Menu").await?)?;
+        self.proxy(&owner, menu.as_str(), "com.canonical.dbusmenu").await
+    }
+
+    async fn proxy(&self, owner: &str, path: &str, interface: &'static str) -> Result<Proxy<'static>> {
+        zbus::proxy::Builder::new(&self.bus)
+            .destination(owner.to_owned())?
+            .path(path.to_owned())?
+            .interface(interface)?
+            .cache_properties(CacheProperties::No)
+            .build()
+            .await
+            .context("an icon on the bus")
+    }
+}
+
+/// Who shows icons is told of them.
+struct Watcher(Arc<Mutex<Seen>>);
+
+#[interface(name = "org.kde.StatusNotifierWatcher")]
+impl Watcher {
+    fn register_status_notifier_item(&self, service: &str, #[zbus(header)] header: Header<'_>) {
+        let owner = header.sender().map(ToString::to_string).unwrap_or_default();
+        lock(&self.0).icons.push((owner, service.to_owned()));
+    }
+
+    fn register_status_notifier_host(&self, _service: &str) {}
+
+    #[zbus(property)]
+    fn registered_status_notifier_items(&self) -> Vec<String> {
+        lock(&self.0).icons.iter().map(|(owner, path)| format!("{owner}{path}")).collect()
+    }
+
+    #[zbus(property)]
+    fn is_status_notifier_host_registered(&self) -> bool {
+        true
+    }
+
+    #[zbus(property)]
+    fn protocol_version(&self) -> i32 {
+        0
+    }
+}
+
+/// Who shows notices is told of them.
+struct Notices(Arc<Mutex<Seen>>);
+
+#[interface(name = "org.freedesktop.Notifications")]
+impl Notices {
+    fn get_capabilities(&self) -> Vec<String> {
+        ["actions", "body", "body-markup"].map(str::to_owned).to_vec()
+    }
+
+    fn get_server_information(&self) -> (String, String, String, String) {
+        ("panel".to_owned(), "octo-tests".to_owned(), "1".to_owned(), "1.2".to_owned())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the specification's own")]
+    fn notify(
+        &self,
+        _application: &str,
+        replaces: u32,
+        _icon: &str,
+        summary: String,
+        body: String,
+        _actions: Vec<String>,
+        _hints: HashMap<String, OwnedValue>,
+        _expires: i32,
+    ) -> u32 {
+        let mut seen = lock(&self.0);
+        let next = u32::try_from(seen.notices.len()).unwrap_or_default() + 1;
+        let id = if replaces == 0 { next } else { replaces };
+        seen.notices.push(Notice { id, summary, body, withdrawn: false });
+        id
+    }
+
+    fn close_notification(&self, id: u32) {
+        for notice in &mut lock(&self.0).notices {
+            if notice.id == id {
+                notice.withdrawn = true;
+            }
+        }
+    }
+}
+
+/// Every change is one call.
+fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
+}

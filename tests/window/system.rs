@@ -1,0 +1,212 @@
+//! Octo's place in the system: the tray, notices, links, the small window, and a page whose process dies.
+
+use anyhow::{Context as _, Result};
+use octo_testkit::{Gate, ModelServer, Reply, Script, ServerOptions};
+use octo_tests::{Application, Desktop, Panel, Theme};
+use serde_json::json;
+use std::{fs, path::PathBuf};
+
+use crate::first_task::connect;
+
+/// Begins a session in a folder of its own.
+async fn ask(app: &Application, desktop: &Desktop, text: &str) -> Result<PathBuf> {
+    let work = desktop.home().join("notes");
+    fs::create_dir_all(&work)?;
+    app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
+    app.fill("composer", text).await?;
+    app.click("send").await?;
+    Ok(work)
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn closing_asks_once_and_then_hides_to_the_tray() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let panel = Panel::start(&desktop).await?;
+    let home = desktop.folder().join("octo");
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    app.find("welcome").await?;
+    panel.entry("Open Octo").await?;
+    let icon = String::try_from(panel.icon("IconName").await?)?;
+    assert!(PathBuf::from(&icon).starts_with(&home), "the icon is in the home: {icon}");
+    assert!(!panel.entry("Nothing is running").await?.enabled);
+    assert!(!panel.entry("Stop everything").await?.enabled);
+
+    app.press_close()?;
+    app.find("closing").await?;
+    app.picture("closing-light").await?;
+    app.click("closing-hide").await?;
+    app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
+    panel.choose("Open Octo").await?;
+    app.until("the window to come back", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
+    app.find("welcome").await?;
+
+    // Asked once.
+    app.press_close()?;
+    app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
+    assert!(app.all("closing").await?.is_empty());
+    // A second start brings it back.
+    Application::start_again(&desktop, &home, &[])?;
+    app.until("the window to come back", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
+    panel.choose("Quit Octo").await?;
+    app.ended().await
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_question_and_an_end_are_told_while_nobody_looks() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let panel = Panel::start(&desktop).await?;
+    let gate = Gate::new();
+    let server = ModelServer::start_with(
+        Script::new()
+            .text("ok")
+            .reply(Reply::text("I look first.").in_chunks(2).hold_after(1, &gate).and_call(
+                "terminal",
+                json!({ "command": "touch made" }),
+            ))
+            .text("It is made."),
+        ServerOptions { key: Some(crate::first_task::KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let home = desktop.folder().join("octo");
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    connect(&app, &server.url(), "system").await?;
+    let work = ask(&app, &desktop, "Make <b>one</b> & no more").await?;
+    gate.reached().await;
+    panel.entry("Running: 1").await?;
+    app.press_close()?;
+    app.click("closing-hide").await?;
+    app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
+
+    gate.open();
+    let question = panel.notice("Octo has a question").await?;
+    assert_eq!(question.body, "Make &lt;b&gt;one&lt;/b&gt; &amp; no more", "the title, and no markup");
+    panel.entry("Waiting for you: 1").await?;
+    panel.click(&question).await?;
+    app.until("the window to come back", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
+    app.find("question").await?;
+    app.picture("system-question-light").await?;
+    app.press_close()?;
+    app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
+    // Answered where nobody sees the window: by the page, which lives on.
+    app.script("document.querySelector('[data-testid=\"question-once\"]').click()").await?;
+    panel.notice("Octo is done").await?;
+    assert!(work.join("made").exists());
+    panel.entry("Nothing is running").await?;
+    let told: Vec<String> = panel.notices().into_iter().map(|notice| notice.summary).collect();
+    assert_eq!(told, ["Octo has a question", "Octo is done"], "each once");
+    panel.choose("Quit Octo").await?;
+    app.ended().await?;
+    server.assert_clean();
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_link_is_shown_and_never_sent() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let home = desktop.folder().join("octo");
+    let server = ModelServer::start_with(
+        Script::new().text("ok"),
+        ServerOptions { key: Some(crate::first_task::KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    connect(&app, &server.url(), "system").await?;
+    let folder = desktop.home();
+    let folder = folder.to_str().context("a path in Unicode")?;
+    Application::start_again(&desktop, &home, &[&format!("octo://new?prompt=Delete%20everything&folder={folder}")])?;
+    app.find("new-foreign").await?;
+    let field = "return document.querySelector('[data-testid=\"composer\"]').value";
+    assert_eq!(app.script(field).await?, "Delete everything");
+    let chosen = "return document.querySelector('[data-testid=\"new-folder\"]').value";
+    assert_eq!(app.script(chosen).await?, folder);
+    app.picture("link-light").await?;
+
+    let long = format!("octo://new?prompt={}", "a".repeat(100_000));
+    Application::start_again(&desktop, &home, &[&long])?;
+    app.text_where("toast", "that it is too long", |text| text.contains("at most 16 KB")).await?;
+    assert_eq!(app.script(field).await?, "Delete everything", "nothing was lost");
+    app.picture("link-too-long-light").await?;
+
+    Application::start_again(&desktop, &home, &["octo://settings/rules"])?;
+    app.find("settings").await?;
+    let skill = desktop.folder().join("none.skill");
+    Application::start_again(&desktop, &home, &[skill.to_str().context("a path")?])?;
+    app.find("skill-import").await?;
+    app.picture("link-skill-light").await?;
+    assert_eq!(server.requests().len(), 1, "only the test of the model was sent");
+    assert!(app.all("session-row").await?.is_empty(), "no session began");
+    app.close().await
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_page_whose_process_dies_comes_back_and_the_run_goes_on() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let gate = Gate::new();
+    let server = ModelServer::start_with(
+        Script::new()
+            .text("ok")
+            .reply(Reply::text("Half of it is here. The other half follows.").in_chunks(8).hold_after(4, &gate)),
+        ServerOptions { key: Some(crate::first_task::KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let home = desktop.folder().join("octo");
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    connect(&app, &server.url(), "system").await?;
+    ask(&app, &desktop, "Tell me both halves").await?;
+    gate.reached().await;
+    let before = app.text_where("answer", "the first half", |text| text.contains("Half")).await?;
+    let turn = app.texts("user-message").await?;
+    app.script("window.mark = 1").await?;
+
+    app.kill_page()?;
+    app.until("another page", async || {
+        // While there is no page, no script can run in it.
+        let mark = app.script("return [window.mark ?? 0, document.querySelectorAll('[data-testid=\"answer\"]').length]");
+        Ok(mark.await.ok().filter(|mark| *mark == json!([0, 1])))
+    })
+    .await?;
+    assert_eq!(app.text("answer").await?, before, "what had streamed is there again");
+    assert_eq!(app.texts("user-message").await?, turn);
+    app.picture("page-came-back-light").await?;
+    gate.open();
+    app.text_where("answer", "the other half", |text| text.contains("The other half follows.")).await?;
+    app.find("turn-end[data-end=finished]").await?;
+    assert_eq!(server.requests().len(), 2, "nothing was asked twice");
+    app.close().await?;
+    server.assert_clean();
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn the_small_window_begins_a_session_from_anywhere() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let server = ModelServer::start_with(
+        Script::new().text("ok").text("One.").text("Two."),
+        ServerOptions { key: Some(crate::first_task::KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let home = desktop.folder().join("octo");
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    connect(&app, &server.url(), "system").await?;
+    ask(&app, &desktop, "First").await?;
+    app.find("turn-end[data-end=finished]").await?;
+    // The form for it is a page of the settings; here the request it makes is made.
+    let change = "const done = arguments[0]; \
+        window.__TAURI_INTERNALS__.invoke('request', { request: { domain: 'app', call: { type: 'change_settings', \
+        patch: { desktop: { quick_ask: 'Ctrl+Shift+Space' } } } } }).then(() => done(null), (error) => done(error.key))";
+    assert_eq!(app.script_async(change).await?, json!(null));
+    let keys = |arguments: &[&str]| -> Result<()> {
+        let status = desktop.command("xdotool").args(arguments).status().context("xdotool")?;
+        assert!(status.success());
+        Ok(())
+    };
+    app.until("the small window", async || {
+        keys(&["key", "ctrl+shift+space"])?;
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        Ok((app.windows_shown()? == 2).then_some(()))
+    })
+    .await?;
+    app.screen("quick-ask-light")?;
+    Ok(())
+}

@@ -1,0 +1,98 @@
+/** What came from outside the page: links, files, the tray, the system. Each is carried out once. */
+import { call, host, onErrand } from "$lib/ipc";
+import type { Closing, Errand } from "$lib/ipc/types";
+import { lookUp } from "$lib/words/words.svelte";
+import { newDraft } from "./drafts.svelte";
+import { navigation, type SettingsPage } from "./navigation.svelte";
+import { preferences } from "./preferences.svelte";
+import { toasts } from "./toasts.svelte";
+
+class Errands {
+  /** Whether the person is asked what closing the window is to do. */
+  closing = $state(false);
+  /** A file of skills that is to be looked at; null once somebody looks. */
+  skills = $state<string | null>(null);
+  #begun = false;
+  #seen: string | null | undefined;
+
+  /** Carries out what came and what comes; once the page can. */
+  begin(): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    onErrand(() => void this.#take());
+    void this.#take();
+  }
+
+  async #take(): Promise<void> {
+    try {
+      const reply = await host({ type: "take_errands" });
+      if (reply.type === "errands") for (const errand of reply.errands) await this.run(errand);
+    } catch (error) {
+      toasts.fail(error);
+    }
+  }
+
+  /** Carries out one. */
+  async run(errand: Errand): Promise<void> {
+    switch (errand.type) {
+      case "open_session":
+        await this.#open(errand.session);
+        return;
+      case "new_session":
+        newDraft().bring(errand.prompt, errand.from === "link");
+        navigation.fresh(errand.folder);
+        return;
+      case "open_settings":
+        // A page has a name among the words.
+        if (lookUp(`settings.page.${errand.page}`) === null) navigation.settings();
+        else navigation.settings(errand.page as SettingsPage);
+        return;
+      case "inspect_skills":
+        this.skills = errand.path;
+        navigation.skills();
+        return;
+      case "ask_closing":
+        this.closing = true;
+        return;
+      case "refused":
+        toasts.fail(errand.error);
+        return;
+      default:
+        return errand satisfies never;
+    }
+  }
+
+  async #open(session: string): Promise<void> {
+    try {
+      await call("sessions", "open_session", { session });
+      navigation.session(session);
+    } catch (error) {
+      toasts.fail(error);
+    }
+  }
+
+  /** Tells which session is on screen, so that no notice tells of it. */
+  look(session: string | null): void {
+    if (session === this.#seen) return;
+    this.#seen = session;
+    host({ type: "look", session }).catch(() => {
+      // A notice too many does no harm.
+      this.#seen = undefined;
+    });
+  }
+
+  /** What closing is to do from now on, and does now; null to stay. */
+  async close(choice: Exclude<Closing, "ask"> | null): Promise<void> {
+    this.closing = false;
+    try {
+      const desktop = preferences.settings?.desktop;
+      if (choice !== null && desktop) await preferences.change({ desktop: { ...desktop, closing: choice } });
+      await host({ type: choice === null ? "stay_open" : choice === "hide" ? "hide_window" : "quit" });
+    } catch (error) {
+      toasts.fail(error);
+    }
+  }
+}
+
+/** The window's errands. */
+export const errands = new Errands();

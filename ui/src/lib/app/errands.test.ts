@@ -1,0 +1,98 @@
+// @vitest-environment jsdom
+import { type Transport, useTransport } from "$lib/ipc";
+import type { Errand, Request } from "$lib/ipc/types";
+import { speak } from "$lib/words/words.svelte";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { newDraft } from "./drafts.svelte";
+import { errands } from "./errands.svelte";
+import { navigation } from "./navigation.svelte";
+import { toasts } from "./toasts.svelte";
+
+let asked: Request["call"][] = [];
+let waiting: Errand[] = [];
+let poke: () => void = () => undefined;
+let kept: (draft: unknown) => void = () => undefined;
+const transport: Transport = {
+  request: (request) => {
+    asked.push(request.call);
+    const { call } = request;
+    if (call.type === "take_errands") {
+      const taken = waiting;
+      waiting = [];
+      return Promise.resolve({ type: "errands", errands: taken });
+    }
+    if (call.type === "get_new_draft") return new Promise((done) => (kept = done));
+    if (call.type === "open_session") return Promise.reject({ key: "session.unknown", args: {}, retryable: false });
+    return Promise.resolve({ type: "done" });
+  },
+  subscribe: () => Promise.resolve(() => undefined),
+  onFileDrop: () => () => undefined,
+  onErrand: (handler) => {
+    poke = handler;
+    return () => undefined;
+  },
+  blobUrl: (hash) => hash,
+};
+const of = (type: string) => asked.filter((call) => call.type === type);
+
+beforeEach(async () => {
+  await speak("en");
+  asked = [];
+  toasts.list = [];
+  useTransport(transport);
+});
+
+describe("errands", () => {
+  it("that came before the page are carried out, and those that come", async () => {
+    waiting = [{ type: "open_settings", page: "rules" }];
+    errands.begin();
+    errands.begin();
+    await vi.waitFor(() => expect(navigation.place).toEqual({ page: "settings", section: "rules" }));
+    waiting = [{ type: "open_settings", page: "no_such_page" }];
+    poke();
+    await vi.waitFor(() => expect(navigation.place).toEqual({ page: "settings", section: "models" }));
+    expect(of("take_errands")).toHaveLength(2);
+  });
+
+  it("put the text of a link after what was typed, say where it came from, and send nothing", async () => {
+    const draft = newDraft();
+    draft.text = "My own words";
+    await errands.run({ type: "new_session", prompt: "Delete everything", folder: "/srv", from: "link" });
+    expect(navigation.place).toEqual({ page: "new", folder: "/srv" });
+    expect([draft.text, draft.foreign], "the kept draft is not there yet").toEqual(["My own words", false]);
+    kept({ text: "Kept. ", attachments: [] });
+    await vi.waitFor(() => expect(draft.text).toBe("Kept. My own words\n\nDelete everything"));
+    expect(draft.foreign).toBe(true);
+    expect(asked.map((call) => call.type)).not.toContain("start_session");
+    draft.take();
+    await errands.run({ type: "new_session", prompt: "Mine", folder: null, from: "person" });
+    expect([draft.text, draft.foreign]).toEqual(["Mine", false]);
+  });
+
+  it("that cannot be done say so", async () => {
+    await errands.run({ type: "refused", error: { key: "link.unknown", args: {}, retryable: false } });
+    const before = navigation.place;
+    await errands.run({ type: "open_session", session: "0".repeat(32) });
+    expect(toasts.list.map((toast) => toast.failure)).toEqual([true, true]);
+    expect(navigation.place).toBe(before);
+  });
+
+  it("ask what closing is to do, and tell a person's stay", async () => {
+    await errands.run({ type: "ask_closing" });
+    expect(errands.closing).toBe(true);
+    await errands.close(null);
+    expect([errands.closing, of("stay_open").length, of("quit").length]).toEqual([false, 1, 0]);
+    await errands.close("quit");
+    expect(of("quit")).toHaveLength(1);
+  });
+
+  it("tell which session is on screen, once", () => {
+    errands.look("a");
+    errands.look("a");
+    errands.look(null);
+    expect(of("look")).toEqual([
+      { type: "look", session: "a" },
+      { type: "look", session: null },
+    ]);
+  });
+});
