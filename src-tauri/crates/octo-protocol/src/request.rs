@@ -60,6 +60,7 @@ mod models;
 mod policy;
 mod sessions;
 mod time;
+mod transcripts;
 mod trash;
 
 pub use app::*;
@@ -70,6 +71,7 @@ pub use models::*;
 pub use policy::*;
 pub use sessions::*;
 pub use time::*;
+pub use transcripts::*;
 pub use trash::*;
 
 /// Everything a client may ask.
@@ -97,6 +99,8 @@ pub enum Request {
     Skills(SkillRequest),
     /// What Octo remembers.
     Memory(MemoryRequest),
+    /// Conversations as they are read, branched and carried away.
+    Transcripts(TranscriptRequest),
     /// What only a desktop can do.
     Host(HostRequest),
 }

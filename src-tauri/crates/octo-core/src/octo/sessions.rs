@@ -251,6 +251,7 @@ impl Octo {
             created_at: at,
             updated_at: at,
             usage: Usage::default(),
+            read_at: None,
         };
         let vendor = model.and_then(|id| self.shared.models.vendor_name(id));
         let turn = TurnView {
