@@ -13,6 +13,7 @@ mod policies;
 mod searches;
 mod sessions;
 mod time;
+mod transcripts;
 mod trash;
 
 pub(crate) use time::recover;
@@ -194,6 +195,7 @@ impl Octo {
             Request::Policy(request) => self.policy(request).await,
             Request::Skills(request) => self.skills(request).await,
             Request::Memory(request) => self.memory(request).await,
+            Request::Transcripts(request) => self.transcripts(request).await,
             Request::Host(request) => self.host(request).await,
         }
     }

@@ -32,12 +32,16 @@ impl Octo {
         match request {
             SessionRequest::ListSessions(call) => {
                 let limit = call.limit.min(200);
-                let page = store.read(move |reader| reader.sessions(&call.query, call.offset, limit)).await;
+                let page = store.read(move |reader| {
+                    reader.sessions_where(&call.query, &call.filter, call.offset, limit)
+                });
+                let page = page.await;
                 let (sessions, total) = page.map_err(ApiError::from)?;
                 json(SessionList { sessions, total })
             }
             SessionRequest::SearchSessions(call) => {
-                let found = store.read(move |reader| reader.search(&call.query, call.limit.min(100))).await;
+                let limit = call.limit.min(100);
+                let found = store.read(move |reader| reader.search(&call.query, &call.filter, limit)).await;
                 json(SessionHits { hits: found.map_err(ApiError::from)? })
             }
             SessionRequest::StartSession(call) => {
@@ -107,6 +111,7 @@ impl Octo {
             }
             SessionRequest::RenameSession(call) => done(self.rename(call.session, &call.title).await),
             SessionRequest::PinSession(call) => done(self.pin(call.session, call.pinned).await),
+            SessionRequest::MarkRead(call) => done(self.mark_read(call.session).await),
             SessionRequest::DeleteSession(call) => done(self.delete(call.session).await),
             SessionRequest::RestoreSession(call) => {
                 let restored = store.write(move |tx| tx.undelete(call.session)).await;
@@ -180,7 +185,7 @@ impl Octo {
         Ok(snapshot)
     }
 
-    async fn model_or_default(&self, wanted: Option<ModelId>) -> Result<ModelId, ApiError> {
+    pub(super) async fn model_or_default(&self, wanted: Option<ModelId>) -> Result<ModelId, ApiError> {
         let settings = self.shared.store.read(|reader| reader.settings()).await.map_err(ApiError::from)?;
         let entries = self.shared.models.entries();
         let known = |id: &ModelId| entries.iter().any(|entry| entry.id == *id);
@@ -307,7 +312,7 @@ enum Kind {
     Demo,
 }
 
-fn unknown_session() -> ApiError {
+pub(super) fn unknown_session() -> ApiError {
     ApiError::new("session.unknown").code(ErrorCode::UnknownSession)
 }
 

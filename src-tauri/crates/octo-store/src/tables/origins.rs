@@ -27,6 +27,27 @@ impl Reader<'_> {
         )
     }
 
+    /// A title like this one that no session has: the same with the first number behind it that is free.
+    pub fn free_title(&self, title: &str) -> Result<String, StoreError> {
+        let base = match title.rsplit_once(" (") {
+            Some((base, number)) if number.strip_suffix(')').is_some_and(|n| n.parse::<u32>().is_ok()) => base,
+            _ => title,
+        };
+        let mut number = 2_u32;
+        loop {
+            let wanted = format!("{base} ({number})");
+            let taken = self.row(
+                "SELECT EXISTS (SELECT 1 FROM sessions WHERE title = ?1 AND deleted_at IS NULL)",
+                [&wanted],
+                |row| Ok(row.get::<_, bool>(0)?),
+            )?;
+            if taken != Some(true) {
+                return Ok(wanted);
+            }
+            number = number.saturating_add(1);
+        }
+    }
+
     /// The sessions a session's conversation was branched from, nearest first, deleted ones too.
     pub fn ancestors(&self, session: SessionId) -> Result<Vec<SessionId>, StoreError> {
         let Some(key) = self.find_key(session)? else { return Ok(Vec::new()) };
