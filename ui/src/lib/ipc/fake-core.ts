@@ -8,6 +8,7 @@ import { FakeLibrary } from "./fake-library";
 import { FakeRules } from "./fake-rules";
 import { FakeTrash } from "./fake-trash";
 import { factsOf, fakePresets, fakeServers } from "./fake-models";
+import { FakeTranscripts, listed, marksOf, withRead } from "./fake-sessions";
 import { FakeTime, timeFailure } from "./fake-time";
 import type {
   ApiError,
@@ -55,6 +56,14 @@ export class FakeCore {
     (what, back) => this.#trash.put(what, back),
   );
   readonly #rules = new FakeRules((policy) => this.publish("settings", { type: "policy", policy }));
+  readonly #transcripts = new FakeTranscripts({
+    open: (id) => this.#state(id),
+    add: (info, state) => {
+      this.#states.set(`session/${info.id}`, { ...state, info });
+      this.#emit({ type: "sessions" }, { type: "session_listed", info });
+    },
+    id: newId,
+  });
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   #settings: SettingsSnapshot;
 
@@ -76,6 +85,7 @@ export class FakeCore {
       const outcome = applyList(this.#list, update);
       if (outcome.type === "applied" && outcome.state) this.#list = outcome.state;
     }
+    this.#list = withRead(this.#list);
     const settings = this.#recorded.get("settings")?.[0];
     this.#settings =
       settings?.type === "snapshot" && settings.snapshot.topic === "settings"
@@ -251,6 +261,7 @@ export class FakeCore {
       if (request.domain === "models") return this.#models(request.call);
       if (request.domain === "app") return Promise.resolve(this.#app(request.call));
       if (request.domain === "trash") return Promise.resolve(this.#trash.answer(request.call));
+      if (request.domain === "transcripts") return this.#transcripts.answer(request.call);
       if (request.domain === "ledger") return Promise.resolve(this.#ledger(request.call));
       if (request.domain === "policy") return Promise.resolve(this.#rules.answer(request.call));
       if (request.domain === "time") return Promise.resolve(this.#timeMachine(request.call));
@@ -270,13 +281,12 @@ export class FakeCore {
 
   #sessions(call: SessionRequest): unknown {
     switch (call.type) {
-      case "list_sessions": {
-        const wanted = call.query.toLowerCase();
-        const sessions = this.#list.sessions.filter((info) => info.title.toLowerCase().includes(wanted));
-        return { sessions: sessions.slice(call.offset, call.offset + call.limit), total: sessions.length };
-      }
+      case "list_sessions":
+        return listed(this.#list.sessions, call);
       case "search_sessions":
         return { hits: this.#search(call.query) };
+      case "mark_read":
+        return (this.#change(call.session, { read_at: Date.now() }), {});
       case "start_session":
       case "start_demo":
         return this.#start(call);
@@ -376,7 +386,8 @@ export class FakeCore {
     return messages.flatMap(({ info, message }) => {
       const text = message.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
       const at = text.toLowerCase().indexOf(wanted);
-      return at < 0 ? [] : [{ info, message: message.id, snippet: text.slice(Math.max(0, at - 40), at + 80) }];
+      const snippet = text.slice(Math.max(0, at - 40), at + 80);
+      return at < 0 ? [] : [{ info, message: message.id, snippet, marks: marksOf(snippet, query) }];
     });
   }
 
@@ -395,6 +406,7 @@ export class FakeCore {
       status: "idle",
       created_at: Date.now(),
       updated_at: Date.now(),
+      read_at: Date.now(),
       ...(!demo && call.effort !== undefined ? { effort: call.effort } : {}),
       usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
     };
@@ -637,6 +649,7 @@ function emptyState(info: SessionInfo): SessionState {
     trouble: null,
     page: null,
     fork: null,
+    origin: null,
   };
 }
 
@@ -662,5 +675,6 @@ function snapshotOf(state: SessionState) {
     context_tokens: state.contextTokens,
     suggestion: state.suggestion,
     budget: state.budget,
+    ...(state.origin ? { origin: state.origin } : {}),
   };
 }

@@ -26,6 +26,8 @@ import type {
   TimeReplies,
   TimeRequest,
   Topic,
+  TranscriptReplies,
+  TranscriptRequest,
   TrashReplies,
   TrashRequest,
   Update,
@@ -57,6 +59,7 @@ interface Requests {
   browser: BrowserRequest;
   skills: SkillRequest;
   memory: MemoryRequest;
+  transcripts: TranscriptRequest;
 }
 interface Replies {
   sessions: SessionReplies;
@@ -69,6 +72,7 @@ interface Replies {
   browser: BrowserReplies;
   skills: SkillReplies;
   memory: MemoryReplies;
+  transcripts: TranscriptReplies;
 }
 type Domain = keyof Requests;
 type Named<D extends Domain, T> = Extract<Requests[D], { type: T }>;

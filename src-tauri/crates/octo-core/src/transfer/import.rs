@@ -39,7 +39,6 @@ pub(crate) struct Incoming {
     pub profile: Option<Profile>,
     pub source: Source,
     pub created_at: Millis,
-    pub updated_at: Millis,
     pub told: Told,
     /// Pictures by the hash their bytes have.
     pub pictures: Vec<Vec<u8>>,
@@ -153,7 +152,6 @@ fn checked(content: Content, name: &str) -> Result<Incoming, ApiError> {
         profile: content.session.profile.parse().ok(),
         source: source_of(&content.session.source),
         created_at: content.session.created_at,
-        updated_at: content.session.updated_at,
         told: Told { turns, messages, calls, context },
         pictures: pictures.into_values().map(|(bytes, _)| bytes).collect(),
         preview,
