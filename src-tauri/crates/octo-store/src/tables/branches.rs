@@ -367,9 +367,9 @@ fn anew_with_last(told: Told) -> Renamed {
 
 /// The plan as the last call that changed it left it.
 fn last_plan(calls: &[CallView]) -> Vec<octo_protocol::Todo> {
-    let plans = calls.iter().rev().filter_map(|call| match &call.view {
+    let plan = calls.iter().rev().find_map(|call| match &call.view {
         Some(ToolView::Todos { todos }) => Some(todos.clone()),
         _ => None,
     });
-    plans.into_iter().next().unwrap_or_default()
+    plan.unwrap_or_default()
 }
