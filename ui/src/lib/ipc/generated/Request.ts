@@ -9,9 +9,10 @@ import type { PolicyRequest } from "./PolicyRequest";
 import type { SessionRequest } from "./SessionRequest";
 import type { SkillRequest } from "./SkillRequest";
 import type { TimeRequest } from "./TimeRequest";
+import type { TranscriptRequest } from "./TranscriptRequest";
 import type { TrashRequest } from "./TrashRequest";
 
 /**
  * Everything a client may ask.
  */
-export type Request = { "domain": "sessions", "call": SessionRequest } | { "domain": "models", "call": ModelRequest } | { "domain": "ledger", "call": LedgerRequest } | { "domain": "app", "call": AppRequest } | { "domain": "time", "call": TimeRequest } | { "domain": "trash", "call": TrashRequest } | { "domain": "policy", "call": PolicyRequest } | { "domain": "browser", "call": BrowserRequest } | { "domain": "skills", "call": SkillRequest } | { "domain": "memory", "call": MemoryRequest } | { "domain": "host", "call": HostRequest };
+export type Request = { "domain": "sessions", "call": SessionRequest } | { "domain": "models", "call": ModelRequest } | { "domain": "ledger", "call": LedgerRequest } | { "domain": "app", "call": AppRequest } | { "domain": "time", "call": TimeRequest } | { "domain": "trash", "call": TrashRequest } | { "domain": "policy", "call": PolicyRequest } | { "domain": "browser", "call": BrowserRequest } | { "domain": "skills", "call": SkillRequest } | { "domain": "memory", "call": MemoryRequest } | { "domain": "transcripts", "call": TranscriptRequest } | { "domain": "host", "call": HostRequest };
