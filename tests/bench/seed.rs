@@ -88,6 +88,7 @@ pub async fn home() -> Result<Seeded> {
         created_at: n as i64,
         updated_at: n as i64,
         usage: Usage::default(),
+        read_at: None,
     };
     for chunk in 1..=SESSIONS / TOGETHER {
         let head = head.clone();

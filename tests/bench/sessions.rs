@@ -34,7 +34,7 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     table.told(format!("{what} again"), Unit::Milliseconds, Figures::of_times(&again[1..])?);
 
     let octo = seed::start(&seeded.home).await?;
-    let list = |query: &str, offset| ListSessions { query: query.to_owned(), offset, limit: 50 };
+    let list = |query: &str, offset| ListSessions { query: query.to_owned(), filter: Default::default(), offset, limit: 50 };
     let total = octo.call(list("", 0)).await?.total;
     ensure!(total == SESSIONS as u64, "{total} sessions");
     for (what, call) in [
@@ -54,7 +54,7 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
         ("two rare Chinese characters", "针线", true),
         ("two letters that occur nowhere", "qx", false),
     ] {
-        let call = SearchSessions { query: query.to_owned(), limit: 50 };
+        let call = SearchSessions { query: query.to_owned(), filter: Default::default(), limit: 50 };
         let found = !octo.call(call.clone()).await?.hits.is_empty();
         ensure!(found == there, "searching {query:?} found something: {found}");
         let what = format!("Search 10,000 sessions: {what}");

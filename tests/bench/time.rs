@@ -118,6 +118,7 @@ fn session_in(id: SessionId, folder: &Path) -> NewSession {
         created_at: 0,
         updated_at: 0,
         usage: Usage::default(),
+        read_at: None,
     };
     let toolset = ToolsetRow { hash: "bench".to_owned(), version: 1, tools_json: "[]".to_owned() };
     NewSession { info, system: String::new(), toolset }

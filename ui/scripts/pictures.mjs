@@ -154,6 +154,60 @@ const scenes = {
       await page.waitForSelector('[data-testid="billed-call"]');
     },
   },
+  "sessions-found": {
+    fake: "long",
+    side: true,
+    async act(page) {
+      await page.getByTestId("search").fill("question");
+      await page.waitForSelector('[data-testid="search-hit"]');
+    },
+  },
+  "sessions-filter": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("session-filter").click();
+      await page.getByTestId("session-filters").locator("select").first().selectOption("failed");
+      await page.waitForTimeout(300);
+    },
+  },
+  "sessions-many": {
+    fake: "main",
+    query: "&many",
+    side: true,
+    async act(page) {
+      await page.getByTestId("session-list").evaluate((list) => (list.scrollTop = 4000));
+    },
+  },
+  branched: {
+    fake: "main",
+    async act(page) {
+      await page.getByTestId("branch-here").last().click();
+      await page.waitForSelector('[data-testid="session-origin"]');
+    },
+  },
+  "session-menu": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await page.getByTestId("session-row").first().click({ button: "right" });
+    },
+  },
+  "session-export": {
+    fake: "main",
+    async act(page) {
+      await page.locator(".head .btn.icon-only").last().click();
+      await page.locator(".menu-item").nth(3).click();
+      await page.waitForSelector(".carry-parts");
+    },
+  },
+  "session-import": {
+    fake: "new",
+    async act(page) {
+      await page.getByTestId("import-open").click();
+      await page.waitForSelector('[data-testid="import-dialog"] .menu, [data-testid="import-dialog"] .select');
+    },
+  },
   "session-cost": {
     fake: "compacted",
     async act(page) {

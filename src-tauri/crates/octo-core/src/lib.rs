@@ -30,6 +30,7 @@ mod skills;
 mod slash;
 mod subscription;
 mod suggestion;
+mod transfer;
 mod trash;
 mod troubles;
 mod turn;

@@ -2,6 +2,7 @@
 
 mod companion;
 mod headers;
+mod secrets;
 mod trial;
 
 pub(crate) use companion::Companion;

@@ -16,6 +16,7 @@ mod schedule;
 mod searches;
 mod sessions;
 mod time;
+mod transcripts;
 mod trash;
 
 pub(crate) use time::recover;
@@ -263,6 +264,7 @@ impl Octo {
             Request::Memory(request) => self.memory(request).await,
             Request::Schedule(request) => self.schedule(request).await,
             Request::Home(request) => self.home(request).await,
+            Request::Transcripts(request) => self.transcripts(request).await,
             Request::Host(request) => self.host(request).await,
         }
     }

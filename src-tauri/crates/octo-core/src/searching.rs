@@ -8,6 +8,7 @@ use octo_protocol::{
     ApiError, KeyState, SearchProvider, SearchProviderDraft, SearchProviderKind, SearchProviders, Secret,
 };
 use octo_tools::{Engine, Engines};
+use secrecy::SecretString;
 use std::sync::{Mutex, PoisonError};
 
 /// Whose the keys are, beside models.
@@ -71,6 +72,20 @@ impl Searching {
             Some(host) => self.keys.forget(OWNER, &host, Slot::Key).await,
             None => Ok(()),
         }
+    }
+
+    /// The keys of all providers.
+    ///
+    /// # Errors
+    /// `key.not_read`: who cannot know the keys cannot leave them out of an export.
+    pub async fn secrets(&self) -> Result<Vec<SecretString>, ApiError> {
+        let mut secrets = Vec::new();
+        for provider in self.providers().0 {
+            if let (true, Some(host)) = (provider.key != KeyState::Missing, host(provider.kind)) {
+                secrets.extend(self.keys.load(OWNER, &host, Slot::Key).await?);
+            }
+        }
+        Ok(secrets)
     }
 
     fn providers(&self) -> SearchProviders {

@@ -11,7 +11,9 @@ mod agent {
     mod background;
     #[cfg(unix)]
     mod browser;
+    mod branching;
     mod budget;
+    mod carrying;
     mod compaction;
     mod fallback;
     mod faults;
@@ -42,4 +44,5 @@ mod agent {
     mod time;
     mod trash;
     mod turns;
+    mod windows;
 }

@@ -62,6 +62,7 @@ mod policy;
 mod schedule;
 mod sessions;
 mod time;
+mod transcripts;
 mod trash;
 
 pub use app::*;
@@ -74,6 +75,7 @@ pub use policy::*;
 pub use schedule::*;
 pub use sessions::*;
 pub use time::*;
+pub use transcripts::*;
 pub use trash::*;
 
 /// Everything a client may ask.
@@ -105,6 +107,8 @@ pub enum Request {
     Schedule(ScheduleRequest),
     /// Octo's home and its state.
     Home(HomeRequest),
+    /// Conversations as they are read, branched and carried away.
+    Transcripts(TranscriptRequest),
     /// What only a desktop can do.
     Host(HostRequest),
 }

@@ -2,8 +2,8 @@
 
 use crate::{
     ApiError, BackgroundCommand, Block, BudgetStop, CallId, CallStatus, Effort, ForkOrigin, Message,
-    MessageId, Millis, ModelId, Profile, Question, QueuedId, SessionId, Spending, Todo, ToolView, TurnId,
-    Usage,
+    MessageId, Millis, ModelId, Profile, Question, QueuedId, SessionId, SessionOrigin, Spending, TextMark,
+    Todo, ToolView, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -85,6 +85,10 @@ pub struct SessionInfo {
     pub updated_at: Millis,
     /// What it has used in all.
     pub usage: Usage,
+    /// When the person last looked at it. What it did after that is unread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "number")]
+    pub read_at: Option<Millis>,
 }
 
 /// What a session is doing.
@@ -310,6 +314,10 @@ pub struct SessionSnapshot {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub fork: Option<ForkOrigin>,
+    /// Where its conversation comes from, for one that did not begin with its own first message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub origin: Option<SessionOrigin>,
 }
 
 /// A guess at the person's next message.
@@ -399,4 +407,7 @@ pub struct SessionHit {
     pub message: Option<MessageId>,
     /// The text around the match.
     pub snippet: String,
+    /// Where the words stand in it, in order and apart from each other.
+    #[serde(default)]
+    pub marks: Vec<TextMark>,
 }

@@ -1,7 +1,7 @@
 //! What goes in and comes out of the store beyond the protocol's own types.
 
 use octo_protocol::{
-    BackgroundCommand, BilledCall, BudgetStop, CallView, Draft, FileImage, ForkOrigin, Message, MessageId,
+    BackgroundCommand, BilledCall, BranchPoint, BudgetStop, CallView, Draft, FileImage, ForkOrigin, Message, MessageId,
     Millis, ModelEntry, Question, Queued, Retry, SessionId, SessionInfo, Settings, TaskKind, TaskNumber,
     Todo, ToolResult, TrashEntry, TrashId, TrashKind, TurnId, TurnView,
 };
@@ -120,6 +120,41 @@ pub enum Inherits {
     Through(MessageId),
     /// Nothing.
     Nothing,
+}
+
+/// A session to be created that goes on from a place in another one's conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewBranch {
+    /// Its head.
+    pub info: SessionInfo,
+    /// Whose conversation it goes on with.
+    pub from: SessionId,
+    /// From where.
+    pub at: BranchPoint,
+}
+
+/// A session to be created with a conversation from a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewImport {
+    /// The session.
+    pub session: NewSession,
+    /// The file's name.
+    pub file: String,
+    /// The conversation, under any ids: it gets its own.
+    pub told: Told,
+}
+
+/// A conversation, all of it over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// Its turns, oldest first.
+    pub turns: Vec<TurnView>,
+    /// Its messages, in order.
+    pub messages: Vec<Message>,
+    /// The calls they make.
+    pub calls: Vec<CallView>,
+    /// Those the model sees, in order.
+    pub context: Vec<MessageId>,
 }
 
 /// A turn that has not ended.

@@ -18,6 +18,7 @@ pub(crate) const STEPS: &[M<'static>] = &[
     M::up(include_str!("../migrations/0012_forks.sql")),
     M::up(include_str!("../migrations/0013_library.sql")),
     M::up(include_str!("../migrations/0014_tasks.sql")),
+    M::up(include_str!("../migrations/0015_sessions.sql")),
 ];
 
 const SPENDING: M<'static> = M::up(include_str!("../migrations/0007_spending.sql"));

@@ -1,10 +1,12 @@
 //! The tables: reading and writing of each beside its row type.
 
+pub(crate) mod branches;
 pub(crate) mod calls;
 pub(crate) mod commands;
 pub(crate) mod context;
 pub(crate) mod drafts;
 pub(crate) mod events;
+pub(crate) mod filter;
 pub(crate) mod forks;
 pub(crate) mod journeys;
 pub(crate) mod lasting;
@@ -12,6 +14,8 @@ pub(crate) mod ledger;
 pub(crate) mod library;
 pub(crate) mod mentions;
 pub(crate) mod notes;
+pub(crate) mod origins;
+pub(crate) mod parts;
 pub(crate) mod pending;
 pub(crate) mod resume;
 pub(crate) mod runs;

@@ -8,12 +8,14 @@ import type {
   Block,
   BudgetAnswer,
   Effort,
+  Message,
   Mode,
   Spending,
   SwitchCost,
   TurnView,
 } from "$lib/ipc/types";
 import { rowsOf } from "$lib/state/rows";
+import { type Part, after, before, partOf } from "$lib/state/parts";
 import { type SessionState, apply, prepend } from "$lib/state/session";
 import { sumOfCalls } from "$lib/state/spending";
 import type { TimePlace } from "$lib/state/timeline";
@@ -23,6 +25,8 @@ import { toasts } from "./toasts.svelte";
 
 /** How many messages an earlier page has. */
 const PAGE = 200;
+/** Nothing, always the same. */
+const NONE: readonly never[] = [];
 
 /** Whether the time machine's tasks are others now. */
 function changesTasks(event: Event): boolean {
@@ -35,6 +39,7 @@ export class Conversation {
   /** Why the session cannot be shown or went no further. */
   problem = $state.raw<ApiError | null>(null);
   loadingEarlier = $state(false);
+  loadingLater = $state(false);
   /** What the person opened or closed by hand, by row. */
   readonly folds = new SvelteMap<string, boolean>();
   /** Words typed into a card and not sent yet, by question. */
@@ -48,6 +53,8 @@ export class Conversation {
   readonly #changed = new SvelteMap<string, number>();
   /** The moment of the tasks that were read last. */
   #tasksRead: string | null = null;
+  /** An earlier part that is read instead of the newest; null while the newest is. What happens goes on behind it. */
+  away = $state.raw<Part | null>(null);
   /** The message to bring into view; a new object for every jump. */
   target = $state.raw<{ message: string } | null>(null);
   /** Where the time machine was opened; null while it is closed. */
@@ -58,21 +65,23 @@ export class Conversation {
   readonly #ended: () => void;
 
   // Rows depend on which blocks stream, not on their text: a batch of text alone leaves them as they are.
-  #messages = $derived(this.state?.messages);
+  // Of an earlier part only what was said is shown: what waits and runs belongs to the end.
+  #messages = $derived(this.away?.messages ?? this.state?.messages);
   #turns = $derived(this.state?.turns);
-  #calls = $derived(this.state?.calls);
-  #questions = $derived(this.state?.questions);
-  #notes = $derived(this.state?.notes);
-  #earlier = $derived(this.state?.earlier ?? false);
+  #shownTurns = $derived(this.away?.turns ?? this.#turns);
+  #calls = $derived(this.away?.calls ?? this.state?.calls);
+  #questions = $derived(this.away ? NONE : this.state?.questions);
+  #notes = $derived(this.away ? NONE : this.state?.notes);
+  #earlier = $derived(this.away?.earlier ?? this.state?.earlier ?? false);
   #streams = $derived(
-    (this.state?.streaming ?? []).map(({ message, block, kind }) => JSON.stringify([message, block, kind])).join("\n"),
+    (this.away ? NONE : (this.state?.streaming ?? [])).map(({ message, block, kind }) => JSON.stringify([message, block, kind])).join("\n"),
   );
   readonly rows = $derived.by(() => {
     void this.#streams;
-    if (!this.#messages || !this.#turns || !this.#calls || !this.#questions || !this.#notes) return [];
+    if (!this.#messages || !this.#shownTurns || !this.#calls || !this.#questions || !this.#notes) return [];
     return rowsOf({
       messages: this.#messages,
-      turns: this.#turns,
+      turns: this.#shownTurns,
       calls: this.#calls,
       questions: this.#questions,
       notes: this.#notes,
@@ -133,14 +142,19 @@ export class Conversation {
     this.timeAt = null;
   }
 
-  /** Loads the page before the first message. */
+  /** Whether another session can go on from a message of this one. */
+  readonly mayBranch = $derived(this.state !== null && this.state.info.source !== "demo" && this.state.fork === null);
+
+  /** Loads the page before the first message that is shown. */
   async loadEarlier(): Promise<void> {
-    const first = this.state?.messages[0];
-    if (!first || !this.state?.earlier || this.loadingEarlier) return;
+    const part = this.away;
+    const first = (part ?? this.state)?.messages[0];
+    if (!first || !(part ?? this.state)?.earlier || this.loadingEarlier) return;
     this.loadingEarlier = true;
     try {
       const page = await call("sessions", "messages", { session: this.id, before: first.id, limit: PAGE });
-      this.#following?.change((state) => prepend(state, page));
+      if (part === null) this.#following?.change((state) => prepend(state, page));
+      else if (this.away === part) this.away = before(part, page);
     } catch (error) {
       toasts.fail(error);
     } finally {
@@ -148,14 +162,60 @@ export class Conversation {
     }
   }
 
-  /** Brings a message into view, loading earlier pages until it is there. */
+  /** While an earlier part is read: loads the page after it. Where that reaches what was there, both become one. */
+  async loadLater(): Promise<void> {
+    const part = this.away;
+    const last = part?.messages.at(-1);
+    if (!part || !last || this.loadingLater) return;
+    this.loadingLater = true;
+    try {
+      const place = { type: "after", message: last.id } as const;
+      const { page, later } = await call("transcripts", "read_transcript", { session: this.id, place, limit: PAGE });
+      if (this.away === part) this.#show(after(part, page), later);
+    } catch (error) {
+      toasts.fail(error);
+    } finally {
+      this.loadingLater = false;
+    }
+  }
+
+  /** Brings a message into view; of what is not loaded, the part around it. */
   async jump(message: string): Promise<void> {
-    while (this.state && !this.state.messages.some((known) => known.id === message) && this.state.earlier) {
-      const before = this.state.messages.length;
-      await this.loadEarlier();
-      if (this.state.messages.length === before) break;
+    const shown = (part: { messages: readonly Message[] } | null): boolean =>
+      part?.messages.some((known) => known.id === message) ?? false;
+    if (!shown(this.away)) {
+      if (shown(this.state)) this.away = null;
+      else if (this.state?.earlier) {
+        try {
+          const place = { type: "around", message } as const;
+          const found = await call("transcripts", "read_transcript", { session: this.id, place, limit: PAGE });
+          this.#show(partOf(found.page), found.later);
+        } catch (error) {
+          toasts.fail(error);
+          return;
+        }
+      }
     }
     this.target = { message };
+  }
+
+  /** Back to the newest messages. */
+  comeBack(): void {
+    this.away = null;
+    this.target = null;
+  }
+
+  /** Shows a part: apart from the newest messages, or joined with them where the two meet. */
+  #show(part: Part, later: boolean): void {
+    const first = this.state?.messages[0];
+    const meets = first && part.messages.some((message) => message.id === first.id);
+    if (later && !meets) {
+      this.away = part;
+      return;
+    }
+    this.away = null;
+    const page = { ...part, messages: [...part.messages], turns: [...part.turns], calls: [...part.calls.values()] };
+    this.#following?.change((state) => prepend(state, page));
   }
 
   /** Brings a message into view as soon as the session is there. */
@@ -164,6 +224,7 @@ export class Conversation {
   }
 
   send(blocks: Block[]) {
+    this.comeBack();
     return call("sessions", "send", { session: this.id, blocks });
   }
 

@@ -1,32 +1,23 @@
 /** The list of sessions with what can be done to each. */
 import { call } from "$lib/ipc";
-import type { SessionHit, SessionInfo, Trouble } from "$lib/ipc/types";
+import type { BranchPoint, SessionInfo, Trouble } from "$lib/ipc/types";
 import { type ListState, apply, extend, grouped } from "$lib/state/list";
 import { t } from "$lib/words/words.svelte";
-import { SvelteSet } from "svelte/reactivity";
 import { forgetDraft } from "./drafts.svelte";
 import { follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
 /** How many lines a page of the list has. */
 const PAGE = 100;
-/** How many hits of a full-text search are shown. */
-const HITS = 40;
 
 class Library {
   #state = $state.raw<ListState | null>(null);
   #loading = false;
-  /** Sessions that finished while another one was on screen. */
-  readonly unread = new SvelteSet<string>();
-  /** The session on screen; its ends are read as they come. */
-  onScreen: string | null = null;
-
   /** Follows the list; resolves with the first snapshot. */
   begin(): Promise<void> {
     return new Promise((resolve, reject) => {
       follow<ListState>({ type: "sessions" }, apply, {
         state: (state) => {
-          this.#noteEnds(state);
           this.#state = state;
           resolve();
         },
@@ -37,17 +28,6 @@ class Library {
         },
       });
     });
-  }
-
-  #noteEnds(next: ListState): void {
-    const before = new Map(this.#state?.sessions.map((info) => [info.id, info.status]));
-    for (const info of next.sessions) {
-      const was = before.get(info.id);
-      const worked = was === "running" || was === "waiting";
-      if (worked && (info.status === "idle" || info.status === "failed") && info.id !== this.onScreen) {
-        this.unread.add(info.id);
-      }
-    }
   }
 
   get sessions(): readonly SessionInfo[] {
@@ -82,15 +62,20 @@ class Library {
     }
   }
 
-  /** Sessions whose title contains `query`. */
-  async byTitle(query: string): Promise<readonly SessionInfo[]> {
-    return (await call("sessions", "list_sessions", { query, offset: 0, limit: PAGE })).sessions;
+  /** The person looks at a session: what happened in it is read, in every window. */
+  markRead(id: string): void {
+    // What cannot be marked now stays unread, which says so.
+    void call("sessions", "mark_read", { session: id }).catch(() => undefined);
   }
 
-  /** Messages that contain `query`. */
-  async byText(query: string): Promise<readonly SessionHit[]> {
-    const found = await call("sessions", "search_sessions", { query, limit: HITS });
-    return found.hits.filter((hit) => hit.message !== null);
+  /** A new session with the conversation of another one up to a place; null when there is none. */
+  async branch(id: string, at: BranchPoint): Promise<SessionInfo | null> {
+    try {
+      return await call("transcripts", "branch_session", { session: id, at });
+    } catch (error) {
+      toasts.fail(error);
+      return null;
+    }
   }
 
   async rename(id: string, title: string): Promise<void> {

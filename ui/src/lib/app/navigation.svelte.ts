@@ -41,7 +41,6 @@ class Navigation {
 
   #leave(): void {
     if (this.place.page === "session") this.place.conversation.close();
-    library.onScreen = null;
   }
 
   /** Opens a session, and a message in it. */
@@ -52,8 +51,6 @@ class Navigation {
     }
     this.#leave();
     const conversation = new Conversation(id, () => this.home(id));
-    library.onScreen = id;
-    library.unread.delete(id);
     this.place = { page: "session", conversation };
     localStorage.setItem(LAST, id);
     if (message) conversation.jumpWhenOpen(message);

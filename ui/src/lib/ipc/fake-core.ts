@@ -12,6 +12,7 @@ import { FakeRules } from "./fake-rules";
 import { FakeSchedule } from "./fake-schedule";
 import { FakeTrash } from "./fake-trash";
 import { factsOf, fakePresets, fakeServers } from "./fake-models";
+import { FakeTranscripts, listed, marksOf, withRead } from "./fake-sessions";
 import { FakeTime, timeFailure } from "./fake-time";
 import type {
   ApiError,
@@ -64,6 +65,14 @@ export class FakeCore {
   );
   readonly #home = new FakeHome();
   readonly #rules = new FakeRules((policy) => this.publish("settings", { type: "policy", policy }));
+  readonly #transcripts = new FakeTranscripts({
+    open: (id) => this.#state(id),
+    add: (info, state) => {
+      this.#states.set(`session/${info.id}`, { ...state, info });
+      this.#emit({ type: "sessions" }, { type: "session_listed", info });
+    },
+    id: newId,
+  });
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   #settings: SettingsSnapshot;
 
@@ -105,6 +114,7 @@ export class FakeCore {
       (state) => this.publish("tasks", { type: "tasks", state }),
       (what, back) => this.#trash.put(what, back),
     );
+    this.#list = withRead(this.#list);
     const settings = this.#recorded.get("settings")?.[0];
     this.#settings =
       settings?.type === "snapshot" && settings.snapshot.topic === "settings"
@@ -164,6 +174,7 @@ export class FakeCore {
       const troubles = [...this.#recorded.values()].flat().filter((update) => update.type === "trouble");
       const first = sessions.slice(0, FIRST_PAGE);
       return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: first, total } }, ...troubles];
+      return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: sessions.slice(0, 200), total } }, ...troubles];
     }
     if (name === "settings") {
       const seq = this.#seqs.get(name) ?? 0;
@@ -290,6 +301,7 @@ export class FakeCore {
       if (request.domain === "models") return this.#models(request.call);
       if (request.domain === "app") return Promise.resolve(this.#app(request.call));
       if (request.domain === "trash") return Promise.resolve(this.#trash.answer(request.call));
+      if (request.domain === "transcripts") return this.#transcripts.answer(request.call);
       if (request.domain === "ledger") return Promise.resolve(this.#ledger(request.call));
       if (request.domain === "policy") return Promise.resolve(this.#rules.answer(request.call));
       if (request.domain === "time") return Promise.resolve(this.#timeMachine(request.call));
@@ -310,13 +322,12 @@ export class FakeCore {
 
   #sessions(call: SessionRequest): unknown {
     switch (call.type) {
-      case "list_sessions": {
-        const wanted = call.query.toLowerCase();
-        const sessions = this.#list.sessions.filter((info) => info.title.toLowerCase().includes(wanted));
-        return { sessions: sessions.slice(call.offset, call.offset + call.limit), total: sessions.length };
-      }
+      case "list_sessions":
+        return listed(this.#list.sessions, call);
       case "search_sessions":
         return { hits: this.#search(call.query) };
+      case "mark_read":
+        return (this.#change(call.session, { read_at: Date.now() }), {});
       case "start_session":
       case "start_demo":
         return this.#start(call);
@@ -417,7 +428,8 @@ export class FakeCore {
     return (old ?? messages).flatMap(({ info, message }) => {
       const text = message.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
       const at = text.toLowerCase().indexOf(wanted);
-      return at < 0 ? [] : [{ info, message: message.id, snippet: text.slice(Math.max(0, at - 40), at + 80) }];
+      const snippet = text.slice(Math.max(0, at - 40), at + 80);
+      return at < 0 ? [] : [{ info, message: message.id, snippet, marks: marksOf(snippet, query) }];
     });
   }
 
@@ -436,6 +448,7 @@ export class FakeCore {
       status: "idle",
       created_at: Date.now(),
       updated_at: Date.now(),
+      read_at: Date.now(),
       ...(!demo && call.effort !== undefined ? { effort: call.effort } : {}),
       usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
     };
@@ -699,6 +712,7 @@ function emptyState(info: SessionInfo): SessionState {
     trouble: null,
     page: null,
     fork: null,
+    origin: null,
   };
 }
 
@@ -724,5 +738,6 @@ function snapshotOf(state: SessionState) {
     context_tokens: state.contextTokens,
     suggestion: state.suggestion,
     budget: state.budget,
+    ...(state.origin ? { origin: state.origin } : {}),
   };
 }

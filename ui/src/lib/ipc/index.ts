@@ -30,6 +30,8 @@ import type {
   TimeReplies,
   TimeRequest,
   Topic,
+  TranscriptReplies,
+  TranscriptRequest,
   TrashReplies,
   TrashRequest,
   Update,
@@ -65,6 +67,7 @@ interface Requests {
   memory: MemoryRequest;
   schedule: ScheduleRequest;
   home: HomeRequest;
+  transcripts: TranscriptRequest;
 }
 interface Replies {
   sessions: SessionReplies;
@@ -79,6 +82,7 @@ interface Replies {
   memory: MemoryReplies;
   schedule: ScheduleReplies;
   home: HomeReplies;
+  transcripts: TranscriptReplies;
 }
 type Domain = keyof Requests;
 type Named<D extends Domain, T> = Extract<Requests[D], { type: T }>;

@@ -1,6 +1,7 @@
 import type { Event, SessionInfo, Update } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
-import { type ListState, apply, extend, grouped } from "./list";
+import fc from "fast-check";
+import { type ListState, apply, extend, grouped, inOrder, isUnread } from "./list";
 
 const line = (id: string, change: Partial<SessionInfo> = {}): SessionInfo => ({
   id,
@@ -75,6 +76,39 @@ describe("the list", () => {
       ["yesterday", ["y"]],
       ["earlier", ["e"]],
     ]);
+  });
+});
+
+describe("a line that changes", () => {
+  it("is put where sorting the whole list anew would put it", () => {
+    const any = fc.record({
+      id: fc.constantFrom("a", "b", "c", "d", "e", "f"),
+      updated_at: fc.integer({ min: 0, max: 4 }),
+      pinned: fc.boolean(),
+      status: fc.constantFrom("idle" as const, "waiting" as const, "running" as const),
+    });
+    fc.assert(
+      fc.property(fc.array(any, { maxLength: 20 }), (changes) => {
+        let state = base;
+        for (const { id, ...change } of changes) state = next(state, { type: "session_listed", info: line(id, change) });
+        expect(state.sessions).toEqual(inOrder(state.sessions));
+        expect(new Set(state.sessions.map((info) => info.id)).size).toBe(state.sessions.length);
+      }),
+    );
+  });
+
+  it("comes first while it waits for the person, however old it is", () => {
+    const state = next(base, { type: "session_listed", info: line("z", { status: "waiting", updated_at: 0 }) });
+    expect(state.sessions.map((info) => info.id)).toEqual(["z", "b", "a"]);
+  });
+
+  it("is unread from its end until the person looked", () => {
+    expect(isUnread(line("a", { updated_at: 5 }))).toBe(true);
+    expect(isUnread(line("a", { updated_at: 5, read_at: 5 }))).toBe(false);
+    expect(isUnread(line("a", { updated_at: 6, read_at: 5, status: "failed" }))).toBe(true);
+    // What runs or waits says so itself.
+    expect(isUnread(line("a", { updated_at: 6, read_at: 5, status: "running" }))).toBe(false);
+    expect(isUnread(line("a", { updated_at: 6, status: "waiting" }))).toBe(false);
   });
 });
 

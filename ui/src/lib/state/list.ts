@@ -32,10 +32,9 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
       if (seq <= state.seq) return { type: "applied", state };
       if (event.type === "session_listed") {
         const known = state.sessions.some((info) => info.id === event.info.id);
-        const others = state.sessions.filter((info) => info.id !== event.info.id);
         // A line that is not loaded may be an old one that changed: the total is then counted again on the next page.
         const total = known || !isNew(state, event.info) ? state.total : state.total + 1;
-        return { type: "applied", state: { ...state, seq, sessions: inOrder([...others, event.info]), total } };
+        return { type: "applied", state: { ...state, seq, sessions: placed(state.sessions, event.info), total } };
       }
       if (event.type === "session_removed") {
         const sessions = state.sessions.filter((info) => info.id !== event.id);
@@ -78,11 +77,38 @@ function isNew(state: ListState, info: SessionInfo): boolean {
   return state.sessions.length === state.total || state.sessions.every((other) => other.created_at < info.created_at);
 }
 
-/** Pinned first, then newest first. */
-export function inOrder(sessions: readonly SessionInfo[]): readonly SessionInfo[] {
-  return sessions.toSorted(
-    (a, b) => Number(b.pinned) - Number(a.pinned) || b.updated_at - a.updated_at || (a.id < b.id ? 1 : -1),
+/** Those that wait for the person, then pinned ones, then the rest; newest first. As the core has it. */
+function before(a: SessionInfo, b: SessionInfo): number {
+  return (
+    Number(b.status === "waiting") - Number(a.status === "waiting") ||
+    Number(b.pinned) - Number(a.pinned) ||
+    b.updated_at - a.updated_at ||
+    (a.id < b.id ? 1 : -1)
   );
+}
+
+export function inOrder(sessions: readonly SessionInfo[]): readonly SessionInfo[] {
+  return sessions.toSorted(before);
+}
+
+/** A list in order with a line put where it belongs, in the place of the one it had. */
+function placed(sessions: readonly SessionInfo[], info: SessionInfo): readonly SessionInfo[] {
+  const others = sessions.filter((known) => known.id !== info.id);
+  let low = 0;
+  let high = others.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = others[middle];
+    if (other && before(other, info) < 0) low = middle + 1;
+    else high = middle;
+  }
+  others.splice(low, 0, info);
+  return others;
+}
+
+/** Whether something happened since the person last looked. What runs or waits says so itself. */
+export function isUnread(info: SessionInfo): boolean {
+  return (info.status === "idle" || info.status === "failed") && info.updated_at > (info.read_at ?? 0);
 }
 
 /** The groups of the sidebar. */
@@ -106,7 +132,7 @@ export function grouped(sessions: readonly SessionInfo[], now: number): readonly
     if (info.updated_at >= today) return "today";
     return info.updated_at >= yesterday ? "yesterday" : "earlier";
   };
-  return names
-    .map((name) => ({ name, sessions: sessions.filter((info) => groupOf(info) === name) }))
-    .filter((group) => group.sessions.length > 0);
+  const members: Record<GroupName, SessionInfo[]> = { needs_you: [], pinned: [], today: [], yesterday: [], earlier: [] };
+  for (const info of sessions) members[groupOf(info)].push(info);
+  return names.map((name) => ({ name, sessions: members[name] })).filter((group) => group.sessions.length > 0);
 }

@@ -16,6 +16,7 @@ import type {
   Queued,
   Retry,
   SessionInfo,
+  SessionOrigin,
   SessionSnapshot,
   Spending,
   Suggestion,
@@ -58,6 +59,8 @@ export interface SessionState {
   readonly budget: BudgetStop | null;
   /** What it is a part of, for a sub-agent. */
   readonly fork: ForkOrigin | null;
+  /** Where its conversation comes from; null where it is all its own. */
+  readonly origin: SessionOrigin | null;
   /** Set from the moment Stop was taken until the turn ends. */
   readonly stopping: boolean;
   /** Set while the session cannot be stored. */
@@ -89,6 +92,7 @@ export function open(snapshot: SessionSnapshot): SessionState {
     suggestion: snapshot.suggestion,
     budget: snapshot.budget,
     fork: snapshot.fork ?? null,
+    origin: snapshot.origin ?? null,
     stopping: false,
     trouble: null,
     page: null,

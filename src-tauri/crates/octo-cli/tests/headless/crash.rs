@@ -169,7 +169,7 @@ impl Campaign {
     fn find_session(&mut self, victim: &mut Victim) -> Option<SessionId> {
         if self.session.is_none() {
             let listed =
-                victim.core.call(ListSessions { query: String::new(), offset: 0, limit: 10 }).unwrap();
+                victim.core.call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 }).unwrap();
             assert!(listed.sessions.len() <= 1, "one request started several sessions: {listed:?}");
             self.session = listed.sessions.first().map(|info| info.id);
         }

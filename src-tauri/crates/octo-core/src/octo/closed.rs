@@ -3,7 +3,7 @@
 
 use super::Octo;
 use crate::session::{SessionHandle, command_gone, now};
-use octo_protocol::{ApiError, ErrorCode, SessionId};
+use octo_protocol::{ApiError, ErrorCode, SessionId, Source};
 use octo_store::{LeaseOutcome, StoreError, Tx, probe};
 use std::collections::HashMap;
 use tokio::sync::MutexGuard;
@@ -20,8 +20,24 @@ impl Octo {
         self.change_head(id, move |info| info.pinned = pinned).await
     }
 
+    /// The person looks at a session now. One that another Octo works with stays unread until that is done with it.
+    pub(super) async fn mark_read(&self, id: SessionId) -> Result<(), ApiError> {
+        let info = self.shared.store.read(move |reader| reader.session(id)).await.map_err(ApiError::from)?;
+        let info = info.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
+        let is_read = info.read_at.is_some_and(|read_at| read_at >= info.updated_at);
+        if is_read || info.source == Source::SubAgent {
+            return Ok(());
+        }
+        let marked =
+            self.change_head(id, |info| info.read_at = Some(now().max(info.updated_at))).await;
+        match marked {
+            Err(error) if error.code == Some(ErrorCode::InUse) => Ok(()),
+            other => other,
+        }
+    }
+
     /// A sub-agent's session goes where its parent goes, and has no line of its own in the list.
-    async fn must_be_own(&self, id: SessionId) -> Result<(), ApiError> {
+    pub(super) async fn must_be_own(&self, id: SessionId) -> Result<(), ApiError> {
         let fork = self.shared.store.read(move |reader| reader.fork(id)).await.map_err(ApiError::from)?;
         match fork {
             Some(fork) => Err(ApiError::new("fork.belongs").arg("title", fork.origin.title)),

@@ -32,12 +32,16 @@ impl Octo {
         match request {
             SessionRequest::ListSessions(call) => {
                 let limit = call.limit.min(200);
-                let page = store.read(move |reader| reader.sessions(&call.query, call.offset, limit)).await;
+                let page = store.read(move |reader| {
+                    reader.sessions_where(&call.query, &call.filter, call.offset, limit)
+                });
+                let page = page.await;
                 let (sessions, total) = page.map_err(ApiError::from)?;
                 json(SessionList { sessions, total })
             }
             SessionRequest::SearchSessions(call) => {
-                let found = store.read(move |reader| reader.search(&call.query, call.limit.min(100))).await;
+                let limit = call.limit.min(100);
+                let found = store.read(move |reader| reader.search(&call.query, &call.filter, limit)).await;
                 json(SessionHits { hits: found.map_err(ApiError::from)? })
             }
             SessionRequest::StartSession(call) => {
@@ -107,6 +111,7 @@ impl Octo {
             }
             SessionRequest::RenameSession(call) => done(self.rename(call.session, &call.title).await),
             SessionRequest::PinSession(call) => done(self.pin(call.session, call.pinned).await),
+            SessionRequest::MarkRead(call) => done(self.mark_read(call.session).await),
             SessionRequest::DeleteSession(call) => done(self.delete(call.session).await),
             SessionRequest::RestoreSession(call) => {
                 let restored = store.write(move |tx| tx.undelete(call.session)).await;
@@ -255,6 +260,7 @@ impl Octo {
             created_at: at,
             updated_at: at,
             usage: Usage::default(),
+            read_at: None,
         };
         let vendor = model.and_then(|id| self.shared.models.vendor_name(id));
         let turn = TurnView {
@@ -329,7 +335,7 @@ pub(super) enum Kind {
     },
 }
 
-fn unknown_session() -> ApiError {
+pub(super) fn unknown_session() -> ApiError {
     ApiError::new("session.unknown").code(ErrorCode::UnknownSession)
 }
 

@@ -59,6 +59,7 @@ impl Session {
             stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
         // What it shares with its parent, for a sub-agent.
         let root = stored.fork.as_ref().map_or(id, |fork| fork.origin.session);
+        let ancestors = shared.store.read(move |reader| reader.ancestors(id)).await.map_err(ApiError::from)?;
         let line = shared.forks.take(id);
         let scope = format!("session/{root}");
         let rules = shared.allowed(stored.info.folder.clone(), scope).await?;
@@ -84,12 +85,13 @@ impl Session {
         // What was read at one site is not carried to another because Octo was started again.
         seat.remember(results).await;
         let mut session = Self {
-            files: files_of(&shared, (id, root), &folder, &scratch, &shell_place)?,
+            files: files_of(&shared, (id, root, &ancestors), &folder, &scratch, &shell_place)?,
             shell: shell_of(&shared, id, &shell_place, &inbox),
             shared,
             inbox,
             live,
             info: stored.info,
+            ancestors,
             system: frozen.system,
             tools: frozen.tools,
             context: stored.context,
@@ -290,7 +292,7 @@ impl Session {
     /// Makes a folder the session's own: files and commands start from it from now on. Commands in the background
     /// go on where they are.
     pub(super) async fn enter_folder(&mut self, folder: PathBuf) -> Result<(), ApiError> {
-        let ids = (self.id(), self.root());
+        let ids = (self.id(), self.root(), self.ancestors.as_slice());
         self.files = files_of(&self.shared, ids, &folder, &self.scratch, &self.shell_place)?;
         self.rules = self.shared.allowed(folder.display().to_string(), self.session_scope()).await?;
         self.folder = folder;
@@ -358,10 +360,10 @@ fn schemas(tools_json: &str) -> Result<Arc<[octo_llm::ToolSchema]>, ApiError> {
         .collect())
 }
 
-/// The files of a session, and of the one whose task it works on.
+/// The files of a session, of the one whose task it works on, and of those its conversation comes from.
 fn files_of(
     shared: &Shared,
-    (id, root): (SessionId, SessionId),
+    (id, root, ancestors): (SessionId, SessionId, &[SessionId]),
     folder: &Path,
     scratch: &Path,
     shell_place: &Path,
@@ -373,6 +375,11 @@ fn files_of(
         // What its parent's conversation speaks of.
         readable.push(shared.outputs(root));
         readable.push(shared.shell_place(root)?.join("logs"));
+    }
+    for ancestor in ancestors {
+        // What was said there speaks of them.
+        readable.push(shared.outputs(*ancestor));
+        readable.push(shared.shell_place(*ancestor)?.join("logs"));
     }
     let scope = Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
     Ok(Files::new(scope).recording(shared.time.recorder(root)))

@@ -44,6 +44,8 @@ pub(crate) struct Session {
     pub(super) inbox: mpsc::UnboundedSender<Inbox>,
     pub(super) live: Live,
     pub(super) info: SessionInfo,
+    /// The sessions its conversation was branched from, nearest first.
+    pub(super) ancestors: Vec<SessionId>,
     /// The frozen prefix: see `crate::prompt`.
     pub(super) system: Arc<str>,
     pub(super) tools: Arc<[octo_llm::ToolSchema]>,

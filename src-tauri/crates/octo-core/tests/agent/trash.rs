@@ -84,9 +84,9 @@ async fn a_purged_session_leaves_nothing_but_what_it_cost() {
     assert_eq!((report.removed.things, report.kept, report.error), (1, 0, None));
     assert!(rig.octo.call(RestoreSession { session }).await.is_err());
     assert!(rig.octo.call(OpenSession { session }).await.is_err());
-    let found = SearchSessions { query: "heron".into(), limit: 10 };
+    let found = SearchSessions { query: "heron".into(), filter: Default::default(), limit: 10 };
     assert!(rig.octo.call(found).await.unwrap().hits.is_empty());
-    let page = ListSessions { query: String::new(), offset: 0, limit: 10 };
+    let page = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 };
     assert_eq!(rig.octo.call(page).await.unwrap().total, 0);
     assert_eq!(rig.octo.call(spent()).await.unwrap(), before, "what was paid stays known");
     assert!(rig.octo.events_since(Topic::Session { id: session }, 0, 10).await.unwrap().is_empty());

@@ -3,7 +3,7 @@
 use super::{Call, Done, Request};
 use crate::{
     Answer, Block, BudgetAnswer, Draft, Effort, MessageId, Mode, ModelId, Profile, QuestionId, QueuedId,
-    SessionHit, SessionId, SessionInfo, SessionSnapshot, SwitchCost, TranscriptPage,
+    SessionFilter, SessionHit, SessionId, SessionInfo, SessionSnapshot, SwitchCost, TranscriptPage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -11,19 +11,27 @@ use ts_rs::TS;
 super::domain! {
     /// Requests about sessions.
     SessionRequest in Sessions, SessionReplies {
-        /// A page of the list: pinned first, then newest first.
+        /// A page of the list: those that wait for the person, then pinned ones, then the rest; newest first.
         ListSessions {
             /// Only sessions whose title contains this; empty for all.
             query: String,
+            /// Which sessions are meant.
+            #[serde(default)]
+            #[ts(optional, as = "Option<SessionFilter>")]
+            filter: SessionFilter,
             /// How many to skip.
             offset: u32,
             /// How many at most (capped at 200).
             limit: u32,
         } -> SessionList;
-        /// Search titles and texts.
+        /// Search titles and texts: sessions whose titles match, then sessions with their newest message that does.
         SearchSessions {
             /// What to look for.
             query: String,
+            /// Which sessions are meant.
+            #[serde(default)]
+            #[ts(optional, as = "Option<SessionFilter>")]
+            filter: SessionFilter,
             /// How many hits at most (capped at 100).
             limit: u32,
         } -> SessionHits;
@@ -180,6 +188,11 @@ super::domain! {
             /// Whether it is to be pinned.
             pinned: bool,
         } -> Done;
+        /// The person looks at it now: what happened up to here is read, in every window.
+        MarkRead {
+            /// Which session.
+            session: SessionId,
+        } -> Done;
         /// Delete to the trash. A running turn is stopped first.
         DeleteSession {
             /// Which session.
@@ -208,7 +221,7 @@ pub struct SessionList {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SessionHits {
-    /// Best first.
+    /// Titles first, then texts; newest session first in each.
     pub hits: Vec<SessionHit>,
 }
 

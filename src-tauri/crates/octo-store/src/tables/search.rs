@@ -4,9 +4,12 @@ use crate::{
     Reader, StoreError,
     column::id,
     key::{self, SessionKey},
-    tables::sessions::{head, head_columns},
+    tables::{
+        filter::{Bound, filtered},
+        sessions::{head, head_columns, list_order},
+    },
 };
-use octo_protocol::{MessageId, SessionHit, SessionInfo};
+use octo_protocol::{MessageId, SessionFilter, SessionHit, SessionInfo, TextMark};
 use rusqlite::params;
 use std::collections::{HashMap, HashSet};
 
@@ -60,8 +63,8 @@ impl Needle {
         self.short.iter().all(|word| find(text, word).is_some())
     }
 
-    /// The text around the first word that is found.
-    fn snippet(&self, text: &str) -> String {
+    /// The text around the first word that is found, and where words stand in it.
+    fn snippet(&self, text: &str) -> (String, Vec<TextMark>) {
         let place = self.long.iter().chain(&self.short).find_map(|word| find(text, word)).unwrap_or(0);
         let chars: Vec<char> = text.chars().collect();
         let start = place.saturating_sub(BEFORE);
@@ -74,7 +77,39 @@ impl Needle {
         if end < chars.len() {
             snippet.push('…');
         }
-        snippet
+        let marks = self.marks(&snippet);
+        (snippet, marks)
+    }
+
+    /// Where words stand in a text.
+    fn marks(&self, text: &str) -> Vec<TextMark> {
+        let folded: Vec<char> = text.chars().map(fold).collect();
+        // Where each character begins, as the page counts; the last one is the end.
+        let mut units = vec![0];
+        for c in text.chars() {
+            let width = u32::try_from(c.len_utf16()).unwrap_or(1);
+            units.push(units.last().copied().unwrap_or(0) + width);
+        }
+        let mut found: Vec<TextMark> = Vec::new();
+        for word in self.long.iter().chain(&self.short) {
+            let word: Vec<char> = word.chars().map(fold).collect();
+            for (at, part) in folded.windows(word.len().max(1)).enumerate() {
+                if part == word
+                    && let (Some(start), Some(end)) = (units.get(at), units.get(at + word.len()))
+                {
+                    found.push(TextMark { start: *start, end: *end });
+                }
+            }
+        }
+        found.sort_by_key(|mark| (mark.start, mark.end));
+        let mut apart: Vec<TextMark> = Vec::new();
+        for mark in found {
+            match apart.last_mut() {
+                Some(before) if mark.start <= before.end => before.end = before.end.max(mark.end),
+                _ => apart.push(mark),
+            }
+        }
+        apart
     }
 }
 
@@ -104,23 +139,32 @@ pub(crate) fn like(text: &str) -> String {
 }
 
 impl Reader<'_> {
-    /// Sessions in which all words of `query` occur: in the title, then in one text of the person or the
-    /// model, newest session first; each session once. Deleted sessions are left out.
-    pub fn search(&self, query: &str, limit: u32) -> Result<Vec<SessionHit>, StoreError> {
+    /// Sessions a filter lets through in which all words of `query` occur: in the title (at most half of `limit`), then
+    /// in one text of the person or the model, newest session first; each session once in each. Deleted sessions are
+    /// left out.
+    pub fn search(
+        &self,
+        query: &str,
+        filter: &SessionFilter,
+        limit: u32,
+    ) -> Result<Vec<SessionHit>, StoreError> {
         let needle = Needle::words(query);
+        let filter = Bound::new(filter)?;
+        let mut hits = self.search_titles(&needle, &filter, limit.div_ceil(2) as usize)?;
         let limit = limit as usize;
-        let mut hits = self.search_titles(&needle, limit)?;
-        let mut seen = Seen::default();
-        for hit in &hits {
-            seen.hit.insert(self.key(hit.info.id)?);
-        }
+        let mut seen = Seen { filter, hit: HashSet::new(), met: HashMap::new() };
         if hits.len() < limit {
             self.search_texts(&needle, limit, &mut seen, &mut hits)?;
         }
         Ok(hits)
     }
 
-    fn search_titles(&self, needle: &Needle, limit: usize) -> Result<Vec<SessionHit>, StoreError> {
+    fn search_titles(
+        &self,
+        needle: &Needle,
+        filter: &Bound,
+        limit: usize,
+    ) -> Result<Vec<SessionHit>, StoreError> {
         let mut hits = Vec::new();
         let (sql, pattern) = match (needle.phrase(), needle.short.first()) {
             (Some(phrase), _) => (
@@ -128,8 +172,9 @@ impl Reader<'_> {
                     "SELECT ",
                     head_columns!(),
                     " FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent'
-                     AND +key IN (SELECT rowid FROM titles_fts WHERE titles_fts MATCH ?1)
-                     ORDER BY pinned DESC, updated_at DESC, key DESC"
+                     AND +key IN (SELECT rowid FROM titles_fts WHERE titles_fts MATCH :pattern)",
+                    filtered!(),
+                    list_order!()
                 ),
                 phrase,
             ),
@@ -138,20 +183,23 @@ impl Reader<'_> {
                     "SELECT ",
                     head_columns!(),
                     " FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent'
-                     AND title LIKE ?1 ESCAPE '\\' ORDER BY pinned DESC, updated_at DESC, key DESC"
+                     AND title LIKE :pattern ESCAPE '\\'",
+                    filtered!(),
+                    list_order!()
                 ),
                 like(word),
             ),
             (None, None) => return Ok(hits),
         };
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query([pattern])?;
+        let mut rows = statement.query(&*filter.with(&[(":pattern", &pattern)]))?;
         while hits.len() < limit
             && let Some(row) = rows.next()?
         {
             let info = head(row)?;
             if needle.fits(&info.title) {
-                hits.push(SessionHit { snippet: needle.snippet(&info.title), info, message: None });
+                let (snippet, marks) = needle.snippet(&info.title);
+                hits.push(SessionHit { info, message: None, snippet, marks });
             }
         }
         Ok(hits)
@@ -247,7 +295,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The block's session, unless it was hit already or is deleted.
+    /// The block's session, unless it was hit already, is deleted or is not meant.
     fn session_to_search(&self, block: i64, seen: &mut Seen) -> Result<Option<SessionInfo>, StoreError> {
         let session = key::session_of(block);
         if seen.hit.contains(&session) {
@@ -260,9 +308,10 @@ impl Reader<'_> {
             concat!(
                 "SELECT ",
                 head_columns!(),
-                " FROM sessions WHERE key = ?1 AND deleted_at IS NULL AND source <> 'sub_agent'"
+                " FROM sessions WHERE key = :key AND deleted_at IS NULL AND source <> 'sub_agent'",
+                filtered!()
             ),
-            [session.0],
+            &*seen.filter.with(&[(":key", &session.0)]),
             head,
         )?;
         seen.met.insert(session, info.clone());
@@ -283,15 +332,16 @@ impl Reader<'_> {
         )?;
         Ok(found.filter(|(_, text)| needle.fits(text)).map(|(message, text)| {
             seen.hit.insert(key::session_of(block));
-            SessionHit { info, message: Some(message), snippet: needle.snippet(&text) }
+            let (snippet, marks) = needle.snippet(&text);
+            SessionHit { info, message: Some(message), snippet, marks }
         }))
     }
 }
 
-#[derive(Default)]
 struct Seen {
+    filter: Bound,
     /// Sessions that have their hit.
     hit: HashSet<SessionKey>,
-    /// Sessions that were looked up; none for deleted ones.
+    /// Sessions that were looked up; none for those that are deleted or not meant.
     met: HashMap<SessionKey, Option<SessionInfo>>,
 }

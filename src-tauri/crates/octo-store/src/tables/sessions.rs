@@ -13,7 +13,7 @@ use rusqlite::{Row, named_params, params};
 macro_rules! head_columns {
     () => {
         "id, title, folder, profile, mode, model, source, pinned, status, created_at, updated_at, \
-         usage_input, usage_cache_read, usage_cache_write, usage_output, effort"
+         usage_input, usage_cache_read, usage_cache_write, usage_output, effort, read_at"
     };
 }
 pub(crate) use head_columns;
@@ -39,15 +39,17 @@ pub(crate) fn head(row: &Row<'_>) -> Result<SessionInfo, StoreError> {
             output: read_count(row, 14)?,
         },
         effort: row.get::<_, Option<String>>(15)?.map(from_word).transpose()?,
+        read_at: row.get(16)?,
     })
 }
 
 /// The order of the list, as the index `sessions_list` has it.
 macro_rules! list_order {
     () => {
-        " ORDER BY pinned DESC, updated_at DESC, key DESC"
+        " ORDER BY status = 'waiting' DESC, pinned DESC, updated_at DESC, key DESC"
     };
 }
+pub(crate) use list_order;
 
 impl Reader<'_> {
     /// A session's head; none when there is no such session or it was deleted.
@@ -69,7 +71,7 @@ impl Reader<'_> {
     }
 
     /// A page of the list, and how many sessions match in all: those whose title contains `query` (all
-    /// for an empty one), pinned first, then the most recently used. Letter case does not matter.
+    /// for an empty one): those that wait for the person, then pinned ones, then the most recently used. Letter case does not matter.
     pub fn sessions(
         &self,
         query: &str,
@@ -325,7 +327,8 @@ impl Tx<'_> {
             "UPDATE sessions SET title = :title, folder = :folder, profile = :profile, mode = :mode, model = :model,
                source = :source, pinned = :pinned, status = :status, created_at = :created_at,
                updated_at = :updated_at, usage_input = :input, usage_cache_read = :cache_read,
-               usage_cache_write = :cache_write, usage_output = :output, effort = :effort
+               usage_cache_write = :cache_write, usage_output = :output, effort = :effort,
+               read_at = :read_at
              WHERE key = :key",
             named_params! {
                 ":key": key.0,
@@ -344,6 +347,7 @@ impl Tx<'_> {
                 ":cache_write": count(info.usage.cache_write),
                 ":output": count(info.usage.output),
                 ":effort": info.effort.as_ref().map(word).transpose()?,
+                ":read_at": info.read_at,
             },
         )
     }

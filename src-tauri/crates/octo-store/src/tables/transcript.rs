@@ -10,7 +10,7 @@ use octo_protocol::{
     Usage,
 };
 use rusqlite::{Row, params};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// The columns [`message`] reads, in its order.
 macro_rules! message_columns {
@@ -108,18 +108,7 @@ impl Reader<'_> {
         let earlier = messages.len() > limit as usize;
         messages.truncate(limit as usize);
         messages.reverse();
-        if let (Some((first, _)), Some((last, _))) = (messages.first(), messages.last()) {
-            let blocks = self.rows(
-                "SELECT key, text, block_json FROM blocks WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
-                [*first, *key::blocks(*last).end()],
-                block,
-            )?;
-            attach(&mut messages, blocks);
-        }
-        let messages: Vec<Message> = messages.into_iter().map(|(_, message)| message).collect();
-        let turns: BTreeSet<String> = messages.iter().map(|message| message.turn.to_string()).collect();
-        let calls = self.calls_of(&messages)?;
-        Ok(TranscriptPage { turns: self.turns(&json(&turns)?)?, calls, messages, earlier })
+        self.page_of(messages, earlier)
     }
 
     /// Everything a client needs to draw the session, with its newest `limit` messages. What streams
@@ -146,6 +135,7 @@ impl Reader<'_> {
             suggestion,
             budget,
             fork: self.fork_of(key)?.map(|fork| fork.origin),
+            origin: self.origin_of(key)?,
         }))
     }
 }

@@ -152,6 +152,7 @@ impl Fold {
             suggestion: self.suggestion.clone(),
             budget: self.budget,
             fork: None,
+            origin: None,
         }
     }
 }

@@ -136,7 +136,7 @@ async fn it_stands_in_no_list_and_no_search_and_its_cost_in_its_parents_sums() {
             assert_eq!(reader.sessions("expl", 0, 9)?, (vec![], 0));
             assert_eq!(reader.sessions("ex", 0, 9)?, (vec![], 0));
             for query in ["explore", "rare word", "ra"] {
-                assert_eq!(reader.search(query, 9)?, [], "{query}");
+                assert_eq!(reader.search(query, &Default::default(), 9)?, [], "{query}");
             }
             let newest = reader.newest_session_in("/home/me/project")?.unwrap();
             assert_eq!(newest.id, parents);

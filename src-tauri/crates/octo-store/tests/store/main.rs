@@ -7,8 +7,10 @@
     reason = "functions the tests share are tests too"
 )]
 
+mod branches;
 mod crash;
 mod disk;
+mod finding;
 mod fold;
 mod forks;
 mod life;

@@ -17,6 +17,7 @@ pub fn head(title: &str) -> SessionInfo {
         created_at: 1_000,
         updated_at: 1_000,
         usage: Usage::default(),
+        read_at: None,
     }
 }
 

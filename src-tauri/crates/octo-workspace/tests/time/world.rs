@@ -70,6 +70,7 @@ impl Home {
             created_at: 0,
             updated_at: 0,
             usage: Usage::default(),
+            read_at: None,
         };
         let toolset = ToolsetRow { hash: "t".to_owned(), version: 1, tools_json: "[]".to_owned() };
         let new = NewSession { info, system: String::new(), toolset };

@@ -6,6 +6,6 @@ import type { SessionHit } from "./SessionHit";
  */
 export type SessionHits = { 
 /**
- * Best first.
+ * Titles first, then texts; newest session first in each.
  */
 hits: Array<SessionHit>, };

@@ -63,4 +63,8 @@ updated_at: number,
 /**
  * What it has used in all.
  */
-usage: Usage, };
+usage: Usage, 
+/**
+ * When the person last looked at it. What it did after that is unread.
+ */
+read_at?: number, };

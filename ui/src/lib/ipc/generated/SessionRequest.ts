@@ -6,6 +6,7 @@ import type { EditQueued } from "./EditQueued";
 import type { EstimateSwitch } from "./EstimateSwitch";
 import type { GetNewDraft } from "./GetNewDraft";
 import type { ListSessions } from "./ListSessions";
+import type { MarkRead } from "./MarkRead";
 import type { Messages } from "./Messages";
 import type { OpenSession } from "./OpenSession";
 import type { PinSession } from "./PinSession";
@@ -29,4 +30,4 @@ import type { StopCommand } from "./StopCommand";
 /**
  * Requests about sessions.
  */
-export type SessionRequest = { "type": "list_sessions" } & ListSessions | { "type": "search_sessions" } & SearchSessions | { "type": "start_session" } & StartSession | { "type": "start_demo" } & StartDemo | { "type": "open_session" } & OpenSession | { "type": "messages" } & Messages | { "type": "send" } & Send | { "type": "stop" } & Stop | { "type": "stop_command" } & StopCommand | { "type": "answer_budget" } & AnswerBudget | { "type": "set_effort" } & SetEffort | { "type": "estimate_switch" } & EstimateSwitch | { "type": "retry_turn" } & RetryTurn | { "type": "answer_question" } & AnswerQuestion | { "type": "edit_queued" } & EditQueued | { "type": "remove_queued" } & RemoveQueued | { "type": "set_mode" } & SetMode | { "type": "set_model" } & SetModel | { "type": "set_folder" } & SetFolder | { "type": "set_draft" } & SetDraft | { "type": "set_new_draft" } & SetNewDraft | { "type": "get_new_draft" } & GetNewDraft | { "type": "rename_session" } & RenameSession | { "type": "pin_session" } & PinSession | { "type": "delete_session" } & DeleteSession | { "type": "restore_session" } & RestoreSession;
+export type SessionRequest = { "type": "list_sessions" } & ListSessions | { "type": "search_sessions" } & SearchSessions | { "type": "start_session" } & StartSession | { "type": "start_demo" } & StartDemo | { "type": "open_session" } & OpenSession | { "type": "messages" } & Messages | { "type": "send" } & Send | { "type": "stop" } & Stop | { "type": "stop_command" } & StopCommand | { "type": "answer_budget" } & AnswerBudget | { "type": "set_effort" } & SetEffort | { "type": "estimate_switch" } & EstimateSwitch | { "type": "retry_turn" } & RetryTurn | { "type": "answer_question" } & AnswerQuestion | { "type": "edit_queued" } & EditQueued | { "type": "remove_queued" } & RemoveQueued | { "type": "set_mode" } & SetMode | { "type": "set_model" } & SetModel | { "type": "set_folder" } & SetFolder | { "type": "set_draft" } & SetDraft | { "type": "set_new_draft" } & SetNewDraft | { "type": "get_new_draft" } & GetNewDraft | { "type": "rename_session" } & RenameSession | { "type": "pin_session" } & PinSession | { "type": "mark_read" } & MarkRead | { "type": "delete_session" } & DeleteSession | { "type": "restore_session" } & RestoreSession;

@@ -8,6 +8,7 @@ import type { Question } from "./Question";
 import type { Queued } from "./Queued";
 import type { Retry } from "./Retry";
 import type { SessionInfo } from "./SessionInfo";
+import type { SessionOrigin } from "./SessionOrigin";
 import type { Spending } from "./Spending";
 import type { Streaming } from "./Streaming";
 import type { Suggestion } from "./Suggestion";
@@ -86,4 +87,8 @@ budget: BudgetStop | null,
 /**
  * What it is a part of, for a sub-agent.
  */
-fork?: ForkOrigin, };
+fork?: ForkOrigin, 
+/**
+ * Where its conversation comes from, for one that did not begin with its own first message.
+ */
+origin?: SessionOrigin, };

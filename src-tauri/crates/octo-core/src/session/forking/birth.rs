@@ -78,6 +78,7 @@ pub(in crate::session) async fn begin(
         created_at: at,
         updated_at: at,
         usage: Usage::default(),
+        read_at: None,
     };
     let mut blocks = Vec::new();
     if inherits == Inherits::Nothing {

@@ -1,0 +1,131 @@
+//! Requests about conversations as they are read, branched and carried away.
+
+use super::{Octo, json, sessions::unknown_session};
+use crate::{
+    session::now,
+    shared::session_folder,
+    transfer::{self, Incoming, Outgoing},
+};
+use octo_protocol::{
+    ApiError, BranchPoint, ImportPreview, Mode, SessionId, SessionInfo, SessionStatus, Source,
+    TranscriptRequest, Usage,
+};
+use octo_store::{NewBranch, NewImport, NewSession, StoreError};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+impl Octo {
+    pub(super) async fn transcripts(&self, request: TranscriptRequest) -> Result<Value, ApiError> {
+        let language = self.shared.preferences().language;
+        match request {
+            TranscriptRequest::ReadTranscript(call) => {
+                let limit = call.limit.clamp(1, 500);
+                let read =
+                    self.shared.store.read(move |reader| reader.part(call.session, call.place, limit));
+                json(read.await.map_err(ApiError::from)?)
+            }
+            TranscriptRequest::BranchSession(call) => json(self.branch(call.session, call.at).await?),
+            TranscriptRequest::PreviewExport(call) => {
+                let session = Outgoing::gather(&self.shared, call.session).await?;
+                json(session.preview(call.form, language).await?)
+            }
+            TranscriptRequest::ExportSession(call) => {
+                let session = Outgoing::gather(&self.shared, call.session).await?;
+                json(session.write(call.form, language, PathBuf::from(call.to)).await?)
+            }
+            TranscriptRequest::InspectSessionFile(call) => json(self.inspect_file(call.from).await?),
+            TranscriptRequest::ImportSession(call) => {
+                json(self.import_session(call.from, &call.folder).await?)
+            }
+        }
+    }
+
+    /// A new session that goes on from a place in another one's conversation.
+    async fn branch(&self, from: SessionId, at: BranchPoint) -> Result<SessionInfo, ApiError> {
+        self.must_be_own(from).await?;
+        let known = self.shared.store.read(move |reader| reader.session(from)).await;
+        let known = known.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
+        if known.source == Source::Demo {
+            return Err(ApiError::new("session.branch_demo"));
+        }
+        let source = self.shared.config.source;
+        let created = self.shared.store.write(move |tx| {
+            let origin = tx.session(from)?.ok_or(StoreError::UnknownSession(from))?;
+            let moment = now();
+            let info = SessionInfo {
+                id: SessionId::new(),
+                title: tx.free_title(&origin.title)?,
+                source,
+                pinned: false,
+                status: SessionStatus::Idle,
+                created_at: moment,
+                updated_at: moment,
+                usage: Usage::default(),
+                read_at: Some(moment),
+                ..origin
+            };
+            tx.create_branch(&NewBranch { info: info.clone(), from, at })?;
+            Ok(info)
+        });
+        created.await.map_err(|error| match error {
+            // It is there, but no model ever saw it: nothing can go on from it.
+            StoreError::UnknownMessage(_) => ApiError::new("session.branch_unseen"),
+            other => ApiError::from(other),
+        })
+    }
+
+    async fn inspect_file(&self, from: String) -> Result<ImportPreview, ApiError> {
+        Ok(read_file(from).await?.preview)
+    }
+
+    /// A new session with the conversation of a file.
+    async fn import_session(&self, from: String, folder: &str) -> Result<SessionInfo, ApiError> {
+        let folder = session_folder(Path::new(folder))?;
+        let model = self.model_or_default(None).await?;
+        let file = Path::new(&from).file_name().map(|name| name.to_string_lossy().into_owned());
+        let incoming = read_file(from).await?;
+        let agents = self.shared.library.agents().clone();
+        let listed = tokio::task::spawn_blocking(move || agents.profiles()).await;
+        let listed = listed.map_err(|error| ApiError::new("internal").detail(error))?;
+        let profile = incoming.profile.filter(|profile| listed.iter().any(|info| info.profile == *profile));
+        let profile = profile.unwrap_or_default();
+        let shelf = self.shared.library.shelf(Some(folder.clone())).await?;
+        let system = self.shared.system_prompt(profile.clone(), folder.clone(), &shelf).await?;
+        let (blobs, pictures) = (self.shared.blobs.clone(), incoming.pictures);
+        let kept = tokio::task::spawn_blocking(move || {
+            pictures.iter().try_for_each(|bytes| blobs.put(bytes).map(|_| ()))
+        });
+        kept.await
+            .map_err(|error| ApiError::new("internal").detail(error))?
+            .map_err(|error| ApiError::new("blob.not_kept").detail(error))?;
+        let moment = now();
+        let info = SessionInfo {
+            id: SessionId::new(),
+            title: incoming.title,
+            folder: folder.display().to_string(),
+            profile,
+            // Whatever it was where it comes from.
+            mode: Mode::AskRisky,
+            model: Some(model),
+            effort: None,
+            source: incoming.source,
+            pinned: false,
+            status: SessionStatus::Idle,
+            created_at: incoming.created_at.clamp(0, moment),
+            updated_at: moment,
+            usage: Usage::default(),
+            read_at: Some(moment),
+        };
+        let session = NewSession { info: info.clone(), system, toolset: self.shared.toolset_row()? };
+        let new = NewImport { session, file: file.unwrap_or_default(), told: incoming.told };
+        let created = self.shared.store.write(move |tx| tx.create_import(&new));
+        created.await.map_err(ApiError::from)?;
+        self.remember_folder(&folder).await?;
+        Ok(info)
+    }
+}
+
+async fn read_file(from: String) -> Result<Incoming, ApiError> {
+    let read = tokio::task::spawn_blocking(move || transfer::read(Path::new(&from)));
+    read.await.map_err(|error| ApiError::new("internal").detail(error))?
+}

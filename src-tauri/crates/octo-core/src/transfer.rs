@@ -1,0 +1,207 @@
+//! Sessions carried away and brought in: as text to read, as a page, or as a file another Octo can read.
+//!
+//! An export is made whole in memory before anything is written, so that what the person was told of is what is
+//! written. Secrets are taken out of every text on the way; what cannot be looked through is not exported.
+
+mod file;
+mod html;
+mod import;
+mod markdown;
+mod pieces;
+mod redact;
+
+use crate::shared::Shared;
+pub(crate) use import::{Incoming, read};
+use octo_protocol::{
+    ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExported, SessionId,
+    SessionInfo, TranscriptPage, words,
+};
+use pieces::Piece;
+use redact::Redaction;
+use secrecy::SecretString;
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::PathBuf,
+    sync::Arc,
+};
+
+/// The most bytes of pictures one export holds: more would not be a file one can open or send.
+const MOST_PICTURES: usize = 200 * 1024 * 1024;
+/// The longest part of a title in a file's name, in characters.
+const LONGEST_NAME: usize = 60;
+
+/// A session as it is exported.
+pub(crate) struct Outgoing {
+    info: SessionInfo,
+    page: TranscriptPage,
+    /// What the model sees of it, in order.
+    context: Vec<MessageId>,
+    /// The vendor's name of its model.
+    model: Option<String>,
+    pictures: HashMap<BlobHash, Arc<[u8]>>,
+    secrets: Vec<SecretString>,
+}
+
+/// An export that was not written yet.
+struct Made {
+    name: String,
+    bytes: Vec<u8>,
+    parts: Vec<ExportPart>,
+    secrets: u32,
+}
+
+/// The words of exported texts, in the person's language.
+struct Words(octo_protocol::Language);
+
+impl Words {
+    fn say(&self, key: &str) -> String {
+        words::say(self.0, key, &BTreeMap::new())
+    }
+}
+
+impl Outgoing {
+    /// Gathers all of a session.
+    ///
+    /// # Errors
+    /// `session.unknown`, `key.not_read`, `export.too_large`.
+    pub(crate) async fn gather(shared: &Shared, session: SessionId) -> Result<Self, ApiError> {
+        let read = shared.store.read(move |reader| {
+            let Some(info) = reader.session(session)? else {
+                return Err(octo_store::StoreError::UnknownSession(session));
+            };
+            let context = reader.context_of(session)?.into_iter().map(|message| message.id).collect();
+            Ok((info, reader.whole(session)?, context))
+        });
+        let (info, page, context): (_, _, Vec<MessageId>) = read.await.map_err(ApiError::from)?;
+        let mut secrets = shared.models.secrets().await?;
+        secrets.extend(shared.searching.secrets().await?);
+        let variables = shared.config.secret_variables.iter().filter_map(|name| std::env::var(name).ok());
+        secrets.extend(variables.map(SecretString::from));
+        let pictures = shared.images_of(&page.messages).await;
+        if pictures.values().map(|bytes| bytes.len()).sum::<usize>() > MOST_PICTURES {
+            let limit = MOST_PICTURES / (1024 * 1024);
+            return Err(ApiError::new("export.too_large").arg("limit_mib", limit));
+        }
+        let model = info.model.and_then(|id| shared.models.vendor_name(id));
+        Ok(Self { info, page, context, model, pictures, secrets })
+    }
+
+    fn make(self, form: ExportForm, language: octo_protocol::Language) -> Result<Made, ApiError> {
+        let words = Words(language);
+        let mut redaction = Redaction::new(&self.secrets)?;
+        let title = redaction.text(&self.info.title);
+        let all = pieces::of(&self.page, &words, &mut redaction);
+        // Counted once: the file is made of the same texts.
+        let secrets = redaction.count();
+        let shown: Vec<Piece> = all.into_iter().filter(|piece| piece.is_in(form)).collect();
+        let parts = pieces::parts(&shown, form, &self.pictures);
+        let name = file_name(&title, self.info.updated_at, form);
+        let bytes = match form {
+            ExportForm::Markdown => markdown::written(&title, &self, &shown, &words).into_bytes(),
+            ExportForm::Html => html::written(&title, &self, &shown, &words).into_bytes(),
+            ExportForm::Json => file::written(&self, &mut redaction)?,
+        };
+        Ok(Made { name, bytes, parts, secrets })
+    }
+
+    /// What an export would hold.
+    pub(crate) async fn preview(
+        self,
+        form: ExportForm,
+        language: octo_protocol::Language,
+    ) -> Result<ExportPreview, ApiError> {
+        let made = blocking(move || self.make(form, language)).await?;
+        Ok(ExportPreview {
+            name: made.name,
+            bytes: made.bytes.len() as u64,
+            parts: made.parts,
+            secrets: made.secrets,
+        })
+    }
+
+    /// Writes an export to a new file that only its owner can read.
+    ///
+    /// # Errors
+    /// `export.taken` where there is something already, `export.unwritable`.
+    pub(crate) async fn write(
+        self,
+        form: ExportForm,
+        language: octo_protocol::Language,
+        to: PathBuf,
+    ) -> Result<SessionExported, ApiError> {
+        blocking(move || {
+            if !to.is_absolute() || to.symlink_metadata().is_ok() {
+                return Err(ApiError::new("export.taken").arg("path", to.display()));
+            }
+            let made = self.make(form, language)?;
+            octo_workspace::write_private(&to, &made.bytes)
+                .map_err(|error| ApiError::new("export.unwritable").arg("path", to.display()).detail(error))?;
+            Ok(SessionExported { path: to.display().to_string(), bytes: made.bytes.len() as u64 })
+        })
+        .await
+    }
+
+    /// The folder, profile and model of the session, as a line for a reader.
+    fn about(&self, words: &Words) -> Vec<(String, String)> {
+        let mut about = vec![
+            (words.say("export.folder"), self.info.folder.clone()),
+            (words.say("export.begun"), moment(self.info.created_at)),
+            (words.say("export.worked"), moment(self.info.updated_at)),
+        ];
+        if self.info.profile != Profile::GENERAL {
+            about.push((words.say("export.profile"), self.info.profile.to_string()));
+        }
+        about.extend(self.model.clone().map(|model| (words.say("export.model"), model)));
+        about
+    }
+}
+
+/// A moment of this machine's time.
+fn moment(at: octo_protocol::Millis) -> String {
+    let stamp = jiff::Timestamp::from_millisecond(at).unwrap_or_default();
+    stamp.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// A file's name that any system takes: letters and digits of the title, the day, and what it is.
+fn file_name(title: &str, at: octo_protocol::Millis, form: ExportForm) -> String {
+    let words: Vec<String> = title
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let name: String = words.join("-").chars().take(LONGEST_NAME).collect();
+    let name = name.trim_end_matches('-');
+    let name = if name.is_empty() { "session" } else { name };
+    let day: String = moment(at).chars().take(10).collect();
+    let ending = match form {
+        ExportForm::Markdown => "md",
+        ExportForm::Html => "html",
+        ExportForm::Json => "octo.json",
+    };
+    format!("{name}-{day}.{ending}")
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| ApiError::new("internal").detail(error))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_fit_every_system() {
+        for (title, expected) in [
+            ("Fix: the \"parser\" / now?", "Fix-the-parser-now-1970-01-01.md"),
+            ("整理发票 2026", "整理发票-2026-1970-01-01.md"),
+            ("../../etc/passwd", "etc-passwd-1970-01-01.md"),
+            ("???", "session-1970-01-01.md"),
+        ] {
+            assert_eq!(file_name(title, 43_200_000, ExportForm::Markdown), expected, "{title}");
+        }
+        let long = file_name(&"word ".repeat(100), 43_200_000, ExportForm::Json);
+        assert!(long.chars().count() < 100 && long.ends_with(".octo.json"), "{long}");
+    }
+}

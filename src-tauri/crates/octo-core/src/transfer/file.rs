@@ -1,0 +1,125 @@
+//! The file of a session: everything of it that another Octo, or a program, can read.
+
+use super::{Outgoing, redact::Redaction};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use octo_protocol::{ApiError, BlobHash, Block, CallView, Message, MessageId, Millis, Source, TurnView};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What the file says it is.
+pub(super) const FORMAT: &str = "octo-session";
+/// The newest form this Octo writes and reads.
+pub(super) const VERSION: u64 = 1;
+/// What a model can be shown, and a page.
+const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// The session of a file.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Head {
+    pub title: String,
+    pub folder: String,
+    /// A profile's name; read as words, for it may be none of this Octo's.
+    pub profile: String,
+    pub source: Value,
+    #[serde(default)]
+    pub model: Option<String>,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+/// A picture of a file.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Picture {
+    pub blob: BlobHash,
+    pub base64: String,
+}
+
+/// What a file holds, as it is read.
+#[derive(Deserialize)]
+pub(super) struct Content {
+    pub session: Head,
+    pub turns: Vec<TurnView>,
+    pub messages: Vec<Message>,
+    /// Read one by one: one that cannot be shown is left out.
+    #[serde(default)]
+    pub calls: Vec<Value>,
+    #[serde(default)]
+    pub context: Vec<MessageId>,
+    #[serde(default)]
+    pub pictures: Vec<Picture>,
+}
+
+/// What is written of a call.
+#[derive(Serialize)]
+struct Written<'a> {
+    session: Head,
+    turns: &'a [TurnView],
+    messages: Vec<Message>,
+    calls: &'a [CallView],
+    context: &'a [MessageId],
+}
+
+/// The file of a session, without secrets.
+///
+/// # Errors
+/// `internal` where a value cannot be written as JSON.
+pub(super) fn written(session: &Outgoing, redaction: &mut Redaction) -> Result<Vec<u8>, ApiError> {
+    let info = &session.info;
+    let broken = |error: serde_json::Error| ApiError::new("internal").detail(error);
+    let content = Written {
+        session: Head {
+            title: info.title.clone(),
+            folder: info.folder.clone(),
+            profile: info.profile.to_string(),
+            source: serde_json::to_value(info.source).map_err(broken)?,
+            model: session.model.clone(),
+            created_at: info.created_at,
+            updated_at: info.updated_at,
+        },
+        turns: &session.page.turns,
+        messages: session.page.messages.iter().map(portable).collect(),
+        calls: &session.page.calls,
+        context: &session.context,
+    };
+    let mut content = serde_json::to_value(content).map_err(broken)?;
+    redaction.value(&mut content);
+    let mut file = json!({ "format": FORMAT, "version": VERSION, "octo": env!("CARGO_PKG_VERSION") });
+    if let (Value::Object(file), Value::Object(content)) = (&mut file, content) {
+        file.extend(content);
+        let mut pictures: Vec<Picture> = session
+            .pictures
+            .iter()
+            .filter(|(_, bytes)| picture_type(bytes).is_some())
+            .map(|(blob, bytes)| Picture { blob: blob.clone(), base64: STANDARD.encode(bytes) })
+            .collect();
+        pictures.sort_by(|a, b| a.blob.cmp(&b.blob));
+        file.insert("pictures".to_owned(), serde_json::to_value(pictures).map_err(broken)?);
+    }
+    serde_json::to_vec_pretty(&file).map_err(broken)
+}
+
+/// A message without what only one provider or one machine understands.
+fn portable(message: &Message) -> Message {
+    let mut message = message.clone();
+    message.meta.model = None;
+    for block in &mut message.blocks {
+        if let Block::Reasoning { replay, .. } = block {
+            *replay = None;
+        }
+    }
+    message
+}
+
+/// The media type of bytes that are a picture.
+pub(super) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+    let found = octo_workspace::media_type(bytes);
+    PICTURES.into_iter().find(|picture| *picture == found)
+}
+
+/// Who started a session of a file. Only what a session by itself can be.
+pub(super) fn source_of(value: &Value) -> Source {
+    match serde_json::from_value(value.clone()) {
+        Ok(Source::Demo | Source::SubAgent) | Err(_) => Source::Window,
+        Ok(source) => source,
+    }
+}

@@ -1,0 +1,351 @@
+//! A session from a file. Nothing in it is believed: it is a conversation to read and to go on with, never an order.
+//!
+//! What a file can bring: words, what was thought, calls with what came of them, summaries, pictures. What it cannot:
+//! anything an Octo told its model, attached files and documents (their paths are of another machine), ids, rules,
+//! grants, a mode, a prompt, tools, lines of the ledger. Every call is over, so none is run again.
+
+use super::file::{Content, FORMAT, Picture, VERSION, picture_type, source_of};
+use crate::naming;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use octo_protocol::{
+    ApiError, BlobHash, Block, CallId, CallState, CallStatus, CallView, CommandState, ImportPreview, Message,
+    MessageEnd, MessageId, Meta, Millis, Origin, Profile, ResultImage, Role, Source, ToolView, TurnId,
+};
+use octo_store::Told;
+use serde_json::Value;
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    io::Read as _,
+    path::Path,
+};
+
+/// The largest file that is read, in bytes: pictures of an export at most, as base64, and as much text again.
+const LARGEST: u64 = 400 * 1024 * 1024;
+/// The most messages.
+const MESSAGES: usize = 50_000;
+/// The most blocks of one message.
+const BLOCKS: usize = 4_096;
+/// The most pictures.
+const PICTURES: usize = 2_000;
+/// The largest picture, in bytes: as for one that is attached.
+const LARGEST_PICTURE: usize = 20 * 1024 * 1024;
+/// The longest name of a tool or picture, in characters.
+const NAME: usize = 200;
+
+/// What a file brings.
+pub(crate) struct Incoming {
+    pub title: String,
+    pub profile: Option<Profile>,
+    pub source: Source,
+    pub created_at: Millis,
+    pub told: Told,
+    /// Pictures by the hash their bytes have.
+    pub pictures: Vec<Vec<u8>>,
+    pub preview: ImportPreview,
+}
+
+fn broken(why: impl std::fmt::Display) -> ApiError {
+    ApiError::new("import.broken").detail(why)
+}
+
+fn too_many(what: &str, limit: usize) -> ApiError {
+    ApiError::new("import.too_many").arg("what", what).arg("limit", limit)
+}
+
+/// Reads a file and looks through all of it.
+///
+/// # Errors
+/// `import.unreadable`, `import.too_large`, `import.foreign` for a file of something else, `import.newer`,
+/// `import.too_many`, `import.broken`.
+pub(crate) fn read(path: &Path) -> Result<Incoming, ApiError> {
+    let unreadable =
+        |error: std::io::Error| ApiError::new("import.unreadable").arg("path", path.display()).detail(error);
+    let too_large = || ApiError::new("import.too_large").arg("limit_mib", LARGEST / (1024 * 1024));
+    if !path.is_absolute() {
+        return Err(ApiError::new("import.unreadable").arg("path", path.display()));
+    }
+    // Opening a pipe or a device could wait for ever.
+    let kind = path.metadata().map_err(unreadable)?;
+    if !kind.is_file() {
+        return Err(ApiError::new("import.foreign"));
+    }
+    if kind.len() > LARGEST {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    File::open(path).map_err(unreadable)?.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(too_large());
+    }
+    let stem = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    parsed(&bytes, &stem)
+}
+
+fn parsed(bytes: &[u8], name: &str) -> Result<Incoming, ApiError> {
+    let file: Value = match serde_json::from_slice(bytes) {
+        Ok(file) => file,
+        // Cut off it may still say what it was.
+        Err(error) if String::from_utf8_lossy(bytes.get(..200).unwrap_or(bytes)).contains(FORMAT) => {
+            return Err(broken(error));
+        }
+        Err(_) => return Err(ApiError::new("import.foreign")),
+    };
+    if file.get("format").and_then(Value::as_str) != Some(FORMAT) {
+        return Err(ApiError::new("import.foreign"));
+    }
+    match file.get("version").and_then(Value::as_u64) {
+        Some(1..=VERSION) => {}
+        Some(_) => return Err(ApiError::new("import.newer")),
+        None => return Err(broken("no version")),
+    }
+    let content: Content = serde_json::from_value(file).map_err(broken)?;
+    checked(content, name)
+}
+
+fn checked(content: Content, name: &str) -> Result<Incoming, ApiError> {
+    if content.messages.len() > MESSAGES {
+        return Err(too_many("messages", MESSAGES));
+    }
+    if content.messages.iter().any(|message| message.blocks.len() > BLOCKS) {
+        return Err(too_many("blocks", BLOCKS));
+    }
+    if content.pictures.len() > PICTURES {
+        return Err(too_many("pictures", PICTURES));
+    }
+    let pictures = content.pictures.iter().map(picture).collect::<Result<HashMap<_, _>, _>>()?;
+    let turns: HashSet<TurnId> = content.turns.iter().map(|turn| turn.id).collect();
+    if turns.len() != content.turns.len() || content.turns.len() > content.messages.len() {
+        return Err(broken("turns"));
+    }
+    let mut reading = Reading { pictures: &pictures, known: HashMap::new(), made: HashMap::new(), left_out: 0 };
+    let mut ids = HashSet::new();
+    let mut messages = Vec::with_capacity(content.messages.len());
+    for message in content.messages {
+        if !ids.insert(message.id) || !turns.contains(&message.turn) {
+            return Err(broken("messages"));
+        }
+        messages.extend(reading.message(message)?);
+    }
+    if messages.is_empty() {
+        return Err(broken("no messages"));
+    }
+    let context = context_of(content.context, &messages, &content.turns)?;
+    let calls = reading.calls(&content.calls);
+    let left_out = reading.left_out;
+    let mentioned: HashSet<TurnId> = messages.iter().map(|message| message.turn).collect();
+    let turns: Vec<_> = content.turns.into_iter().filter(|turn| mentioned.contains(&turn.id)).collect();
+    let title = naming::given_title(&content.session.title).or_else(|_| naming::given_title(name));
+    let title = title.unwrap_or_default();
+    let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let preview = ImportPreview {
+        title: title.clone(),
+        folder: content.session.folder.chars().take(4_096).collect(),
+        updated_at: content.session.updated_at,
+        messages: count(messages.len()),
+        calls: count(calls.len()),
+        pictures: count(pictures.len()),
+        left_out,
+    };
+    Ok(Incoming {
+        title,
+        profile: content.session.profile.parse().ok(),
+        source: source_of(&content.session.source),
+        created_at: content.session.created_at,
+        told: Told { turns, messages, calls, context },
+        pictures: pictures.into_values().map(|(bytes, _)| bytes).collect(),
+        preview,
+    })
+}
+
+/// A picture's bytes, if they are those of a picture and the ones its name stands for.
+fn picture(picture: &Picture) -> Result<(BlobHash, (Vec<u8>, &'static str)), ApiError> {
+    if picture.base64.len() / 4 * 3 > LARGEST_PICTURE + 2 {
+        return Err(broken("a picture is too large"));
+    }
+    let bytes = STANDARD.decode(&picture.base64).map_err(broken)?;
+    let media = picture_type(&bytes).ok_or_else(|| broken("a picture is none"))?;
+    if blake3::hash(&bytes).to_hex().as_str() != picture.blob.0 {
+        return Err(broken("a picture is not the one it says it is"));
+    }
+    Ok((picture.blob.clone(), (bytes, media)))
+}
+
+/// What the model is to see: what the file says it saw, else everything that was not undone. It begins with words of
+/// the person's side.
+fn context_of(
+    said: Vec<MessageId>,
+    messages: &[Message],
+    turns: &[octo_protocol::TurnView],
+) -> Result<Vec<MessageId>, ApiError> {
+    let roles: HashMap<MessageId, Role> =
+        messages.iter().map(|message| (message.id, message.role)).collect();
+    let mut met = HashSet::new();
+    let mut context: Vec<MessageId> =
+        said.into_iter().filter(|id| roles.contains_key(id) && met.insert(*id)).collect();
+    if context.is_empty() {
+        let undone: HashSet<TurnId> = turns.iter().filter(|turn| turn.undone).map(|turn| turn.id).collect();
+        context = messages
+            .iter()
+            .filter(|message| !undone.contains(&message.turn))
+            .map(|message| message.id)
+            .collect();
+    }
+    let first = context.first().and_then(|id| roles.get(id));
+    if first.is_some_and(|role| *role != Role::User) {
+        return Err(broken("the conversation does not begin with the person"));
+    }
+    Ok(context)
+}
+
+struct Reading<'a> {
+    pictures: &'a HashMap<BlobHash, (Vec<u8>, &'static str)>,
+    /// Calls that were met, with the ids results name them by, and how they ended.
+    known: HashMap<CallId, (String, Option<CallStatus>)>,
+    /// The turn and tool of each.
+    made: HashMap<CallId, (TurnId, String)>,
+    left_out: u32,
+}
+
+impl Reading<'_> {
+    /// A message as it is taken in; none where nothing of it is.
+    fn message(&mut self, message: Message) -> Result<Option<Message>, ApiError> {
+        let mut blocks = Vec::with_capacity(message.blocks.len());
+        for block in message.blocks {
+            match self.block(block, message.role, message.turn)? {
+                Some(block) => blocks.push(block),
+                None => self.left_out += 1,
+            }
+        }
+        if blocks.is_empty() {
+            return Ok(None);
+        }
+        let is_results = blocks.iter().all(|block| matches!(block, Block::ToolResult(_)));
+        let (origin, end) = match message.role {
+            Role::Assistant => (Origin::Model, Some(MessageEnd::Complete)),
+            Role::User if is_results => (Origin::Octo, None),
+            Role::User => (Origin::Person, None),
+        };
+        let meta = Meta { origin, at: message.meta.at, model: None, usage: None, end };
+        Ok(Some(Message { id: message.id, turn: message.turn, role: message.role, blocks, meta }))
+    }
+
+    fn block(&mut self, block: Block, role: Role, turn: TurnId) -> Result<Option<Block>, ApiError> {
+        Ok(match (block, role) {
+            (Block::Text { text }, _) => Some(Block::Text { text }),
+            (Block::Reasoning { text, .. }, Role::Assistant) => Some(Block::Reasoning { text, replay: None }),
+            (Block::Image { blob, name, .. }, Role::User) => {
+                self.pictures.get(&blob).map(|(_, media)| Block::Image {
+                    blob,
+                    media_type: (*media).to_owned(),
+                    name: short(&name),
+                })
+            }
+            (Block::Summary { text, covers, .. }, Role::User) => {
+                Some(Block::Summary { text, covers, archive: None })
+            }
+            (Block::ToolCall(mut call), Role::Assistant) => {
+                // Providers have rules for ids of theirs; a file keeps to none.
+                call.provider_id = format!("imported_{}", self.known.len() + 1);
+                call.name = short(&call.name);
+                if self.known.insert(call.id, (call.provider_id.clone(), None)).is_some() {
+                    return Err(broken("a call stands twice"));
+                }
+                self.made.insert(call.id, (turn, call.name.clone()));
+                Some(Block::ToolCall(call))
+            }
+            (Block::ToolResult(mut result), Role::User) => {
+                let Some((provider_id, ended)) = self.known.get_mut(&result.call) else {
+                    return Err(broken("a result of no call"));
+                };
+                if ended.replace(result.status).is_some() {
+                    return Err(broken("a call has two results"));
+                }
+                result.provider_id.clone_from(provider_id);
+                result.images = result.images.into_iter().filter_map(|image| self.image(image)).collect();
+                Some(Block::ToolResult(result))
+            }
+            // Said by the wrong side, or by an Octo, or a thing of another machine.
+            (
+                Block::Reasoning { .. }
+                | Block::Image { .. }
+                | Block::Document { .. }
+                | Block::File { .. }
+                | Block::ToolCall(_)
+                | Block::ToolResult(_)
+                | Block::Summary { .. }
+                | Block::Notice { .. }
+                | Block::CommandsEnded { .. },
+                _,
+            ) => None,
+        })
+    }
+
+    fn image(&self, image: ResultImage) -> Option<ResultImage> {
+        let (_, media) = self.pictures.get(&image.blob)?;
+        Some(ResultImage { media_type: (*media).to_owned(), name: short(&image.name), ..image })
+    }
+
+    /// The calls that were met, each over, with what can be shown of it.
+    fn calls(&self, said: &[Value]) -> Vec<CallView> {
+        let mut views: HashMap<CallId, (Option<ToolView>, Millis)> = HashMap::new();
+        for call in said {
+            let Ok(call) = serde_json::from_value::<CallView>(call.clone()) else { continue };
+            let at = match call.state {
+                CallState::Started { at } | CallState::Ended { at, .. } => at,
+                CallState::Planned | CallState::Asking => 0,
+            };
+            views.insert(call.id, (call.view.and_then(shown), at));
+        }
+        let mut calls: Vec<CallView> = self
+            .made
+            .iter()
+            .map(|(id, (turn, tool))| {
+                let (view, at) = views.remove(id).unwrap_or_default();
+                let status = self.known.get(id).and_then(|(_, status)| *status);
+                let status = status.unwrap_or(CallStatus::Interrupted);
+                let state = CallState::Ended { status, at, duration_ms: 0 };
+                CallView { id: *id, turn: *turn, tool: tool.clone(), state, view }
+            })
+            .collect();
+        calls.sort_by_key(|call| call.id);
+        calls
+    }
+}
+
+/// What is shown of a call from elsewhere: what is only read. Nothing that can be pressed, nothing that still runs.
+fn shown(view: ToolView) -> Option<ToolView> {
+    match view {
+        ToolView::Text { .. }
+        | ToolView::Folder { .. }
+        | ToolView::Diff(_)
+        | ToolView::Paths { .. }
+        | ToolView::Matches { .. }
+        | ToolView::Todos { .. }
+        | ToolView::Feedback { .. }
+        | ToolView::WebResults { .. }
+        | ToolView::Plain { .. } => Some(view),
+        ToolView::Command(mut command) => {
+            (command.log, command.handle) = (None, None);
+            command.state = command.state.map(|state| match state {
+                CommandState::Waiting | CommandState::Running => CommandState::EndedWithOcto,
+                over => over,
+            });
+            Some(ToolView::Command(command))
+        }
+        ToolView::WebPage(mut page) => {
+            page.file = None;
+            Some(ToolView::WebPage(page))
+        }
+        ToolView::Picture { .. }
+        | ToolView::Browser(_)
+        | ToolView::Skill(_)
+        | ToolView::SubAgent(_)
+        | ToolView::LibraryOffer(_)
+        | ToolView::Refused { .. } => None,
+    }
+}
+
+fn short(name: &str) -> String {
+    name.chars().take(NAME).collect()
+}

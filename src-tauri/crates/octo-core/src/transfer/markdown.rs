@@ -1,0 +1,74 @@
+//! A session as Markdown.
+
+use super::{Outgoing, Words, moment, pieces::Piece};
+use octo_protocol::ExportKind;
+
+/// The session as one text.
+pub(super) fn written(title: &str, session: &Outgoing, pieces: &[Piece], words: &Words) -> String {
+    let title = if title.is_empty() { words.say("session.untitled") } else { title.to_owned() };
+    let mut text = format!("# {}\n\n", line(&title));
+    for (name, value) in session.about(words) {
+        text.push_str(&format!("- {name}: {}\n", line(&value)));
+    }
+    for piece in pieces {
+        let mut heading = format!("{} · {}", piece.heading, moment(piece.at));
+        if piece.undone {
+            heading.push_str(&format!(" · {}", words.say("export.undone")));
+        }
+        text.push_str(&format!("\n## {}\n\n", line(&heading)));
+        text.push_str(&body(piece));
+        for (_, name) in &piece.pictures {
+            text.push_str(&format!("- {}: {}\n", words.say("export.picture"), line(name)));
+        }
+    }
+    text
+}
+
+fn body(piece: &Piece) -> String {
+    if piece.text.is_empty() {
+        return String::new();
+    }
+    match piece.kind {
+        // Words of people and models are Markdown already; headings of theirs must not pass for ours.
+        ExportKind::Asked | ExportKind::Answers | ExportKind::Summaries | ExportKind::Reasoning => {
+            format!("{}\n", quoted(&piece.text))
+        }
+        ExportKind::Calls | ExportKind::Notices | ExportKind::Files | ExportKind::Pictures => {
+            fenced(&piece.text)
+        }
+    }
+}
+
+/// A text on one line.
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text as a quotation, so that nothing in it stands at the beginning of a line.
+fn quoted(text: &str) -> String {
+    text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// A text in a fence longer than any within it.
+fn fenced(text: &str) -> String {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(3.max(longest + 1));
+    format!("{fence}\n{}\n{fence}\n", text.trim_end_matches('\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_within_a_text_gets_out_of_it() {
+        assert_eq!(fenced("a\n```\n# b\n"), "````\na\n```\n# b\n````\n");
+        assert_eq!(fenced("plain"), "```\nplain\n```\n");
+        assert_eq!(quoted("# a\n\nb"), "> # a\n>\n> b");
+    }
+}

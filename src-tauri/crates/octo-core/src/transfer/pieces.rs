@@ -1,0 +1,139 @@
+//! A conversation as pieces to read, without secrets.
+
+use super::{Words, redact::Redaction};
+use octo_protocol::{
+    Block, BlobHash, CallStatus, ExportForm, ExportKind, ExportPart, Message, Millis, Origin, TranscriptPage,
+    TurnId,
+};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
+
+/// One piece of a conversation.
+pub(super) struct Piece {
+    pub kind: ExportKind,
+    /// What it is, in the person's language.
+    pub heading: String,
+    /// When its message was added.
+    pub at: Millis,
+    pub text: String,
+    /// Pictures by hash, with their names.
+    pub pictures: Vec<(BlobHash, String)>,
+    /// Whether the turn was undone.
+    pub undone: bool,
+    /// Whether it is one of its kind, and not a further part of one.
+    counts: bool,
+}
+
+impl Piece {
+    /// Whether a form holds it: what Octo told the model is for a program.
+    pub(super) fn is_in(&self, form: ExportForm) -> bool {
+        form == ExportForm::Json || self.kind != ExportKind::Notices
+    }
+}
+
+/// The pieces of a conversation, in order.
+pub(super) fn of(page: &TranscriptPage, words: &Words, redaction: &mut Redaction) -> Vec<Piece> {
+    let undone: HashSet<TurnId> =
+        page.turns.iter().filter(|turn| turn.undone).map(|turn| turn.id).collect();
+    let mut pieces = Vec::new();
+    for message in &page.messages {
+        let undone = undone.contains(&message.turn);
+        for block in &message.blocks {
+            if let Some(mut piece) = piece(message, block, words) {
+                piece.heading = redaction.text(&piece.heading);
+                piece.text = redaction.text(&piece.text);
+                for (_, name) in &mut piece.pictures {
+                    *name = redaction.text(name);
+                }
+                pieces.push(Piece { undone, ..piece });
+            }
+        }
+    }
+    pieces
+}
+
+fn piece(message: &Message, block: &Block, words: &Words) -> Option<Piece> {
+    let at = message.meta.at;
+    let plain = |kind, key: &str, text: &str| {
+        Some(Piece {
+            kind,
+            heading: words.say(key),
+            at,
+            text: text.to_owned(),
+            pictures: Vec::new(),
+            undone: false,
+            counts: true,
+        })
+    };
+    match block {
+        Block::Text { text } => match message.meta.origin {
+            Origin::Person => plain(ExportKind::Asked, "export.you", text),
+            Origin::Model => plain(ExportKind::Answers, "export.answer", text),
+            Origin::Octo => plain(ExportKind::Notices, "export.notice", text),
+        },
+        Block::Reasoning { text, .. } if text.trim().is_empty() => None,
+        Block::Reasoning { text, .. } => plain(ExportKind::Reasoning, "export.thought", text),
+        Block::Image { blob, name, .. } => {
+            let piece = plain(ExportKind::Pictures, "export.picture", "")?;
+            Some(Piece { pictures: vec![(blob.clone(), name.clone())], ..piece })
+        }
+        Block::Document { path, .. } | Block::File { path } => {
+            plain(ExportKind::Files, "export.file", path)
+        }
+        Block::ToolCall(call) => {
+            let piece = plain(ExportKind::Calls, "export.call", &readable(&call.arguments))?;
+            Some(Piece { heading: format!("{}: {}", piece.heading, call.name), ..piece })
+        }
+        Block::ToolResult(result) => {
+            let key = match result.status {
+                CallStatus::Done => "export.result",
+                CallStatus::Failed => "export.result.failed",
+                CallStatus::Denied => "export.result.denied",
+                CallStatus::Stopped | CallStatus::Interrupted => "export.result.stopped",
+            };
+            let piece = plain(ExportKind::Calls, key, &result.text)?;
+            let pictures =
+                result.images.iter().map(|image| (image.blob.clone(), image.name.clone())).collect();
+            Some(Piece { pictures, counts: false, ..piece })
+        }
+        Block::Summary { text, .. } => plain(ExportKind::Summaries, "export.summary", text),
+        Block::Notice { text, .. } | Block::CommandsEnded { text, .. } => {
+            plain(ExportKind::Notices, "export.notice", text)
+        }
+    }
+}
+
+/// Arguments on lines of their own, where they are JSON.
+fn readable(arguments: &str) -> String {
+    match serde_json::from_str::<serde_json::Value>(arguments) {
+        Ok(value) => serde_json::to_string_pretty(&value).unwrap_or_else(|_| arguments.to_owned()),
+        Err(_) => arguments.to_owned(),
+    }
+}
+
+/// How much there is of each kind. A picture counts with its bytes where the form holds them, else with none.
+pub(super) fn parts(
+    pieces: &[Piece],
+    form: ExportForm,
+    pictures: &HashMap<BlobHash, Arc<[u8]>>,
+) -> Vec<ExportPart> {
+    let mut kinds: BTreeMap<ExportKind, (u32, u64)> = BTreeMap::new();
+    let mut met: HashSet<&BlobHash> = HashSet::new();
+    for piece in pieces {
+        if piece.kind != ExportKind::Pictures {
+            let (count, bytes) = kinds.entry(piece.kind).or_default();
+            *count += u32::from(piece.counts);
+            *bytes += piece.text.len() as u64;
+        }
+        for (blob, _) in piece.pictures.iter().filter(|(blob, _)| met.insert(blob)) {
+            let (count, bytes) = kinds.entry(ExportKind::Pictures).or_default();
+            *count += 1;
+            if form != ExportForm::Markdown {
+                *bytes += pictures.get(blob).map_or(0, |picture| picture.len()) as u64;
+            }
+        }
+    }
+    kinds.into_iter().map(|(kind, (count, bytes))| ExportPart { kind, count, bytes }).collect()
+}

@@ -1,0 +1,212 @@
+//! Secrets are taken out of everything that leaves: values this Octo knows, and whatever has the shape of a key.
+
+use octo_browser::safety::{Redactor, SecretName};
+use octo_protocol::ApiError;
+use regex::{Captures, Regex};
+use secrecy::SecretString;
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// What stands in a secret's place.
+const REDACTED: &str = "[redacted]";
+/// The name under which all known values are looked for.
+const KNOWN: &str = "octo";
+/// What the redactor of known values writes in their place.
+const PLACEHOLDER: &str = "{{secret:octo}}";
+
+/// A private key from its first line to its last; one that is cut off goes to the end.
+const PRIVATE_KEY: &str = r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)";
+
+/// Keys that say by their beginning whose they are. Word boundaries are ASCII: a key may stand right behind Chinese.
+const KEYS: &[&str] = &[
+    r"(?-u:\b)(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}",
+    r"(?-u:\b)(?:sk|pk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{16,}",
+    r"(?-u:\b)(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?-u:\b)",
+    r"(?-u:\b)gh[pousr]_[A-Za-z0-9]{20,}",
+    r"(?-u:\b)github_pat_[A-Za-z0-9_]{20,}",
+    r"(?-u:\b)glpat-[A-Za-z0-9_-]{16,}",
+    r"(?-u:\b)xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    r"(?-u:\b)AIza[A-Za-z0-9_-]{30,}",
+    r"(?-u:\b)ya29\.[A-Za-z0-9_-]{20,}",
+    r"(?-u:\b)(?:hf|gsk|npm|r8)_[A-Za-z0-9]{20,}",
+    r"(?-u:\b)(?:pypi|tvly|xai|nvapi|dapi|BSA)-?[A-Za-z0-9_-]{24,}",
+    r"(?-u:\b)SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+    r"(?-u:\b)eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*",
+];
+
+/// Values behind a name that says what they are: all that matched but the value stays. Quotes may be escaped, as in
+/// the arguments of calls.
+const NAMED: &[&str] = &[
+    r#"(?i)(?P<name>(?:password|passwd|passphrase|(?-u:\b)pwd)[a-z0-9_]*\\?["']?\s*[:=]\s*\\?["']?)(?P<value>[^\s"'`,;&<>{}()\[\]\\$][^\s"'`,;&<>\\]{3,})"#,
+    r#"(?i)(?P<name>(?:api[_-]?key|access[_-]?key|private[_-]?key|secret|token|credential|cookie)[a-z0-9_-]*\\?["']?\s*[:=]\s*\\?["']?)(?P<value>[A-Za-z0-9_./+=~:-]*[0-9][A-Za-z0-9_./+=~:-]*)"#,
+    r#"(?i)(?P<name>authorization\\?["']?\s*[:=]\s*\\?["']?(?:(?:bearer|basic|token)\s+)?)(?P<value>[A-Za-z0-9._~+/=-]{8,})"#,
+    r"(?i)(?P<name>(?-u:\b)bearer\s+)(?P<value>[A-Za-z0-9._~+/=-]{16,})",
+    r"(?P<name>[a-z][a-z0-9+.-]*://[^\s/:@]*:)(?P<value>[^\s/@]+)@",
+];
+
+/// The shortest value behind a name that is taken for a secret, in characters: shorter ones are counts and switches.
+const SHORTEST: usize = 8;
+
+struct Shapes {
+    whole: Vec<Regex>,
+    named: Vec<Regex>,
+}
+
+static SHAPES: LazyLock<Result<Shapes, regex::Error>> = LazyLock::new(|| {
+    let whole = std::iter::once(&PRIVATE_KEY).chain(KEYS).map(|shape| Regex::new(shape));
+    Ok(Shapes {
+        whole: whole.collect::<Result<_, _>>()?,
+        named: NAMED.iter().map(|shape| Regex::new(shape)).collect::<Result<_, _>>()?,
+    })
+});
+
+/// Takes secrets out of texts and counts them.
+pub(super) struct Redaction {
+    known: Redactor,
+    shapes: &'static Shapes,
+    count: u32,
+}
+
+impl Redaction {
+    /// Knows these values beside the shapes.
+    ///
+    /// # Errors
+    /// `internal`, rather than letting anything through.
+    pub(super) fn new(values: &[SecretString]) -> Result<Self, ApiError> {
+        let name = SecretName::new(KNOWN).map_err(|_| ApiError::new("internal"))?;
+        let mut known = Redactor::default();
+        for value in values {
+            // One too short to be told from other text is no key.
+            let _too_short = known.learn(&name, value);
+        }
+        let shapes = SHAPES.as_ref().map_err(|error| ApiError::new("internal").detail(error))?;
+        Ok(Self { known, shapes, count: 0 })
+    }
+
+    /// How many were taken out.
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// A text without its secrets.
+    pub(super) fn text(&mut self, text: &str) -> String {
+        // What stands for a secret in a text already is not one more that is taken out.
+        let before = text.matches(PLACEHOLDER).count();
+        let mut clean = self.known.redact(text);
+        let found = clean.matches(PLACEHOLDER).count().saturating_sub(before);
+        if found > 0 {
+            clean = clean.replace(PLACEHOLDER, REDACTED);
+        }
+        let mut count = u32::try_from(found).unwrap_or(u32::MAX);
+        for shape in &self.shapes.whole {
+            let replaced = shape.replace_all(&clean, |_: &Captures<'_>| {
+                count += 1;
+                REDACTED
+            });
+            clean = replaced.into_owned();
+        }
+        for shape in &self.shapes.named {
+            let replaced = shape.replace_all(&clean, |found: &Captures<'_>| {
+                let part = |name| found.name(name).map_or("", |part| part.as_str());
+                let (whole, name, value) = (part_of(found), part("name"), part("value"));
+                if value.chars().count() < shortest(name) || value.starts_with(REDACTED) {
+                    return whole.to_owned();
+                }
+                count += 1;
+                let rest = whole.get(name.len() + value.len()..).unwrap_or_default();
+                format!("{name}{REDACTED}{rest}")
+            });
+            clean = replaced.into_owned();
+        }
+        self.count = self.count.saturating_add(count);
+        clean
+    }
+
+    /// A value without its secrets, names of fields aside.
+    pub(super) fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(all) => all.iter_mut().for_each(|value| self.value(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.value(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+fn part_of<'a>(found: &Captures<'a>) -> &'a str {
+    found.get(0).map_or("", |whole| whole.as_str())
+}
+
+/// Passwords are short, and an address tells one from other text by its place.
+fn shortest(name: &str) -> usize {
+    let name = name.to_ascii_lowercase();
+    let is_password = ["pass", "pwd"].iter().any(|word| name.contains(word));
+    if is_password || name.contains("://") { 1 } else { SHORTEST }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn redaction() -> Redaction {
+        Redaction::new(&[SecretString::from("correct horse 7"), SecretString::from("zq9-PLAIN-value")]).unwrap()
+    }
+
+    #[test]
+    fn known_values_and_key_shapes_are_taken_out() {
+        let long = "a1B2".repeat(10);
+        let cases = [
+            ("my key is zq9-PLAIN-value, yes".to_owned(), "my key is [redacted], yes".to_owned()),
+            ("zq9-plain-VALUE".to_owned(), "[redacted]".to_owned()),
+            (format!("密钥sk-ant-{long}"), "密钥[redacted]".to_owned()),
+            (format!("ghp_{long} and AKIAABCDEFGHIJKLMNOP."), "[redacted] and [redacted].".to_owned()),
+            (format!("xoxb-{long}"), "[redacted]".to_owned()),
+            ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-DEF".to_owned(), "[redacted]".to_owned()),
+            (
+                "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----\nafter".to_owned(),
+                "[redacted]\nafter".to_owned(),
+            ),
+            ("-----BEGIN PRIVATE KEY-----\\nMIIcut".to_owned(), "[redacted]".to_owned()),
+            ("password = hunter".to_owned(), "password = [redacted]".to_owned()),
+            (r#"{\"db_password\": \"hunter2\"}"#.to_owned(), r#"{\"db_password\": \"[redacted]\"}"#.to_owned()),
+            ("API_KEY=abc123def456".to_owned(), "API_KEY=[redacted]".to_owned()),
+            ("Authorization: Bearer abcdefghijklmnop".to_owned(), "Authorization: Bearer [redacted]".to_owned()),
+            ("postgres://me:s3cret@db.example/x".to_owned(), "postgres://me:[redacted]@db.example/x".to_owned()),
+        ];
+        for (text, expected) in cases {
+            let mut redaction = redaction();
+            assert_eq!(redaction.text(&text), expected, "{text}");
+            assert!(redaction.count() > 0, "{text}");
+            let clean = redaction.text(&expected);
+            assert_eq!(clean, expected, "once is enough: {text}");
+        }
+    }
+
+    #[test]
+    fn plain_words_and_code_stay() {
+        for text in [
+            "The tokens: 4096, and max_tokens=200",
+            "let token = next_token();",
+            "password reset is broken",
+            "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+            "https://example.com:8080/a@b",
+            "if secret == other { }",
+            "set $PASSWORD; password=$PASSWORD",
+            "skip-this-and-that, ask-someone-else-entirely",
+            "请检查密码重置",
+        ] {
+            let mut redaction = redaction();
+            assert_eq!(redaction.text(text), text);
+            assert_eq!(redaction.count(), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_walked() {
+        let mut value = serde_json::json!({ "a": ["x zq9-PLAIN-value"], "n": 3, "b": { "c": "token: abc12345" } });
+        let mut redaction = redaction();
+        redaction.value(&mut value);
+        assert_eq!(value, serde_json::json!({ "a": ["x [redacted]"], "n": 3, "b": { "c": "token: [redacted]" } }));
+        assert_eq!(redaction.count(), 2);
+    }
+}

@@ -1,0 +1,178 @@
+//! Two windows on the same sessions: what one does the other shows, and what is read is read in both.
+
+use super::rig::{PATIENCE, Rig};
+use octo_core::Subscription;
+use octo_protocol::{
+    Answer, AnswerQuestion, DeleteSession, ErrorCode, Event, ListSessions, MarkRead, Mode, PinSession,
+    RenameSession, RestoreSession, SessionFilter, SessionInfo, SessionMark, SessionSnapshot, Snapshot, Topic,
+    TranscriptPlace, TurnEnd, Update,
+};
+use octo_testkit::Script;
+use serde_json::json;
+use tokio::time::timeout;
+
+/// A window: what it was told, and the list as it shows it.
+struct Window {
+    updates: Subscription,
+    seen: Vec<Update>,
+}
+
+impl Window {
+    async fn open(rig: &Rig, topic: Topic) -> Self {
+        let mut window = Self { updates: rig.octo.subscribe(topic).await.expect("it opens"), seen: Vec::new() };
+        let first = window.updates.next().await.expect("a snapshot");
+        window.seen.extend(first);
+        window
+    }
+
+    /// Everything up to the first update that fits.
+    async fn until(&mut self, what: &str, fits: impl Fn(&Update) -> bool) {
+        let waiting = async {
+            loop {
+                let batch = self.updates.next().await.expect("updates go on");
+                let found = batch.iter().any(&fits);
+                self.seen.extend(batch);
+                if found {
+                    return;
+                }
+            }
+        };
+        timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("no {what} came: {:#?}", self.seen));
+    }
+
+    async fn event(&mut self, what: &str, fits: impl Fn(&Event) -> bool) {
+        self.until(what, |update| matches!(update, Update::Event { envelope } if fits(&envelope.event))).await;
+    }
+
+    /// What it was told, without the text that streams, whose pieces differ.
+    fn told(&self) -> Vec<Update> {
+        self.seen.iter().filter(|update| !matches!(update, Update::Delta { .. })).cloned().collect()
+    }
+}
+
+fn session_of(window: &Window) -> &SessionSnapshot {
+    match &window.seen[0] {
+        Update::Snapshot { snapshot: Snapshot::Session(session) } => session,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn two_windows_on_one_session_are_told_the_same() {
+    let script = Script::new().call("terminal", json!({ "command": "touch x" })).text("Done.");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "Make x").await;
+    let question = rig.question().await;
+    let topic = Topic::Session { id: session };
+    let (mut left, mut right) = (Window::open(&rig, topic).await, Window::open(&rig, topic).await);
+    assert_eq!(session_of(&left), session_of(&right));
+    assert_eq!(session_of(&left).questions, [question.clone()]);
+
+    // Answered in one, it closes in both; a second answer comes too late and changes nothing.
+    rig.answer(session, &question, Answer::No { reason: Some("not now".into()) }).await;
+    for window in [&mut left, &mut right] {
+        window.event("end of the question", |event| matches!(event, Event::QuestionClosed { .. })).await;
+    }
+    let late = AnswerQuestion { session, question: question.id, answer: Answer::Once };
+    assert_eq!(rig.octo.call(late).await.unwrap_err().code, Some(ErrorCode::Gone));
+    for window in [&mut left, &mut right] {
+        window.event("end of the turn", |event| matches!(event, Event::TurnEnded { .. })).await;
+    }
+    rig.octo.call(RenameSession { session, title: "Another name".into() }).await.unwrap();
+    let renamed = |event: &Event| matches!(event, Event::SessionChanged { info } if info.title == "Another name");
+    left.event("new title", renamed).await;
+    right.event("new title", renamed).await;
+    assert_eq!(left.told(), right.told());
+    assert!(!rig.home.work().join("x").exists());
+
+    rig.octo.call(DeleteSession { session }).await.unwrap();
+    left.until("end", |update| matches!(update, Update::Ended)).await;
+    right.until("end", |update| matches!(update, Update::Ended)).await;
+}
+
+#[tokio::test]
+async fn two_windows_show_the_same_list_and_what_is_read_in_one_is_read_in_both() {
+    let mut rig = Rig::new(Script::new().text("Done.").text("Done again.")).await;
+    let (mut left, mut right) =
+        (Window::open(&rig, Topic::Sessions).await, Window::open(&rig, Topic::Sessions).await);
+    let session = rig.start(Mode::Ask, "Say something").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let idle = |event: &Event| {
+        matches!(event, Event::SessionListed { info } if info.status == octo_protocol::SessionStatus::Idle)
+    };
+    left.event("end", idle).await;
+    right.event("end", idle).await;
+    assert!(unread(&rig).await == [session], "nobody looked at it yet");
+
+    rig.octo.call(MarkRead { session }).await.unwrap();
+    let read = |event: &Event| {
+        matches!(event, Event::SessionListed { info } if info.read_at.is_some_and(|at| at >= info.updated_at))
+    };
+    left.event("read", read).await;
+    right.event("read", read).await;
+    assert!(unread(&rig).await.is_empty());
+    // Once more says nothing: there is nothing new to have read.
+    let count = left.seen.len();
+    rig.octo.call(MarkRead { session }).await.unwrap();
+    rig.octo.call(PinSession { session, pinned: true }).await.unwrap();
+    let pinned = |event: &Event| matches!(event, Event::SessionListed { info } if info.pinned);
+    left.event("pin", pinned).await;
+    right.event("pin", pinned).await;
+    assert_eq!(left.seen.len(), count + 1);
+
+    // A turn later it is unread again, also after a restart.
+    rig.send(session, "Once more").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    left.event("end", |event| idle(event) && !read(event)).await;
+    right.event("end", |event| idle(event) && !read(event)).await;
+    rig.octo.call(DeleteSession { session }).await.unwrap();
+    rig.octo.call(RestoreSession { session }).await.unwrap();
+    for window in [&mut left, &mut right] {
+        window.event("end", |event| matches!(event, Event::SessionRemoved { .. })).await;
+        window.event("return", |event| matches!(event, Event::SessionListed { .. })).await;
+    }
+    assert_eq!(left.told(), right.told());
+    rig.restart().await;
+    assert!(unread(&rig).await == [session]);
+}
+
+async fn unread(rig: &Rig) -> Vec<octo_protocol::SessionId> {
+    let filter = SessionFilter { mark: Some(SessionMark::Unread), ..SessionFilter::default() };
+    let list = ListSessions { query: String::new(), filter, offset: 0, limit: 10 };
+    let sessions: Vec<SessionInfo> = rig.octo.call(list).await.unwrap().sessions;
+    sessions.into_iter().map(|info| info.id).collect()
+}
+
+#[tokio::test]
+async fn a_part_of_a_conversation_is_read_around_a_message_and_onwards() {
+    let answers = (1..=12).map(|n| format!("Answer {n}."));
+    let script = answers.fold(Script::new(), |script, answer| script.text(answer));
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Ask, "Question 1").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    for n in 2..=12 {
+        rig.send(session, &format!("Question {n}")).await;
+        assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    }
+    let all = rig.snapshot(session).await.page.messages;
+    assert_eq!(all.len(), 24);
+    let read = |place, limit| octo_protocol::ReadTranscript { session, place, limit };
+    for (at, expected, earlier, later) in
+        [(0, 0..6, false, true), (2, 0..6, false, true), (10, 7..13, true, true), (23, 20..24, true, false)]
+    {
+        let place = TranscriptPlace::Around { message: all[at].id };
+        let part = rig.octo.call(read(place, 6)).await.unwrap();
+        assert_eq!(part.page.messages, all[expected], "{at}");
+        assert_eq!((part.page.earlier, part.later), (earlier, later), "{at}");
+        assert!(part.page.messages.iter().all(|message| {
+            part.page.turns.iter().any(|turn| turn.id == message.turn)
+        }));
+    }
+    for (at, expected, later) in [(5, 6..12, true), (17, 18..24, false), (23, 24..24, false)] {
+        let place = TranscriptPlace::After { message: all[at].id };
+        let part = rig.octo.call(read(place, 6)).await.unwrap();
+        assert_eq!((part.page.messages.as_slice(), part.later), (&all[expected], later), "{at}");
+    }
+    let unknown = TranscriptPlace::Around { message: octo_protocol::MessageId::new() };
+    assert_eq!(rig.octo.call(read(unknown, 6)).await.unwrap_err().key, "session.unknown_message");
+}

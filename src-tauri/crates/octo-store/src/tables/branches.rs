@@ -1,0 +1,375 @@
+//! New sessions that go on with a conversation from elsewhere: another session's, or a file's.
+//!
+//! What is told is written into the tables without an event for each message: nobody watches a session that is only
+//! coming to be, and whoever opens it begins with a snapshot.
+
+use crate::{
+    NewBranch, NewImport, Reader, StoreError, Told, Tx,
+    key::SessionKey,
+    tables::transcript::{MessageState, attach, block, message, message_columns},
+};
+use octo_protocol::{
+    Block, BranchPoint, CallId, CallState, CallStatus, CallView, Draft, Event, Message, MessageId, Role,
+    SessionId, SessionInfo, ToolView, Topic, TurnEnd, TurnId, TurnView,
+};
+use rusqlite::params;
+use std::collections::{HashMap, HashSet};
+
+/// How much of a conversation is meant, by the keys of its messages.
+struct Cut {
+    /// No message after this one.
+    last: i64,
+    /// What the model saw up to there, in order.
+    context: Vec<i64>,
+}
+
+impl Reader<'_> {
+    /// Where a point lies in a conversation.
+    fn cut(&self, session: SessionKey, at: BranchPoint) -> Result<Cut, StoreError> {
+        let rows = session.rows();
+        match at {
+            BranchPoint::Whole => {
+                let open = self.row(
+                    "SELECT min(key) FROM messages WHERE key BETWEEN ?1 AND ?2
+                       AND turn IN (SELECT id FROM turns WHERE session = ?3 AND ended_at IS NULL)",
+                    params![rows.start(), rows.end(), session.0],
+                    |row| Ok(row.get::<_, Option<i64>>(0)?),
+                )?;
+                let last = open.flatten().map_or(*rows.end(), |open| open - 1);
+                let mut context = self.generation(session, None)?;
+                context.retain(|key| *key <= last);
+                Ok(Cut { last, context })
+            }
+            BranchPoint::Before { message } => {
+                let last = self.message_key(session, message)? - 1;
+                let mut context = self.seen_at(session, message, last + 1)?;
+                context.pop();
+                Ok(Cut { last, context })
+            }
+            BranchPoint::Through { message } => {
+                let place = self.message_key(session, message)?;
+                let context = self.seen_at(session, message, place)?;
+                let Some(results) = self.results_of(session, place)? else {
+                    return Ok(Cut { last: place, context });
+                };
+                match self.seen_at(session, results.1, results.0) {
+                    Ok(context) => Ok(Cut { last: results.0, context }),
+                    // They were said, but the model never came to see them.
+                    Err(StoreError::UnknownMessage(_)) => Ok(Cut { last: place, context }),
+                    Err(error) => Err(error),
+                }
+            }
+        }
+    }
+
+    /// What the model saw when it saw this message last without anything that came after it: all before it, and it.
+    fn seen_at(&self, session: SessionKey, wanted: MessageId, key: i64) -> Result<Vec<i64>, StoreError> {
+        let generations = self.rows(
+            "SELECT generation FROM context WHERE session = ?1 AND message = ?2 ORDER BY generation DESC",
+            [session.0, key],
+            |row| Ok(row.get::<_, i64>(0)?),
+        )?;
+        for generation in generations {
+            let all = self.generation(session, Some(generation))?;
+            let Some(at) = all.iter().position(|known| *known == key) else { continue };
+            let seen: Vec<i64> = all.into_iter().take(at + 1).collect();
+            if seen.iter().all(|known| *known <= key) {
+                return Ok(seen);
+            }
+        }
+        Err(StoreError::UnknownMessage(wanted))
+    }
+
+    /// The messages of a generation of what the model sees, the present one for none.
+    fn generation(&self, session: SessionKey, generation: Option<i64>) -> Result<Vec<i64>, StoreError> {
+        self.rows(
+            "SELECT message FROM context WHERE session = ?1
+               AND generation = coalesce(?2, (SELECT generation FROM sessions WHERE key = ?1)) ORDER BY position",
+            params![session.0, generation],
+            |row| Ok(row.get(0)?),
+        )
+    }
+
+    /// The message right behind this one, where it holds the results of calls this one makes.
+    fn results_of(&self, session: SessionKey, key: i64) -> Result<Option<(i64, MessageId)>, StoreError> {
+        let pair = self.told(session, key, *session.rows().end(), 2)?;
+        let [(_, asks), (behind, answers)] = pair.as_slice() else { return Ok(None) };
+        let asked: HashSet<CallId> = asks.calls().map(|call| call.id).collect();
+        let answered = results(answers).any(|call| asked.contains(&call));
+        Ok(answered.then_some((*behind, answers.id)))
+    }
+
+    /// At most `limit` messages between two keys, with their blocks.
+    fn told(
+        &self,
+        session: SessionKey,
+        from: i64,
+        to: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, Message)>, StoreError> {
+        let from = from.max(*session.rows().start());
+        let mut messages = self.rows(
+            concat!(
+                "SELECT ",
+                message_columns!(),
+                " FROM messages WHERE key BETWEEN ?1 AND ?2 AND open = 0 ORDER BY key LIMIT ?3"
+            ),
+            params![from, to, limit],
+            message,
+        )?;
+        let Some((last, _)) = messages.last() else { return Ok(messages) };
+        let blocks = self.rows(
+            "SELECT key, text, block_json FROM blocks WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
+            [from, *crate::key::blocks(*last).end()],
+            block,
+        )?;
+        attach(&mut messages, blocks);
+        Ok(messages)
+    }
+
+    /// A conversation up to a point, under its own ids.
+    fn told_up_to(&self, session: SessionKey, cut: Cut) -> Result<Told, StoreError> {
+        let seen: HashSet<i64> = cut.context.iter().copied().collect();
+        let mut messages = self.told(session, *session.rows().start(), cut.last, u32::MAX)?;
+        let turns: Vec<String> = messages.iter().map(|(_, message)| message.turn.to_string()).collect();
+        let turns = self.turns(&serde_json::to_string(&turns)?)?;
+        // What was undone and is not on this way belongs to another one.
+        let on_the_way: HashSet<TurnId> = messages
+            .iter()
+            .filter(|(key, _)| seen.contains(key))
+            .map(|(_, message)| message.turn)
+            .collect();
+        let elsewhere: HashSet<TurnId> = turns
+            .iter()
+            .filter(|turn| turn.undone && !on_the_way.contains(&turn.id))
+            .map(|turn| turn.id)
+            .collect();
+        messages.retain(|(_, message)| !elsewhere.contains(&message.turn));
+        // A call without its result is not told: it may still run, and must not run here as well.
+        if let Some(open) = first_unanswered(&messages, &cut.context) {
+            messages.retain(|(key, _)| *key < open);
+        }
+        let ids: HashMap<i64, MessageId> = messages.iter().map(|(key, message)| (*key, message.id)).collect();
+        let context = cut.context.iter().filter_map(|key| ids.get(key).copied()).collect();
+        let messages: Vec<Message> = messages.into_iter().map(|(_, message)| message).collect();
+        let kept: HashSet<TurnId> = messages.iter().map(|message| message.turn).collect();
+        let calls = self.calls_of(&messages)?;
+        let turns = turns.into_iter().filter(|turn| kept.contains(&turn.id)).collect();
+        Ok(Told { turns, calls, context, messages })
+    }
+}
+
+/// The message whose calls have no results among what the model saw.
+fn first_unanswered(messages: &[(i64, Message)], context: &[i64]) -> Option<i64> {
+    let by_key: HashMap<i64, &Message> = messages.iter().map(|(key, message)| (*key, message)).collect();
+    let seen = context.iter().filter_map(|key| by_key.get(key).map(|message| (*key, *message)));
+    let mut owed: Option<(i64, HashSet<CallId>)> = None;
+    for (key, message) in seen {
+        if let Some((at, calls)) = owed.take() {
+            let answered: HashSet<CallId> = results(message).collect();
+            if !calls.is_subset(&answered) {
+                return Some(at);
+            }
+        }
+        let calls: HashSet<CallId> = message.calls().map(|call| call.id).collect();
+        if message.role == Role::Assistant && !calls.is_empty() {
+            owed = Some((key, calls));
+        }
+    }
+    owed.map(|(at, _)| at)
+}
+
+fn results(message: &Message) -> impl Iterator<Item = CallId> + '_ {
+    message.blocks.iter().filter_map(|block| match block {
+        Block::ToolResult(result) => Some(result.call),
+        _ => None,
+    })
+}
+
+/// The same conversation under ids of its own, all of it over.
+fn anew(told: Told) -> Told {
+    let mut turns: HashMap<TurnId, TurnId> = HashMap::new();
+    let mut calls: HashMap<CallId, CallId> = HashMap::new();
+    let mut ids: HashMap<MessageId, MessageId> = HashMap::new();
+    let messages: Vec<Message> = told
+        .messages
+        .into_iter()
+        .map(|mut message| {
+            let id = MessageId::new();
+            ids.insert(message.id, id);
+            message.id = id;
+            message.turn = *turns.entry(message.turn).or_default();
+            for block in &mut message.blocks {
+                rename_calls(block, &mut calls);
+            }
+            message
+        })
+        .collect();
+    let over = |turn: TurnView| {
+        let end = turn.end.or(Some(TurnEnd::Stopped));
+        let ended_at = turn.ended_at.or(Some(turn.started_at));
+        let id = turns.get(&turn.id).copied().unwrap_or_default();
+        TurnView { id, end, ended_at, undone: false, ..turn }
+    };
+    let ended = |call: CallView| {
+        let state = match call.state {
+            ended @ CallState::Ended { .. } => ended,
+            CallState::Planned | CallState::Asking => {
+                CallState::Ended { status: CallStatus::Stopped, at: 0, duration_ms: 0 }
+            }
+            CallState::Started { at } => {
+                CallState::Ended { status: CallStatus::Interrupted, at, duration_ms: 0 }
+            }
+        };
+        let id = *calls.get(&call.id)?;
+        let turn = turns.get(&call.turn).copied()?;
+        Some(CallView { id, turn, state, ..call })
+    };
+    Told {
+        turns: told.turns.into_iter().map(over).collect(),
+        calls: told.calls.into_iter().filter_map(ended).collect(),
+        context: told.context.iter().filter_map(|id| ids.get(id).copied()).collect(),
+        messages,
+    }
+}
+
+fn rename_calls(block: &mut Block, calls: &mut HashMap<CallId, CallId>) {
+    let mut rename = |call: &mut CallId| *call = *calls.entry(*call).or_default();
+    match block {
+        Block::ToolCall(call) => rename(&mut call.id),
+        Block::ToolResult(result) => rename(&mut result.call),
+        Block::CommandsEnded { commands, .. } => {
+            commands.iter_mut().for_each(|command| rename(&mut command.call));
+        }
+        Block::Text { .. }
+        | Block::Reasoning { .. }
+        | Block::Image { .. }
+        | Block::Document { .. }
+        | Block::File { .. }
+        | Block::Summary { .. }
+        | Block::Notice { .. } => {}
+    }
+}
+
+impl Tx<'_> {
+    /// Stores a session that goes on from a place in another one's conversation, with that one's frozen prompt and
+    /// tools, so that the provider still knows all of it. Emits [`Event::SessionChanged`] on its topic and
+    /// [`Event::SessionListed`] on the list's. Nothing that runs or waits comes along, and no line of the ledger.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`]; [`StoreError::UnknownMessage`] for a message the model never saw.
+    pub fn create_branch(&mut self, new: &NewBranch) -> Result<(), StoreError> {
+        let parent = self.live_key(new.from)?.ok_or(StoreError::UnknownSession(new.from))?;
+        let head = self.session(new.from)?.ok_or(StoreError::UnknownSession(new.from))?;
+        let (_, toolset) = self.frozen(parent)?.ok_or(StoreError::UnknownSession(new.from))?;
+        let prompt = self.prompt_of(parent)?;
+        let told = anew_with_last(self.told_up_to(parent, self.cut(parent, new.at)?)?);
+        self.insert_session(&new.info, &prompt, &toolset.hash)?;
+        let key = self.key(new.info.id)?;
+        let message = match new.at {
+            BranchPoint::Whole => None,
+            BranchPoint::Before { .. } | BranchPoint::Through { .. } => told.last,
+        };
+        self.put_branch(key, parent, &head.title, message)?;
+        let (todos, tokens) = match new.at {
+            BranchPoint::Whole => {
+                (Some(self.todos(parent)?), Some(self.retry_and_context_tokens(parent)?.1))
+            }
+            BranchPoint::Before { .. } | BranchPoint::Through { .. } => (None, None),
+        };
+        let todos = todos.unwrap_or_else(|| last_plan(&told.told.calls));
+        self.project_todos(key, &todos)?;
+        self.tell(new.info.id, key, &told.told, tokens)?;
+        if let BranchPoint::Before { message } = new.at {
+            let draft = self.draft_of(parent, message)?;
+            self.set_draft(new.info.id, &draft)?;
+        }
+        self.announce(&new.info)
+    }
+
+    /// Stores a session with a conversation from a file, with a prompt and tools of its own. Emits as
+    /// [`Tx::create_branch`] does.
+    ///
+    /// # Errors
+    /// As the store's.
+    pub fn create_import(&mut self, new: &NewImport) -> Result<(), StoreError> {
+        self.create_session(&new.session)?;
+        let id = new.session.info.id;
+        let key = self.key(id)?;
+        self.put_file(key, &new.session.info.title, &new.file)?;
+        let told = anew(new.told.clone());
+        self.project_todos(key, &last_plan(&told.calls))?;
+        self.tell(id, key, &told, None)
+    }
+
+    fn announce(&mut self, info: &SessionInfo) -> Result<(), StoreError> {
+        self.emit(Topic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
+        self.emit(Topic::Sessions, Event::SessionListed { info: info.clone() })?;
+        Ok(())
+    }
+
+    /// Writes a conversation into a session that has none. `tokens` is what it takes of the model's window, where that
+    /// is known better than by its last answer.
+    fn tell(
+        &mut self,
+        id: SessionId,
+        key: SessionKey,
+        told: &Told,
+        tokens: Option<u64>,
+    ) -> Result<(), StoreError> {
+        for turn in &told.turns {
+            self.project_turn_started(key, turn)?;
+        }
+        for message in &told.messages {
+            self.project_message(key, message, MessageState::Whole)?;
+        }
+        for call in &told.calls {
+            self.project_call(key, call)?;
+        }
+        for message in &told.context {
+            self.append_context(id, *message)?;
+        }
+        let seen: HashSet<MessageId> = told.context.iter().copied().collect();
+        let counted = told.messages.iter().rev().filter(|message| seen.contains(&message.id));
+        let last = counted.filter_map(|message| message.meta.usage).map(|usage| usage.context()).next();
+        self.project_context_tokens(key, tokens.or(last).unwrap_or(0))
+    }
+
+    /// What the person typed and attached in a message of theirs.
+    fn draft_of(&self, session: SessionKey, message: MessageId) -> Result<Draft, StoreError> {
+        let key = self.message_key(session, message)?;
+        let found = self.told(session, key, key, 1)?;
+        let mut draft = Draft::default();
+        for (_, message) in found {
+            draft.text = message.text();
+            draft.attachments = message
+                .blocks
+                .into_iter()
+                .filter(|block| {
+                    matches!(block, Block::Image { .. } | Block::Document { .. } | Block::File { .. })
+                })
+                .collect();
+        }
+        Ok(draft)
+    }
+}
+
+/// A conversation with the id its last message had before.
+struct Renamed {
+    told: Told,
+    last: Option<MessageId>,
+}
+
+fn anew_with_last(told: Told) -> Renamed {
+    let last = told.messages.last().map(|message| message.id);
+    Renamed { told: anew(told), last }
+}
+
+/// The plan as the last call that changed it left it.
+fn last_plan(calls: &[CallView]) -> Vec<octo_protocol::Todo> {
+    let plan = calls.iter().rev().find_map(|call| match &call.view {
+        Some(ToolView::Todos { todos }) => Some(todos.clone()),
+        _ => None,
+    });
+    plan.unwrap_or_default()
+}

@@ -1,0 +1,109 @@
+//! Which sessions a filter lets through, in SQL.
+
+use crate::{
+    Reader, StoreError,
+    column::{read_count, word},
+    tables::{
+        search::{Needle, like},
+        sessions::{head, head_columns, list_order},
+    },
+};
+use octo_protocol::{SessionFilter, SessionInfo};
+use rusqlite::{Row, ToSql};
+
+/// The condition of a filter, on the columns of `sessions`. Its parameters are those of [`Bound`].
+macro_rules! filtered {
+    () => {
+        " AND (:source IS NULL OR source = :source) AND (:profile IS NULL OR profile = :profile)
+          AND (:folder IS NULL OR folder = :folder)
+          AND (:since IS NULL OR updated_at >= :since) AND (:until IS NULL OR updated_at < :until)
+          AND CASE WHEN :mark IS NULL THEN 1
+                   WHEN :mark = 'unread'
+                     THEN status IN ('idle', 'failed') AND updated_at > coalesce(read_at, 0)
+                   ELSE status = :mark END"
+    };
+}
+pub(crate) use filtered;
+
+/// A filter as parameters.
+pub(crate) struct Bound {
+    source: Option<String>,
+    mark: Option<String>,
+    profile: Option<String>,
+    folder: Option<String>,
+    since: Option<i64>,
+    until: Option<i64>,
+}
+
+impl Bound {
+    pub(crate) fn new(filter: &SessionFilter) -> Result<Self, StoreError> {
+        Ok(Self {
+            source: filter.source.as_ref().map(word).transpose()?,
+            mark: filter.mark.as_ref().map(word).transpose()?,
+            profile: filter.profile.as_ref().map(word).transpose()?,
+            folder: filter.folder.clone(),
+            since: filter.since,
+            until: filter.until,
+        })
+    }
+
+    /// These parameters beside a statement's own.
+    pub(crate) fn with<'a>(&'a self, own: &[(&'a str, &'a dyn ToSql)]) -> Vec<(&'a str, &'a dyn ToSql)> {
+        let mut all: Vec<(&str, &dyn ToSql)> = vec![
+            (":source", &self.source),
+            (":mark", &self.mark),
+            (":profile", &self.profile),
+            (":folder", &self.folder),
+            (":since", &self.since),
+            (":until", &self.until),
+        ];
+        all.extend_from_slice(own);
+        all
+    }
+}
+
+impl Reader<'_> {
+    /// As [`Reader::sessions`], of those a filter lets through.
+    pub fn sessions_where(
+        &self,
+        query: &str,
+        filter: &SessionFilter,
+        offset: u32,
+        limit: u32,
+    ) -> Result<(Vec<SessionInfo>, u64), StoreError> {
+        if *filter == SessionFilter::default() {
+            return self.sessions(query, offset, limit);
+        }
+        let query = query.trim();
+        let bound = Bound::new(filter)?;
+        let phrase = Needle::new(query).phrase();
+        let pattern = (phrase.is_none() && !query.is_empty()).then(|| like(query));
+        macro_rules! meant {
+            () => {
+                concat!(
+                    " FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent'
+                      AND (:phrase IS NULL
+                           OR +key IN (SELECT rowid FROM titles_fts WHERE titles_fts MATCH :phrase))
+                      AND (:pattern IS NULL OR title LIKE :pattern ESCAPE '\\')",
+                    filtered!()
+                )
+            };
+        }
+        let page = self.rows(
+            concat!("SELECT ", head_columns!(), meant!(), list_order!(), " LIMIT :limit OFFSET :offset"),
+            &*bound.with(&[
+                (":phrase", &phrase),
+                (":pattern", &pattern),
+                (":limit", &limit),
+                (":offset", &offset),
+            ]),
+            head,
+        )?;
+        let total = self.row(
+            concat!("SELECT count(*)", meant!()),
+            &*bound.with(&[(":phrase", &phrase), (":pattern", &pattern)]),
+            |row: &Row<'_>| read_count(row, 0),
+        )?;
+        Ok((page, total.unwrap_or(0)))
+    }
+}

@@ -1,0 +1,92 @@
+//! Parts of a conversation that need not be its end.
+
+use crate::{
+    Reader, StoreError,
+    column::json,
+    key,
+    tables::transcript::{attach, block, message, message_columns},
+};
+use octo_protocol::{Message, SessionId, TranscriptPage, TranscriptPart, TranscriptPlace};
+use rusqlite::params;
+use std::collections::BTreeSet;
+
+impl Reader<'_> {
+    /// At most `limit` messages of a place, with the turns and calls they mention.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`], [`StoreError::UnknownMessage`].
+    pub fn part(
+        &self,
+        session: SessionId,
+        place: TranscriptPlace,
+        limit: u32,
+    ) -> Result<TranscriptPart, StoreError> {
+        let key = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?;
+        let rows = key.rows();
+        let from = match place {
+            TranscriptPlace::After { message } => self.message_key(key, message)? + 1,
+            TranscriptPlace::Around { message } => {
+                let place = self.message_key(key, message)?;
+                let before = self.row(
+                    "SELECT min(key) FROM (SELECT key FROM messages WHERE key BETWEEN ?1 AND ?2
+                                           ORDER BY key DESC LIMIT ?3)",
+                    params![rows.start(), place, i64::from(limit / 2) + 1],
+                    |row| Ok(row.get::<_, Option<i64>>(0)?),
+                )?;
+                before.flatten().unwrap_or(place)
+            }
+        };
+        let mut messages = self.rows(
+            concat!(
+                "SELECT ",
+                message_columns!(),
+                " FROM messages
+                 WHERE key BETWEEN ?1 AND ?2 ORDER BY key LIMIT ?3"
+            ),
+            params![from, rows.end(), i64::from(limit) + 1],
+            message,
+        )?;
+        let later = messages.len() > limit as usize;
+        messages.truncate(limit as usize);
+        let earlier = self.row(
+            "SELECT EXISTS (SELECT 1 FROM messages WHERE key BETWEEN ?1 AND ?2)",
+            [*rows.start(), from - 1],
+            |row| Ok(row.get::<_, bool>(0)?),
+        )?;
+        Ok(TranscriptPart { page: self.page_of(messages, earlier == Some(true))?, later })
+    }
+
+    /// Messages with their keys, in order, made a page: with their blocks, and the turns and calls they mention.
+    pub(crate) fn page_of(
+        &self,
+        mut messages: Vec<(i64, Message)>,
+        earlier: bool,
+    ) -> Result<TranscriptPage, StoreError> {
+        if let (Some((first, _)), Some((last, _))) = (messages.first(), messages.last()) {
+            let blocks = self.rows(
+                "SELECT key, text, block_json FROM blocks WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
+                [*first, *key::blocks(*last).end()],
+                block,
+            )?;
+            attach(&mut messages, blocks);
+        }
+        let messages: Vec<Message> = messages.into_iter().map(|(_, message)| message).collect();
+        let turns: BTreeSet<String> = messages.iter().map(|message| message.turn.to_string()).collect();
+        let calls = self.calls_of(&messages)?;
+        Ok(TranscriptPage { turns: self.turns(&json(&turns)?)?, calls, messages, earlier })
+    }
+
+    /// The whole conversation as it is stored, undone turns too.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn whole(&self, session: SessionId) -> Result<TranscriptPage, StoreError> {
+        let rows = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?.rows();
+        let messages = self.rows(
+            concat!("SELECT ", message_columns!(), " FROM messages WHERE key BETWEEN ?1 AND ?2 ORDER BY key"),
+            [rows.start(), rows.end()],
+            message,
+        )?;
+        self.page_of(messages, false)
+    }
+}

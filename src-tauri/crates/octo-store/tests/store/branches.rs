@@ -1,0 +1,174 @@
+//! What of a conversation comes along into a branch.
+
+use crate::{create, home, sample};
+use octo_protocol::*;
+use octo_store::{NewBranch, Store, StoreError, Tx};
+
+/// A turn of a question and an answer, both of which the model sees.
+fn say(tx: &mut Tx<'_>, id: SessionId, words: &str) -> Result<(TurnId, [MessageId; 2]), StoreError> {
+    let topic = Topic::Session { id };
+    let mut turn = sample::turn();
+    tx.emit(topic, Event::TurnStarted { turn: turn.clone() })?;
+    let asked = sample::person(turn.id, vec![sample::text(words)]);
+    let mut answer = sample::model(turn.id);
+    answer.blocks = vec![sample::text(&format!("re: {words}"))];
+    answer.meta.usage = Some(sample::usage(10));
+    let ids = [asked.id, answer.id];
+    for message in [asked, answer] {
+        let id_of = message.id;
+        tx.emit(topic, Event::MessageAdded { message })?;
+        tx.append_context(id, id_of)?;
+    }
+    (turn.ended_at, turn.end) = (Some(9), Some(TurnEnd::Finished));
+    let ended = turn.id;
+    tx.emit(topic, Event::TurnEnded { turn })?;
+    Ok((ended, ids))
+}
+
+/// What the transcript and the model's view of a branch hold.
+async fn branched(
+    store: &Store,
+    from: &SessionInfo,
+    at: BranchPoint,
+) -> Result<(Vec<String>, Vec<String>), StoreError> {
+    let info = SessionInfo { id: SessionId::new(), ..from.clone() };
+    let (id, from) = (info.id, from.id);
+    store.write(move |tx| tx.create_branch(&NewBranch { info, from, at })).await?;
+    let texts = |messages: Vec<Message>| {
+        let words = |message: &Message| {
+            let summary = message.blocks.iter().find_map(|block| match block {
+                Block::Summary { text, .. } => Some(format!("sum: {text}")),
+                _ => None,
+            });
+            summary.unwrap_or_else(|| message.text())
+        };
+        messages.iter().map(words).collect::<Vec<String>>()
+    };
+    let (told, seen) = store
+        .read(move |reader| {
+            let resumed = reader.resume(id)?.unwrap();
+            assert!(resumed.unfinished.is_none() && resumed.last_turn.is_none_or(|turn| turn.end.is_some()));
+            Ok((reader.snapshot(id, 1000)?.unwrap().page.messages, reader.context_of(id)?))
+        })
+        .await?;
+    let known: Vec<MessageId> = told.iter().map(|message| message.id).collect();
+    assert!(seen.iter().all(|message| known.contains(&message.id)), "the model sees nothing that is not there");
+    Ok((texts(told), texts(seen)))
+}
+
+#[tokio::test]
+async fn a_branch_sees_what_was_seen_then_before_and_after_a_summary() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let info = sample::head("whole");
+    create(&store, &info).await;
+    let id = info.id;
+    let (first, second, third) = store
+        .write(move |tx| {
+            let (_, first) = say(tx, id, "one")?;
+            let (turn, second) = say(tx, id, "two")?;
+            let block = Block::Summary { text: "so far".to_owned(), covers: 3, archive: None };
+            let summary = sample::octo(turn, vec![block]);
+            let summed = summary.id;
+            tx.emit(Topic::Session { id }, Event::MessageAdded { message: summary })?;
+            tx.new_generation(id, &[summed, second[1]])?;
+            let (_, third) = say(tx, id, "three")?;
+            Ok((first, second, third))
+        })
+        .await
+        .unwrap();
+    let all = ["one", "re: one", "two", "re: two", "sum: so far", "three", "re: three"];
+    let now = ["sum: so far", "re: two", "three", "re: three"];
+    let cases: [(BranchPoint, &[&str], &[&str]); 6] = [
+        (BranchPoint::Whole, &all, &now),
+        (BranchPoint::Through { message: third[1] }, &all, &now),
+        (BranchPoint::Before { message: third[0] }, &all[..5], &now[..2]),
+        (BranchPoint::Through { message: first[1] }, &all[..2], &all[..2]),
+        (BranchPoint::Before { message: second[0] }, &all[..2], &all[..2]),
+        // Its answer stands in both views; this is the one in which nothing comes from later.
+        (BranchPoint::Through { message: second[1] }, &all[..4], &all[..4]),
+    ];
+    for (at, told, seen) in cases {
+        let (found, context) = branched(&store, &info, at).await.unwrap();
+        assert_eq!((found, context), (to_vec(told), to_vec(seen)), "{at:?}");
+    }
+    store.close();
+}
+
+#[tokio::test]
+async fn what_was_undone_comes_along_only_where_the_branch_goes_on_from_it() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let info = sample::head("undone");
+    create(&store, &info).await;
+    let id = info.id;
+    let (wrong, right) = store
+        .write(move |tx| {
+            let (_, first) = say(tx, id, "one")?;
+            let (undone, wrong) = say(tx, id, "wrong")?;
+            tx.emit(Topic::Session { id }, Event::WentTo { task: 1, undone: vec![undone] })?;
+            tx.new_generation(id, &first)?;
+            let (_, right) = say(tx, id, "right")?;
+            Ok((wrong, right))
+        })
+        .await
+        .unwrap();
+    let to = |message| BranchPoint::Through { message };
+    let right_way = ["one", "re: one", "right", "re: right"];
+    let wrong_way = ["one", "re: one", "wrong", "re: wrong"];
+    for (at, expected) in
+        [(BranchPoint::Whole, right_way), (to(right[1]), right_way), (to(wrong[1]), wrong_way)]
+    {
+        let (told, seen) = branched(&store, &info, at).await.unwrap();
+        assert_eq!((told, seen), (to_vec(&expected), to_vec(&expected)), "{at:?}");
+    }
+    let unseen = BranchPoint::Through { message: MessageId::new() };
+    assert!(matches!(branched(&store, &info, unseen).await, Err(StoreError::UnknownMessage(_))));
+    store.close();
+}
+
+#[tokio::test]
+async fn a_branch_is_made_whole_or_not_at_all_and_goes_when_it_is_purged() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let info = sample::head("origin");
+    create(&store, &info).await;
+    let id = info.id;
+    store.write(move |tx| say(tx, id, "one").map(drop)).await.unwrap();
+    let branch = SessionInfo { id: SessionId::new(), ..sample::head("origin (2)") };
+    let (new, branched) = (NewBranch { info: branch.clone(), from: id, at: BranchPoint::Whole }, branch.id);
+    let failing = new.clone();
+    let failed: Result<(), StoreError> = store
+        .write(move |tx| {
+            tx.create_branch(&failing)?;
+            Err(StoreError::Busy)
+        })
+        .await;
+    assert!(failed.is_err());
+    assert_eq!(store.read(move |reader| reader.session(branched)).await.unwrap(), None);
+
+    store.write(move |tx| tx.create_branch(&new)).await.unwrap();
+    let ancestors = store.read(move |reader| reader.ancestors(branched)).await.unwrap();
+    assert_eq!(ancestors, [id]);
+    store
+        .write(move |tx| {
+            tx.soft_delete(id, 5)?;
+            tx.purge_session(id)
+        })
+        .await
+        .unwrap();
+    let snapshot = store.read(move |reader| reader.snapshot(branched, 10)).await.unwrap().unwrap();
+    assert_eq!((snapshot.page.messages.len(), snapshot.origin), (2, None), "it needs nothing of the other");
+    store
+        .write(move |tx| {
+            tx.soft_delete(branched, 6)?;
+            tx.purge_session(branched)
+        })
+        .await
+        .unwrap();
+    store.close();
+}
+
+fn to_vec(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}

@@ -1,0 +1,151 @@
+// @vitest-environment jsdom
+import { type Transport, useTransport } from "$lib/ipc";
+import type { Message, Request, SessionSnapshot, TranscriptPage, Update } from "$lib/ipc/types";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Conversation } from "./conversation.svelte";
+
+const COUNT = 10_000;
+const id = (n: number): string => `m${n}`;
+const message = (n: number): Message => ({
+  id: id(n),
+  turn: `t${n}`,
+  role: "user",
+  blocks: [{ type: "text", text: `words ${n}` }],
+  meta: { origin: "person", at: n },
+});
+/** Messages from one place to before another, as the core gives them. */
+function page(from: number, to: number): TranscriptPage {
+  const [first, end] = [Math.max(0, from), Math.min(COUNT, to)];
+  const messages = Array.from({ length: Math.max(0, end - first) }, (_, at) => message(first + at));
+  return { messages, turns: [], calls: [], earlier: first > 0 };
+}
+const numberOf = (name: string): number => Number(name.slice(1));
+
+let asked: Request["call"][] = [];
+let deliver: (batch: Update[]) => void = () => undefined;
+
+function answer(request: Request): unknown {
+  const { call } = request;
+  if (call.type === "messages") return page(numberOf(call.before) - call.limit, numberOf(call.before));
+  if (call.type !== "read_transcript") return {};
+  const from = numberOf(call.place.message) + (call.place.type === "after" ? 1 : -call.limit / 2);
+  const found = page(from, Math.max(0, from) + call.limit);
+  return { page: found, later: Math.max(0, from) + call.limit < COUNT };
+}
+
+const transport: Transport = {
+  request: (request) => {
+    asked.push(request.call);
+    return Promise.resolve().then(() => answer(request));
+  },
+  subscribe: (_, onBatch) => {
+    deliver = onBatch;
+    return Promise.resolve(() => undefined);
+  },
+  onFileDrop: () => () => undefined,
+  blobUrl: (hash) => hash,
+};
+
+function snapshot(): Update {
+  const info = {
+    id: "s",
+    title: "long",
+    folder: "/x",
+    profile: "general",
+    mode: "ask",
+    model: null,
+    source: "window",
+    pinned: false,
+    status: "idle",
+    created_at: 1,
+    updated_at: 1,
+    usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
+  } as const;
+  const whole: SessionSnapshot = {
+    seq: 1,
+    info,
+    page: page(COUNT - 200, COUNT),
+    questions: [],
+    queue: [],
+    todos: [],
+    commands: [],
+    streaming: [],
+    retry: null,
+    draft: { text: "", attachments: [] },
+    notes: [],
+    context_tokens: 0,
+    spending: { calls: 0, usage: info.usage, cost: 0, unpriced: 0 },
+    suggestion: null,
+    budget: null,
+  };
+  return { type: "snapshot", snapshot: { topic: "session", ...whole } };
+}
+
+function open(): Conversation {
+  const here = new Conversation("s", () => undefined);
+  deliver([snapshot()]);
+  return here;
+}
+const shown = (here: Conversation): number[] =>
+  here.rows.flatMap((row) => (row.kind === "user" && row.message !== null ? [numberOf(row.message)] : []));
+
+beforeEach(() => {
+  asked = [];
+  useTransport(transport);
+});
+
+describe("a jump into a conversation of ten thousand messages", () => {
+  it("reads the part around the message, and no more", async () => {
+    const here = open();
+    await here.jump(id(5_000));
+    expect(asked).toHaveLength(1);
+    expect(here.target).toEqual({ message: id(5_000) });
+    expect(shown(here)).toContain(5_000);
+    expect(shown(here).length).toBe(200);
+    // What is there already is not read again.
+    await here.jump(id(5_010));
+    expect(asked).toHaveLength(1);
+    await here.jump(id(COUNT - 10));
+    expect(here.away).toBeNull();
+    expect(asked).toHaveLength(1);
+    expect(shown(here).at(-1)).toBe(COUNT - 1);
+  });
+
+  it("goes on in both directions until it meets the newest messages", async () => {
+    const here = open();
+    await here.jump(id(9_500));
+    const first = shown(here)[0] ?? 0;
+    await here.loadEarlier();
+    expect(shown(here)[0]).toBe(first - 200);
+    for (let rounds = 0; here.away !== null && rounds < 10; rounds += 1) await here.loadLater();
+    expect(here.away).toBeNull();
+    const all = shown(here);
+    expect(all).toEqual(Array.from({ length: COUNT - (first - 200) }, (_, at) => first - 200 + at));
+    expect(here.state?.earlier).toBe(true);
+  });
+
+  it("hides nothing that happens meanwhile, and comes back to it", async () => {
+    const here = open();
+    await here.jump(id(10));
+    expect(shown(here)[0]).toBe(0);
+    const added = { ...message(COUNT), id: id(COUNT) };
+    const envelope = { topic: { type: "session", id: "s" } as const, seq: 2, at: 1, v: 1 };
+    deliver([{ type: "event", envelope: { ...envelope, event: { type: "message_added", message: added } } }]);
+    expect(shown(here)).not.toContain(COUNT);
+    here.comeBack();
+    expect(shown(here).at(-1)).toBe(COUNT);
+    expect(here.target).toBeNull();
+    // Sending comes back by itself.
+    await here.jump(id(10));
+    await here.send([{ type: "text", text: "x" }]);
+    expect(here.away).toBeNull();
+  });
+
+  it("that finds the message in the newest part's neighbour joins the two", async () => {
+    const here = open();
+    await here.jump(id(COUNT - 250));
+    expect(here.away).toBeNull();
+    expect(shown(here)).toContain(COUNT - 250);
+    expect(shown(here).at(-1)).toBe(COUNT - 1);
+  });
+});

@@ -1,0 +1,178 @@
+/** What answers requests about finding, branching and carrying sessions away in a replay. */
+import { type ListState, isUnread } from "$lib/state/list";
+import type { SessionState } from "$lib/state/session";
+import type {
+  ApiError,
+  ExportForm,
+  ExportPreview,
+  SessionFilter,
+  SessionHit,
+  SessionInfo,
+  SessionRequest,
+  TranscriptRequest,
+} from "./types";
+
+const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
+
+/** The sessions of a replay: the recordings are older than what was read; one session of them is left unread. */
+export function withRead(recorded: ListState): ListState {
+  const list = new URLSearchParams(location.search).has("many") ? withMany(recorded) : recorded;
+  const unread = list.sessions.find((info) => info.status === "idle" && !info.pinned);
+  const sessions = list.sessions.map((info) =>
+    info === unread ? info : { ...info, read_at: info.read_at ?? info.updated_at },
+  );
+  return { ...list, sessions };
+}
+
+/** Ten thousand more, a quarter of an hour apart. */
+function withMany(list: ListState): ListState {
+  const last = list.sessions.at(-1);
+  if (!last) return list;
+  const more = Array.from({ length: 10_000 }, (_, at): SessionInfo => {
+    const moment = last.updated_at - (at + 1) * 900_000;
+    const id = at.toString(16).padStart(32, "e");
+    const source = at % 5 === 0 ? "headless" : "window";
+    return { ...last, id, title: `Session number ${at + 1}`, source, created_at: moment, updated_at: moment };
+  });
+  return { ...list, sessions: [...list.sessions, ...more], total: list.total + more.length };
+}
+
+function lets(filter: SessionFilter, info: SessionInfo): boolean {
+  const mark = filter.mark === "unread" ? isUnread(info) : filter.mark === undefined || info.status === filter.mark;
+  return (
+    mark &&
+    (filter.source === undefined || info.source === filter.source) &&
+    (filter.profile === undefined || info.profile === filter.profile) &&
+    (filter.folder === undefined || info.folder === filter.folder) &&
+    (filter.since === undefined || info.updated_at >= filter.since) &&
+    (filter.until === undefined || info.updated_at < filter.until)
+  );
+}
+
+/** A page of the sessions that are meant. */
+export function listed(
+  sessions: readonly SessionInfo[],
+  call: Extract<SessionRequest, { type: "list_sessions" }>,
+): { sessions: SessionInfo[]; total: number } {
+  const wanted = call.query.trim().toLowerCase();
+  const found = sessions.filter(
+    (info) => info.title.toLowerCase().includes(wanted) && lets(call.filter ?? {}, info),
+  );
+  return { sessions: found.slice(call.offset, call.offset + call.limit), total: found.length };
+}
+
+/** Where words stand in a text. */
+export function marksOf(text: string, query: string): SessionHit["marks"] {
+  const lower = text.toLowerCase();
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return words
+    .flatMap((word) => {
+      const start = lower.indexOf(word);
+      return start < 0 ? [] : [{ start, end: start + word.length }];
+    })
+    .toSorted((a, b) => a.start - b.start);
+}
+
+/** What the fake of the core lends. */
+export interface Shelf {
+  open(id: string): SessionState;
+  add(info: SessionInfo, state: SessionState): void;
+  id(): string;
+}
+
+export class FakeTranscripts {
+  readonly #shelf: Shelf;
+
+  constructor(shelf: Shelf) {
+    this.#shelf = shelf;
+  }
+
+  async answer(call: TranscriptRequest): Promise<unknown> {
+    switch (call.type) {
+      case "read_transcript":
+        return { page: { messages: [], turns: [], calls: [], earlier: false }, later: false };
+      case "branch_session": {
+        const from = this.#shelf.open(call.session);
+        const { at } = call;
+        const cut =
+          at.type === "whole"
+            ? from.messages.length
+            : from.messages.findIndex((message) => message.id === at.message) + (at.type === "through" ? 1 : 0);
+        const messages = from.messages.slice(0, cut);
+        const asked = at.type === "before" ? from.messages[cut] : undefined;
+        const now = Date.now();
+        const info: SessionInfo = {
+          ...from.info,
+          id: this.#shelf.id(),
+          title: `${from.info.title} (2)`,
+          pinned: false,
+          status: "idle",
+          created_at: now,
+          updated_at: now,
+          read_at: now,
+        };
+        this.#shelf.add(info, {
+          ...from,
+          seq: 1,
+          info,
+          messages,
+          turns: from.turns.filter((turn) => messages.some((message) => message.turn === turn.id)),
+          questions: [],
+          queue: [],
+          commands: [],
+          streaming: [],
+          draft: {
+            text: (asked?.blocks ?? []).flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n"),
+            attachments: [],
+          },
+          origin: {
+            type: "branch",
+            session: from.info.id,
+            title: from.info.title,
+            message: messages.at(-1)?.id ?? null,
+          },
+        });
+        return info;
+      }
+      case "preview_export":
+        return this.#preview(call.session, call.form);
+      case "export_session":
+        if (call.to.startsWith("/taken/")) throw failure("export.taken", { path: call.to });
+        return { path: call.to, bytes: 18_240 };
+      case "inspect_session_file":
+        if (!call.from.endsWith(".json") && !call.from.endsWith(".txt")) throw failure("import.foreign");
+        return {
+          title: "Resume uploads after a dropped connection",
+          folder: "/home/jun/code/harbor",
+          updated_at: Date.now() - 86_400_000,
+          messages: 42,
+          calls: 17,
+          pictures: 2,
+          left_out: 3,
+        };
+      case "import_session":
+        throw failure("import.broken");
+      default:
+        return call satisfies never;
+    }
+  }
+
+  #preview(id: string, form: ExportForm): ExportPreview {
+    const { info, messages, calls } = this.#shelf.open(id);
+    const asked = messages.filter((message) => message.meta.origin === "person").length;
+    const answers = messages.filter((message) => message.role === "assistant").length;
+    const endings = { markdown: "md", html: "html", json: "octo.json" };
+    return {
+      name: `${info.title.split(/\W+/).join("-")}-2026-11-22.${endings[form]}`,
+      bytes: form === "html" ? 412_480 : 18_240,
+      parts: [
+        { kind: "asked", count: asked, bytes: asked * 210 },
+        { kind: "answers", count: answers, bytes: answers * 640 },
+        { kind: "calls", count: calls.size, bytes: calls.size * 1_400 },
+        ...(form === "json" ? [{ kind: "notices" as const, count: 2, bytes: 320 }] : []),
+        { kind: "pictures", count: 1, bytes: form === "markdown" ? 0 : 288_000 },
+      ],
+      secrets: 2,
+    };
+  }
+}

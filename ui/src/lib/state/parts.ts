@@ -1,0 +1,35 @@
+/** A part of a conversation that is read apart from its end. Pure. */
+import type { CallView, Message, TranscriptPage, TurnView } from "$lib/ipc/types";
+
+/** Consecutive messages with what they mention. */
+export interface Part {
+  readonly messages: readonly Message[];
+  readonly turns: readonly TurnView[];
+  readonly calls: ReadonlyMap<string, CallView>;
+  readonly earlier: boolean;
+}
+
+/** A page as a part. */
+export function partOf(page: TranscriptPage): Part {
+  return { ...page, calls: new Map(page.calls.map((call) => [call.id, call])) };
+}
+
+/** A part with the page before it. */
+export function before(part: Part, page: TranscriptPage): Part {
+  return { ...joined(partOf(page), part), earlier: page.earlier };
+}
+
+/** A part with the page after it. */
+export function after(part: Part, page: TranscriptPage): Part {
+  return { ...joined(part, partOf(page)), earlier: part.earlier };
+}
+
+function joined(first: Part, second: Part): Omit<Part, "earlier"> {
+  const known = new Set(first.messages.map((message) => message.id));
+  const turns = new Map([...first.turns, ...second.turns].map((turn) => [turn.id, turn]));
+  return {
+    messages: [...first.messages, ...second.messages.filter((message) => !known.has(message.id))],
+    turns: [...turns.values()],
+    calls: new Map([...first.calls, ...second.calls]),
+  };
+}

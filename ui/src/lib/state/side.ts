@@ -1,0 +1,60 @@
+/** The sidebar as a flat run of lines, so that only those in view are drawn. Pure. */
+import type { SessionHit, SessionInfo } from "$lib/ipc/types";
+import type { Group, GroupName } from "./list";
+
+/** A line of the sidebar. */
+export type SideLine =
+  | { readonly kind: "group"; readonly key: string; readonly name: GroupName; readonly count: number }
+  | { readonly kind: "head"; readonly key: string; readonly about: "titles" | "messages" | "found" | "nothing" }
+  | { readonly kind: "session"; readonly key: string; readonly info: SessionInfo }
+  | { readonly kind: "hit"; readonly key: string; readonly hit: SessionHit };
+
+const sessionLine = (info: SessionInfo): SideLine => ({ kind: "session", key: info.id, info });
+
+/** The lines of the whole list. */
+export function linesOfGroups(groups: readonly Group[]): readonly SideLine[] {
+  return groups.flatMap((group): SideLine[] => [
+    { kind: "group", key: `group:${group.name}`, name: group.name, count: group.sessions.length },
+    ...group.sessions.map(sessionLine),
+  ]);
+}
+
+/** The lines of what was found: `worded` where words were looked for, else it is all a filter lets through. */
+export function linesFound(
+  worded: boolean,
+  sessions: readonly SessionInfo[],
+  hits: readonly SessionHit[],
+): readonly SideLine[] {
+  const head = (about: Extract<SideLine, { kind: "head" }>["about"]): SideLine => ({
+    kind: "head",
+    key: `head:${about}`,
+    about,
+  });
+  if (sessions.length === 0 && hits.length === 0) return [head("nothing")];
+  return [
+    ...(sessions.length > 0 ? [head(worded ? "titles" : "found"), ...sessions.map(sessionLine)] : []),
+    ...(hits.length > 0
+      ? [
+          head("messages"),
+          ...hits.map((hit): SideLine => ({ kind: "hit", key: `hit:${hit.info.id}:${hit.message}`, hit })),
+        ]
+      : []),
+  ];
+}
+
+/** A text cut at its marks. */
+export function marked(
+  text: string,
+  marks: SessionHit["marks"],
+): readonly { readonly text: string; readonly hit: boolean }[] {
+  const parts: { text: string; hit: boolean }[] = [];
+  let at = 0;
+  for (const { start, end } of marks) {
+    if (start < at || end <= start || end > text.length) continue;
+    if (start > at) parts.push({ text: text.slice(at, start), hit: false });
+    parts.push({ text: text.slice(start, end), hit: true });
+    at = end;
+  }
+  if (at < text.length) parts.push({ text: text.slice(at), hit: false });
+  return parts;
+}
