@@ -3,7 +3,8 @@
 use crate::windows;
 use octo_desktop::{Act, Attention, CloseStep, Notices, Page, Sight, Tray, Work, on_close};
 use octo_protocol::{
-    Ability, ApiError, DesktopSettings, DesktopState, Errand, ErrandSource, Language, SessionId, SessionInfo, words,
+    Ability, ApiError, DesktopSettings, DesktopState, Errand, ErrandSource, Language, SessionId, SessionInfo,
+    words,
 };
 use std::{
     collections::{BTreeMap, VecDeque},

@@ -40,7 +40,8 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     }
     let desktop = Desktop::start()?;
     let home = seeded.home.octo();
-    let plain = std::env::var_os("OCTO_PLAIN_WINDOW").context("OCTO_PLAIN_WINDOW: cargo xtask bench sets it")?;
+    let plain =
+        std::env::var_os("OCTO_PLAIN_WINDOW").context("OCTO_PLAIN_WINDOW: cargo xtask bench sets it")?;
     let plain = PathBuf::from(plain);
     let (mut painted, mut later) = (Vec::new(), Vec::new());
     let (mut memories, mut more): (Vec<BTreeMap<String, f64>>, Vec<f64>) = (Vec::new(), Vec::new());

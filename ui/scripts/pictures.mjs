@@ -26,8 +26,6 @@ async function one(page, id) {
   if (await button.isVisible()) await button.click();
 }
 
-/** Each is also a scene of the end-to-end tests. */
-export const scenes = {
 /** Goes to a step of the first run. */
 async function onboarding(page, step) {
   await page.getByTestId(`onboarding-step-${step}`).evaluate((button) => button.click());
@@ -40,7 +38,8 @@ async function settingsPage(page, name) {
   await page.locator(`[data-page=${name}]`).first().click();
 }
 
-const scenes = {
+/** Each is also a scene of the end-to-end tests. */
+export const scenes = {
   main: { fake: "main" },
   permission: { fake: "permission" },
   feedback: { fake: "feedback" },

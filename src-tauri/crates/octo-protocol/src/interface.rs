@@ -40,16 +40,3 @@ pub enum Density {
     /// Taller rows and fields.
     Roomy,
 }
-
-/// What the system's notifications are used for while the window is not in front.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(default)]
-#[ts(export)]
-pub struct NotificationSettings {
-    /// A session's work is done.
-    pub finished: Switch,
-    /// A session's work failed.
-    pub failed: Switch,
-    /// Somebody has to answer.
-    pub question: Switch,
-}

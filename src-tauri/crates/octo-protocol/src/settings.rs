@@ -1,7 +1,8 @@
 //! Settings the person can change.
 
 use crate::{
-    Appearance, BrowserChoice, Budgets, DesktopSettings, LibrarySettings, Mode, ModelEntry, ModelId, NotificationSettings, Onboarding, Profile, SearchProviders, SiteSecret, SubAgentLimit, TrashLimits,
+    Appearance, BrowserChoice, Budgets, DesktopSettings, LibrarySettings, Mode, ModelEntry, ModelId,
+    Onboarding, Profile, SearchProviders, SiteSecret, SubAgentLimit, TrashLimits,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -87,8 +88,6 @@ pub struct Settings {
     pub onboarding: Onboarding,
     /// How the window looks, beside light and dark.
     pub appearance: Appearance,
-    /// When the window calls for attention.
-    pub notifications: NotificationSettings,
 }
 
 /// A change of settings: what is set changes, the rest stays.
@@ -132,8 +131,6 @@ pub struct SettingsPatch {
     pub onboarding: Option<Onboarding>,
     /// See [`Settings::appearance`].
     pub appearance: Option<Appearance>,
-    /// See [`Settings::notifications`].
-    pub notifications: Option<NotificationSettings>,
 }
 
 /// Whether something is done.

@@ -134,7 +134,7 @@ describe("appearance and notifications", () => {
     open("notifications");
     get(`${testids.notification}-finished`).click();
     await until(() =>
-      expect(preferences.settings?.notifications).toEqual({ finished: "off", failed: "on", question: "on" }),
+      expect(preferences.settings?.desktop.notices).toEqual({ finished: "off", failed: "on", question: "on" }),
     );
   });
 });

@@ -4,10 +4,16 @@ import { NOTHING } from "$lib/state/onboarding";
 import type { ApiError, OfferedSkill, OtherSkills, Settings, SkillImportChoice, SkillsImported } from "./types";
 
 /** Settings that recordings do not have. */
-export const LATER: Pick<Settings, "onboarding" | "appearance" | "notifications"> = {
+export const LATER: Pick<Settings, "onboarding" | "appearance" | "desktop"> = {
   onboarding: NOTHING,
   appearance: { text: "usual", density: "compact" },
-  notifications: { finished: "on", failed: "on", question: "on" },
+  desktop: {
+    closing: "ask",
+    notices: { question: "on", finished: "on", failed: "on" },
+    quick_ask: null,
+    autostart: "off",
+    look_for_updates: "off",
+  },
 };
 
 const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });

@@ -100,7 +100,8 @@ impl Seat {
             return Err(ToolError::new(if only_granted { ASKED_NEXT } else { CHANGED }));
         }
         let done = self.done(&mut work, &connected, wish, &found, leave, call).await;
-        let mut told = done.map_err(|error| ToolError { text: work.redactor.redact(&error.text), ..error })?;
+        let mut told =
+            done.map_err(|error| ToolError { text: work.redactor.redact(&error.text), ..error })?;
         self.fetched(&mut work, &connected, wish, &found, &mut told).await;
         if self.handed() == Hand::Returned {
             told.words.insert_str(

@@ -118,7 +118,10 @@ impl Seat {
         if names.is_empty() {
             return String::new();
         }
-        format!("\n(The person set up secrets for this site, which type and fill take by name: {}.)", names.join(", "))
+        format!(
+            "\n(The person set up secrets for this site, which type and fill take by name: {}.)",
+            names.join(", ")
+        )
     }
 
     pub(super) async fn find(

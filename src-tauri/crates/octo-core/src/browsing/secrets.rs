@@ -52,7 +52,11 @@ impl Secrets {
     /// What stands for the secrets of a site, for the model.
     pub fn at(&self, origin: &Origin) -> Vec<String> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.iter().filter(|secret| origin.is(&secret.site)).map(|secret| secret.name.placeholder()).collect()
+        known
+            .iter()
+            .filter(|secret| origin.is(&secret.site))
+            .map(|secret| secret.name.placeholder())
+            .collect()
     }
 
     /// Puts a value away.

@@ -155,7 +155,6 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
         welcomed,
         onboarding,
         appearance,
-        notifications,
     } = patch;
     settings.compact_at = compact_at.unwrap_or(settings.compact_at);
     settings.keep_warm = keep_warm.unwrap_or(settings.keep_warm);
@@ -174,9 +173,9 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
     settings.library = library.unwrap_or(settings.library);
     settings.welcomed = welcomed.unwrap_or(settings.welcomed);
     settings.appearance = appearance.unwrap_or(settings.appearance);
-    settings.notifications = notifications.unwrap_or(settings.notifications);
     if let Some(onboarding) = onboarding {
         settings.onboarding = onboarding;
+    }
     if let Some(desktop) = desktop {
         settings.desktop = desktop;
     }

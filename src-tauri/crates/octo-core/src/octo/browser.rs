@@ -95,7 +95,8 @@ impl Octo {
     }
 
     async fn site_secret(&self, name: &str) -> Result<Option<SiteSecret>, ApiError> {
-        let settings = self.shared.store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
+        let settings =
+            self.shared.store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         Ok(settings.settings.site_secrets.into_iter().find(|secret| secret.name == name))
     }
 

@@ -89,8 +89,7 @@ async fn what_cannot_be_kept_safe_is_not_kept() {
         ("shop", "http://shop.example", "long enough", "browser.secret_open_site"),
         ("shop", "https://shop.example", "abc", "browser.secret_value"),
     ] {
-        let call =
-            SaveSiteSecret { name: name.to_owned(), site: site.to_owned(), value: Secret::new(value) };
+        let call = SaveSiteSecret { name: name.to_owned(), site: site.to_owned(), value: Secret::new(value) };
         let error = rig.octo.call(call).await.expect_err("it is refused");
         assert_eq!(error.key, key);
         assert!(!format!("{error:?}").contains("long enough"));
