@@ -8,11 +8,11 @@ import type { Language } from "./Language";
 import type { LibrarySettings } from "./LibrarySettings";
 import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
-import type { NotificationSettings } from "./NotificationSettings";
 import type { Onboarding } from "./Onboarding";
 import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
 import type { SearchProviders } from "./SearchProviders";
+import type { SiteSecret } from "./SiteSecret";
 import type { SubAgentLimit } from "./SubAgentLimit";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
@@ -92,6 +92,10 @@ trash: TrashLimits,
  */
 browser: BrowserChoice, 
 /**
+ * The secrets that may be typed by name in the browser; their values are in the keychain.
+ */
+site_secrets: Array<SiteSecret>, 
+/**
  * What is done with skills and memories.
  */
 library: LibrarySettings, 
@@ -114,8 +118,4 @@ onboarding: Onboarding,
 /**
  * How the window looks, beside light and dark.
  */
-appearance: Appearance, 
-/**
- * When the window calls for attention.
- */
-notifications: NotificationSettings, };
+appearance: Appearance, };

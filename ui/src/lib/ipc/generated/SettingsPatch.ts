@@ -7,7 +7,6 @@ import type { Language } from "./Language";
 import type { LibrarySettings } from "./LibrarySettings";
 import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
-import type { NotificationSettings } from "./NotificationSettings";
 import type { Onboarding } from "./Onboarding";
 import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
@@ -91,8 +90,4 @@ onboarding?: Onboarding,
 /**
  * See [`Settings::appearance`].
  */
-appearance?: Appearance, 
-/**
- * See [`Settings::notifications`].
- */
-notifications?: NotificationSettings, };
+appearance?: Appearance, };
