@@ -3,8 +3,10 @@ import type { BrowserReport } from "./BrowserReport";
 import type { Done } from "./Done";
 import type { FoundBrowsers } from "./FoundBrowsers";
 import type { GrantedSites } from "./GrantedSites";
+import type { SiteSecret } from "./SiteSecret";
+import type { SiteSecrets } from "./SiteSecrets";
 
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type BrowserReplies = { find_browsers: FoundBrowsers, choose_browser: Done, attach_browser: Done, detach_browser: Done, examine_browser: BrowserReport, take_page: Done, give_back_page: Done, list_sites: GrantedSites, forget_site: Done, };
+export type BrowserReplies = { find_browsers: FoundBrowsers, choose_browser: Done, attach_browser: Done, detach_browser: Done, examine_browser: BrowserReport, take_page: Done, give_back_page: Done, list_sites: GrantedSites, forget_site: Done, list_site_secrets: SiteSecrets, save_site_secret: SiteSecret, forget_site_secret: Done, };

@@ -5,11 +5,14 @@ import type { DetachBrowser } from "./DetachBrowser";
 import type { ExamineBrowser } from "./ExamineBrowser";
 import type { FindBrowsers } from "./FindBrowsers";
 import type { ForgetSite } from "./ForgetSite";
+import type { ForgetSiteSecret } from "./ForgetSiteSecret";
 import type { GiveBackPage } from "./GiveBackPage";
+import type { ListSiteSecrets } from "./ListSiteSecrets";
 import type { ListSites } from "./ListSites";
+import type { SaveSiteSecret } from "./SaveSiteSecret";
 import type { TakePage } from "./TakePage";
 
 /**
  * Requests about the person's browser.
  */
-export type BrowserRequest = { "type": "find_browsers" } & FindBrowsers | { "type": "choose_browser" } & ChooseBrowser | { "type": "attach_browser" } & AttachBrowser | { "type": "detach_browser" } & DetachBrowser | { "type": "examine_browser" } & ExamineBrowser | { "type": "take_page" } & TakePage | { "type": "give_back_page" } & GiveBackPage | { "type": "list_sites" } & ListSites | { "type": "forget_site" } & ForgetSite;
+export type BrowserRequest = { "type": "find_browsers" } & FindBrowsers | { "type": "choose_browser" } & ChooseBrowser | { "type": "attach_browser" } & AttachBrowser | { "type": "detach_browser" } & DetachBrowser | { "type": "examine_browser" } & ExamineBrowser | { "type": "take_page" } & TakePage | { "type": "give_back_page" } & GiveBackPage | { "type": "list_sites" } & ListSites | { "type": "forget_site" } & ForgetSite | { "type": "list_site_secrets" } & ListSiteSecrets | { "type": "save_site_secret" } & SaveSiteSecret | { "type": "forget_site_secret" } & ForgetSiteSecret;

@@ -9,6 +9,7 @@ import type { ModelId } from "./ModelId";
 import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
 import type { SearchProviders } from "./SearchProviders";
+import type { SiteSecret } from "./SiteSecret";
 import type { SubAgentLimit } from "./SubAgentLimit";
 import type { Switch } from "./Switch";
 import type { Theme } from "./Theme";
@@ -87,6 +88,10 @@ trash: TrashLimits,
  * The browser the agent works in.
  */
 browser: BrowserChoice, 
+/**
+ * The secrets that may be typed by name in the browser; their values are in the keychain.
+ */
+site_secrets: Array<SiteSecret>, 
 /**
  * What is done with skills and memories.
  */
