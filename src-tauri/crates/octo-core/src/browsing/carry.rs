@@ -135,11 +135,7 @@ impl Seat {
         // Octo's words repeat names and titles of the page, beside the block.
         let text = work.redactor.redact(&text);
         let mut view = card::done_view_of(wish, found);
-        for shown in [view.title.as_mut(), view.target.as_mut().map(|target| &mut target.name)] {
-            if let Some(shown) = shown {
-                *shown = work.redactor.redact(shown);
-            }
-        }
+        work.redact(&mut view);
         view.output = text.chars().take(SHOWN).collect();
         view.picture = told.picture;
         view.text = view.text.or(told.file);
@@ -190,7 +186,7 @@ impl Seat {
             let _held = page.bring_to_front().await;
         }
         let _watching =
-            self.watch(&page, tab.number.0, card::title_of(found), call, self.mark(&page, found).await);
+            self.watch(&page, tab.number.0, work.redactor.redact(&card::title_of(found)), call, self.mark(&page, found).await);
         let ground = Ground { connected, tab, page: &page, leave };
         match &wish.deed {
             WishedDeed::Navigate { url } => {

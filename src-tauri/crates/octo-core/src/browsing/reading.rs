@@ -49,7 +49,7 @@ impl Seat {
             work.view(ground.tab.number).forget();
             return Ok(Err(Strayed(address)));
         }
-        self.entitle(&captured.title);
+        self.entitle(&work.redactor.redact(&captured.title));
         Ok(Ok(captured))
     }
 

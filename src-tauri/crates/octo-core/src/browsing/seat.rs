@@ -230,6 +230,14 @@ impl Work {
         }
     }
 
+    /// Takes secrets out of what a card says by a page's words.
+    pub fn redact(&self, view: &mut BrowserView) {
+        let target = view.target.as_mut().map(|target| &mut target.name);
+        for shown in view.title.as_mut().into_iter().chain(target) {
+            *shown = self.redactor.redact(shown);
+        }
+    }
+
     /// What the model was shown of a tab.
     pub fn view(&mut self, tab: TabNumber) -> &mut View {
         self.views.entry(tab).or_default()

@@ -285,6 +285,7 @@ impl Seat {
             _ => self.look(wish, &BrowserLeave::none()).await?,
         };
         let mut view = view_of(wish, &found);
+        self.work().await.redact(&mut view);
         // What is asked about is shown as it looks in the page.
         if !found.weight.risks.is_empty()
             && let (Some(place), Some(page)) = (&found.element, self.work().await.page.clone())

@@ -14,7 +14,7 @@ use octo_browser::{
     safety::{Act, Action, Address, Keys, Origin, Sensitive, Target, judge},
     snapshot::Place,
 };
-use octo_protocol::PageElement;
+use octo_protocol::{PageElement, PageRisk};
 use octo_tools::{PageAct, ToolError, Weight};
 
 /// What is weighed of an act in a page.
@@ -229,6 +229,13 @@ impl About<'_> {
         let (place, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
         let Plain { text, releases } = self.secrets.release(self.page, &place, facts.as_ref(), text)?;
         let text = text.as_str();
+        if !releases.is_empty() {
+            // Asked about each time, in every mode: who typed it is not seen in what the page does next.
+            found.weight.risks.push(PageRisk::Password);
+            if let Some(facts) = &facts {
+                found.weight.mark.push_str(&format!(" {}", facts.mark()));
+            }
+        }
         found.releases = releases.into();
         let about = (&Origin::read(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
         // A list is filled by choosing.
