@@ -3,4 +3,4 @@
 /**
  * What the agent would change of Octo's own, by a command Octo answers itself. No rule covers any of it.
  */
-export type LibraryChange = "fetch_skills" | "install_skills" | "propose_skill" | "export_skill" | "save_memory" | "delete_memory" | "write_persona";
+export type LibraryChange = "fetch_skills" | "install_skills" | "propose_skill" | "export_skill" | "save_memory" | "delete_memory" | "write_persona" | "save_task" | "run_task" | "switch_task" | "delete_task";
