@@ -36,10 +36,7 @@ use octo_skills::Watch;
 use std::{
     collections::HashMap,
     path::Path,
-    sync::{
-        Arc, Mutex, PoisonError, Weak,
-        atomic::AtomicU64,
-    },
+    sync::{Arc, Mutex, PoisonError, Weak, atomic::AtomicU64},
 };
 use tokio::sync::{Notify, broadcast};
 

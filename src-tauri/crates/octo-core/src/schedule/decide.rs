@@ -8,8 +8,8 @@
 
 use super::timing::Times;
 use octo_protocol::{
-    BudgetScope, Cost, Millis, MissedRun, RunCause, RunId, RunStatus, SessionStatus, SkipReason, Switch, TaskPlan, TaskRun,
-    TurnEnd,
+    BudgetScope, Cost, Millis, MissedRun, RunCause, RunId, RunStatus, SessionStatus, SkipReason, Switch,
+    TaskPlan, TaskRun, TurnEnd,
 };
 use octo_store::{RunEnding, RunRow, SessionOutlook};
 

@@ -7,8 +7,8 @@ use super::{Tasks, file, plan, wording};
 use crate::library::{in_english, told};
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{
-    CallId, Language, Millis, Mode, RemovedBy, RunCause, RunStatus, SkipReason, TaskCard,
-    TaskContent, TaskPlan, TaskRetry, TaskState, ToolView, words,
+    CallId, Language, Millis, Mode, RemovedBy, RunCause, RunStatus, SkipReason, TaskCard, TaskContent,
+    TaskPlan, TaskRetry, TaskState, ToolView, words,
 };
 use octo_tools::{DeskAsker, TaskDraft, TaskErrand, ToolError};
 use std::{collections::BTreeMap, fmt::Write, sync::PoisonError};
@@ -157,18 +157,21 @@ impl Tasks {
             plan.when = wording::read(&when).ok_or_else(|| wrong("when", &when, wording::FORMS))?;
         }
         if let Some(mode) = draft.mode {
-            plan.mode = file::mode_named(&mode).ok_or_else(|| wrong("mode", &mode, "ask, ask_risky, autonomous"))?;
+            plan.mode =
+                file::mode_named(&mode).ok_or_else(|| wrong("mode", &mode, "ask, ask_risky, autonomous"))?;
         }
         if let Some(profile) = draft.profile {
-            plan.profile =
-                profile.parse().map_err(|_| wrong("profile", &profile, "general, coding, or one of the person's"))?;
+            plan.profile = profile
+                .parse()
+                .map_err(|_| wrong("profile", &profile, "general, coding, or one of the person's"))?;
         }
         if let Some(model) = draft.model {
             let known = self.models().names().join(", ");
             plan.model = Some(self.models().find(&model).ok_or_else(|| wrong("model", &model, &known))?);
         }
         if let Some(budget) = draft.budget {
-            let amount = file::budget(&budget).ok_or_else(|| wrong("budget", &budget, "an amount such as 0.50"))?;
+            let amount =
+                file::budget(&budget).ok_or_else(|| wrong("budget", &budget, "an amount such as 0.50"))?;
             plan.budget = Some(amount);
         }
         if let Some(missed) = draft.missed {
@@ -176,7 +179,8 @@ impl Tasks {
                 file::missed_named(&missed).ok_or_else(|| wrong("missed", &missed, "skip, run-once, ask"))?;
         }
         if let Some(tell) = draft.tell {
-            plan.tell = file::news_named(&tell).ok_or_else(|| wrong("tell", &tell, "all, trouble, nothing"))?;
+            plan.tell =
+                file::news_named(&tell).ok_or_else(|| wrong("tell", &tell, "all, trouble, nothing"))?;
         }
         plan.name = draft.name.unwrap_or(plan.name);
         plan.prompt = draft.prompt.unwrap_or(plan.prompt);
@@ -247,8 +251,15 @@ fn line(card: &TaskCard) -> String {
         (TaskState::Active, Some(next)) => format!("; next {}", local(*next, zone)),
         _ => String::new(),
     };
-    let last = card.last.as_ref().map(|run| format!("; last run {}", standing(&run.status))).unwrap_or_default();
-    format!("- {} ({}{state}): {}, {}{next}{last}\n", card.file, plan.name, wording::written(&plan.when), plan.zone)
+    let last =
+        card.last.as_ref().map(|run| format!("; last run {}", standing(&run.status))).unwrap_or_default();
+    format!(
+        "- {} ({}{state}): {}, {}{next}{last}\n",
+        card.file,
+        plan.name,
+        wording::written(&plan.when),
+        plan.zone
+    )
 }
 
 fn standing(status: &RunStatus) -> String {

@@ -2,9 +2,7 @@
 
 use super::timing::{Times, TimingError};
 use crate::{models::Models, prompt::Agents};
-use octo_protocol::{
-    ApiError, Millis, Mode, TaskFault, TaskPlan, TaskPreview, TaskRetry, TimeUnit, Timing,
-};
+use octo_protocol::{ApiError, Millis, Mode, TaskFault, TaskPlan, TaskPreview, TaskRetry, TimeUnit, Timing};
 use std::path::Path;
 
 /// The most characters of a name.
@@ -83,7 +81,11 @@ fn faults(plan: &TaskPlan) -> Vec<TaskFault> {
         ("name", plan.name.chars().any(char::is_control), ApiError::new("task.name_empty")),
         ("prompt", plan.prompt.trim().is_empty(), ApiError::new("task.prompt_empty")),
         ("prompt", plan.prompt.len() > PROMPT, ApiError::new("task.prompt_long").arg("most", PROMPT / 1_000)),
-        ("minutes", plan.minutes == 0 || plan.minutes > MINUTES, ApiError::new("task.minutes").arg("most", MINUTES)),
+        (
+            "minutes",
+            plan.minutes == 0 || plan.minutes > MINUTES,
+            ApiError::new("task.minutes").arg("most", MINUTES),
+        ),
         ("retry", times > RETRIES, ApiError::new("task.retry_times").arg("most", RETRIES)),
         (
             "retry",

@@ -9,8 +9,9 @@ use super::{
 };
 use crate::{models::Models, shared::Shared};
 use octo_protocol::{
-    ApiError, Language, Millis, MissedAnswer, RemovedBy, RunCause, RunId, RunStatus, SessionId, SkipReason, Switch,
-    TaskCard, TaskCards, TaskContent, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState, TasksState, Timing,
+    ApiError, Language, Millis, MissedAnswer, RemovedBy, RunCause, RunId, RunStatus, SessionId, SkipReason,
+    Switch, TaskCard, TaskCards, TaskContent, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState,
+    TasksState, Timing,
 };
 use octo_store::{RunEnding, RunRow, TaskStateRow};
 use octo_workspace::Removal;
@@ -101,8 +102,7 @@ impl Tasks {
             .collect();
         let waits = |card: &TaskCard| {
             open.iter().any(|row| {
-                row.run.task == card.file
-                    && matches!(row.run.status, RunStatus::NeedsYou | RunStatus::Asked)
+                row.run.task == card.file && matches!(row.run.status, RunStatus::NeedsYou | RunStatus::Asked)
             })
         };
         tasks.sort_by_cached_key(|card| {
@@ -158,7 +158,8 @@ impl Tasks {
                     (file, Some(before))
                 }
             };
-            let known = before.as_ref().filter(|before| before.plan.is_ok()).map(|before| before.text.as_str());
+            let known =
+                before.as_ref().filter(|before| before.plan.is_ok()).map(|before| before.text.as_str());
             let text = file::text(&plan, known, models);
             files.write(&file, &text)?;
             let hash = file::version(text.as_bytes());
@@ -215,7 +216,8 @@ impl Tasks {
     /// `task.unseen`, `task.broken`; `task.running` while a run of it goes on or waits.
     pub(crate) async fn run_now(&self, task: String) -> Result<TaskRun, ApiError> {
         let file = self.file(task.clone()).await?;
-        let state = self.0.store.read(move |reader| reader.task_state(&task)).await.map_err(ApiError::from)?;
+        let state =
+            self.0.store.read(move |reader| reader.task_state(&task)).await.map_err(ApiError::from)?;
         let is_accepted = is_accepted(&file, Some(&state));
         let task = file.file;
         let plan = file.plan.map_err(|_| ApiError::new("task.broken").arg("file", &task))?;
@@ -226,9 +228,10 @@ impl Tasks {
         let row = run_of(&task, &plan, RunCause::Hand, None, RunStatus::Waiting { until: now }, now);
         let run = row.run.clone();
         let added = self.0.store.write(move |tx| {
-            let is_busy = tx.open_runs()?.iter().any(|other| {
-                other.run.task == row.run.task && !matches!(other.run.status, RunStatus::Asked)
-            });
+            let is_busy = tx
+                .open_runs()?
+                .iter()
+                .any(|other| other.run.task == row.run.task && !matches!(other.run.status, RunStatus::Asked));
             if is_busy { Ok(false) } else { tx.add_run(&row) }
         });
         if !added.await.map_err(ApiError::from)? {
@@ -242,7 +245,8 @@ impl Tasks {
     pub(crate) async fn duplicate(&self, task: String) -> Result<TaskCard, ApiError> {
         let _one_at_a_time = self.schedule().writing.lock().await;
         let file = self.file(task.clone()).await?;
-        let state = self.0.store.read(move |reader| reader.task_state(&task)).await.map_err(ApiError::from)?;
+        let state =
+            self.0.store.read(move |reader| reader.task_state(&task)).await.map_err(ApiError::from)?;
         // What the person has not seen is not made theirs by copying it.
         if !is_accepted(&file, Some(&state)) {
             return Err(ApiError::new("task.unseen").arg("name", &file.file));
@@ -314,9 +318,10 @@ impl Tasks {
             let Some(row) = tx.run(run)?.filter(|row| row.run.status == RunStatus::Asked) else {
                 return Ok(Err(ApiError::new("task.run_gone")));
             };
-            let is_busy = tx.open_runs()?.iter().any(|other| {
-                other.run.task == row.run.task && !matches!(other.run.status, RunStatus::Asked)
-            });
+            let is_busy = tx
+                .open_runs()?
+                .iter()
+                .any(|other| other.run.task == row.run.task && !matches!(other.run.status, RunStatus::Asked));
             match answer {
                 MissedAnswer::Run if is_busy => {
                     return Ok(Err(ApiError::new("task.running").arg("name", &row.run.name)));

@@ -274,7 +274,8 @@ impl Tender {
     async fn follow_runs(&mut self, octo: &Octo, scene: &Scene) -> Result<bool, ApiError> {
         let store = &octo.shared().store;
         let open = store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
-        let known: HashSet<RunId> = scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.id).collect();
+        let known: HashSet<RunId> =
+            scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.id).collect();
         self.followed = open.iter().filter(|row| is_on(row)).filter_map(|row| row.run.session).collect();
         let mut news = false;
         for row in open.iter().filter(|row| is_on(row)) {

@@ -165,7 +165,9 @@ fn days_named(text: &str) -> Option<Vec<Weekday>> {
             "weekday" | "weekdays" => days.extend(DAYS.iter().take(5).map(|(day, _)| *day)),
             "weekend" | "weekends" => days.extend(DAYS.iter().skip(5).map(|(day, _)| *day)),
             // The first three letters tell days apart; what follows them must be the day's name.
-            name => days.push(DAYS.iter().find(|(day, short)| is_day(name, short, *day)).map(|(day, _)| *day)?),
+            name => {
+                days.push(DAYS.iter().find(|(day, short)| is_day(name, short, *day)).map(|(day, _)| *day)?)
+            }
         }
     }
     days.sort_unstable();

@@ -154,7 +154,9 @@ impl Reader<'_> {
         let tasks = self
             .rows("SELECT DISTINCT task FROM task_runs", [], |row| Ok(row.get::<_, String>(0)?))?
             .into_iter();
-        tasks.filter_map(|task| self.last_run(&task).map(|run| run.map(|run| (task, run))).transpose()).collect()
+        tasks
+            .filter_map(|task| self.last_run(&task).map(|run| run.map(|run| (task, run))).transpose())
+            .collect()
     }
 
     /// How the runs of a task (of all for none) ended that were due from a moment on.

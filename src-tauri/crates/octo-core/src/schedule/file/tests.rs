@@ -28,7 +28,10 @@ fn plan(models: &OneModel) -> TaskPlan {
     TaskPlan {
         name: "Morning brief: what's new".to_owned(),
         prompt: "# Look\n\n- mail\n- calendar\n---\nthen write brief.md".to_owned(),
-        when: Timing::Weekly { days: vec![Weekday::Monday, Weekday::Friday], times: vec!["08:30".to_owned()] },
+        when: Timing::Weekly {
+            days: vec![Weekday::Monday, Weekday::Friday],
+            times: vec!["08:30".to_owned()],
+        },
         zone: "Europe/Berlin".to_owned(),
         folder: "/home/me/notes # 1".to_owned(),
         profile: Profile::CODING,
@@ -62,7 +65,8 @@ fn a_file_reads_well_and_means_the_plan() {
 #[test]
 fn what_a_file_leaves_out_has_a_careful_meaning_and_what_octo_does_not_know_stays() {
     let (_home, files, models) = files();
-    let by_hand = "\u{feff}---\r\nfolder: /tmp\r\ncolour: blue\r\nwhen: Daily at 8:00\r\n---\r\n\r\nTidy up.\r\n";
+    let by_hand =
+        "\u{feff}---\r\nfolder: /tmp\r\ncolour: blue\r\nwhen: Daily at 8:00\r\n---\r\n\r\nTidy up.\r\n";
     std::fs::write(files.folder().join("tidy.md"), by_hand).unwrap();
     let read = files.get("tidy", &models).unwrap();
     let plan = read.plan.unwrap();
@@ -110,7 +114,11 @@ fn what_cannot_be_read_is_said_and_left_as_it_is() {
     }
     for file in ["bytes", "huge", "folder"] {
         let read = files.get(file, &models).unwrap();
-        assert_eq!((read.plan.unwrap_err().key.as_str(), read.text.as_str()), ("task.unreadable", ""), "{file}");
+        assert_eq!(
+            (read.plan.unwrap_err().key.as_str(), read.text.as_str()),
+            ("task.unreadable", ""),
+            "{file}"
+        );
     }
     drop(home);
 }
@@ -119,7 +127,9 @@ fn what_cannot_be_read_is_said_and_left_as_it_is() {
 fn no_name_leads_out_of_the_folder() {
     let (_home, files, models) = files();
     let long = "a".repeat(TASK_FILE + 1);
-    for name in ["", "..", "../x", "a/b", "a\\b", "A", ".hidden", "-a", "a.b", "con", "ä", "a\0", long.as_str()] {
+    for name in
+        ["", "..", "../x", "a/b", "a\\b", "A", ".hidden", "-a", "a.b", "con", "ä", "a\0", long.as_str()]
+    {
         assert_eq!(files.path(name).unwrap_err().key, "task.name", "{name:?}");
         assert_eq!(files.get(name, &models).unwrap_err().key, "task.name", "{name:?}");
         assert_eq!(files.write(name, "x").unwrap_err().key, "task.name", "{name:?}");

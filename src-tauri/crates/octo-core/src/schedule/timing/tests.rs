@@ -108,7 +108,8 @@ fn a_time_the_clocks_skip_is_the_next_there_is_and_one_that_comes_twice_is_the_f
 
 #[test]
 fn timings_mean_what_they_say() {
-    let weekly = |days: &[Weekday], times: &[&str]| Timing::Weekly { days: days.to_vec(), times: texts(times) };
+    let weekly =
+        |days: &[Weekday], times: &[&str]| Timing::Weekly { days: days.to_vec(), times: texts(times) };
     let monthly = |days: &[u8], times: &[&str]| Timing::Monthly { days: days.to_vec(), times: texts(times) };
     let cases: &[(Timing, &[&str])] = &[
         (Timing::ByHand, &[]),
@@ -119,10 +120,19 @@ fn timings_mean_what_they_say() {
             &["01-01 08:00", "01-01 09:30", "01-01 11:00", "01-02 08:00"],
         ),
         (every(2, TimeUnit::Hours, "08:00", Some("10:00")), &["01-01 08:00", "01-01 10:00", "01-02 08:00"]),
-        (every(8, TimeUnit::Hours, "01:00", None), &["01-01 01:00", "01-01 09:00", "01-01 17:00", "01-02 01:00"]),
+        (
+            every(8, TimeUnit::Hours, "01:00", None),
+            &["01-01 01:00", "01-01 09:00", "01-01 17:00", "01-02 01:00"],
+        ),
         (every(1, TimeUnit::Days, "07:15", None), &["01-01 07:15", "01-02 07:15"]),
-        (weekly(&[Weekday::Friday, Weekday::Monday], &["18:00", "8:30"]), &["01-02 08:30", "01-02 18:00", "01-05 08:30"]),
-        (monthly(&[31, 1], &["00:05"]), &["01-01 00:05", "01-31 00:05", "02-01 00:05", "03-01 00:05", "03-31 00:05"]),
+        (
+            weekly(&[Weekday::Friday, Weekday::Monday], &["18:00", "8:30"]),
+            &["01-02 08:30", "01-02 18:00", "01-05 08:30"],
+        ),
+        (
+            monthly(&[31, 1], &["00:05"]),
+            &["01-01 00:05", "01-31 00:05", "02-01 00:05", "03-01 00:05", "03-31 00:05"],
+        ),
         (cron("*/20 9-10 * * 1-5"), &["01-01 09:00", "01-01 09:20", "01-01 09:40", "01-01 10:00"]),
         (cron("0 12 1 * MON"), &["01-01 12:00", "01-05 12:00", "01-12 12:00"]),
         (cron("0 0 29 2 *"), &["02-29 00:00"]),
@@ -175,7 +185,8 @@ fn timings() -> impl Strategy<Value = Timing> {
     let clock = || (0..24u8, 0..60u8).prop_map(|(hour, minute)| format!("{hour:02}:{minute:02}"));
     let clocks = || prop::collection::vec(clock(), 1..4);
     let days = prop::collection::vec((0..7usize).prop_map(|day| civil_day(day)), 1..4);
-    let cron = prop::sample::select(vec!["*/15 * * * *", "7 2 * * *", "30 1,2,3 * * 0", "0 3 1 * *", "45 23 * 2 *"]);
+    let cron =
+        prop::sample::select(vec!["*/15 * * * *", "7 2 * * *", "30 1,2,3 * * 0", "0 3 1 * *", "45 23 * 2 *"]);
     prop_oneof![
         (5..3_000u32, clock()).prop_map(|(count, from)| every(count, TimeUnit::Minutes, &from, None)),
         (1..40u32, clock()).prop_map(|(count, from)| every(count, TimeUnit::Days, &from, None)),

@@ -43,9 +43,21 @@ fn words_people_and_models_write_are_understood() {
 #[test]
 fn other_words_are_not_guessed_at() {
     let nothing = [
-        "", "soon", "every day", "every 3 days", "daily", "daily at noon", "sometimes at 08:00", "mo at 08:00",
-        "once tomorrow", "every x minutes", "every -5 minutes", "monthly at 08:00", "monthly on 999 at 08:00",
-        "mon at", "at 08:00",
+        "",
+        "soon",
+        "every day",
+        "every 3 days",
+        "daily",
+        "daily at noon",
+        "sometimes at 08:00",
+        "mo at 08:00",
+        "once tomorrow",
+        "every x minutes",
+        "every -5 minutes",
+        "monthly at 08:00",
+        "monthly on 999 at 08:00",
+        "mon at",
+        "at 08:00",
     ];
     for text in nothing {
         let found = read(text);

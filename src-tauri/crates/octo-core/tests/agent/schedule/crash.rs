@@ -125,7 +125,8 @@ async fn a_run_whose_process_ended_goes_on_with_its_session_and_is_one_run() {
 #[tokio::test]
 async fn a_run_that_was_being_stopped_is_stopped_by_the_next_process() {
     let gate = Gate::new();
-    let script = Script::new().reply(Reply::text("half of").in_chunks(2).hold_after(1, &gate)).reply(Reply::hang());
+    let script =
+        Script::new().reply(Reply::text("half of").in_chunks(2).hold_after(1, &gate)).reply(Reply::hang());
     let (mut rig, clock) = world(script, DAY + 9 * HOUR).await;
     save(&rig, at_ten(&rig)).await;
     clock.set(DAY + 10 * HOUR);
@@ -151,7 +152,8 @@ async fn a_run_whose_session_was_deleted_is_interrupted() {
     reached(&gate).await;
     let run = last_run(&rig, "running", |status| *status == RunStatus::Running).await;
     rig.octo.call(octo_protocol::DeleteSession { session: run.session.unwrap() }).await.unwrap();
-    let over = last_run(&rig, "over", |status| matches!(status, RunStatus::Interrupted | RunStatus::Stopped)).await;
+    let over =
+        last_run(&rig, "over", |status| matches!(status, RunStatus::Interrupted | RunStatus::Stopped)).await;
     assert_eq!(over.session, None, "there is no session to go to");
 }
 

@@ -8,13 +8,12 @@ use octo_protocol::{
 use octo_testkit::Script;
 use serde_json::json;
 
-const ADD: &str =
-    "octo task add --name 'Morning brief' --when 'weekdays at 10:00' --zone UTC --prompt '- look' --mode autonomous";
+const ADD: &str = "octo task add --name 'Morning brief' --when 'weekdays at 10:00' --zone UTC --prompt '- look' --mode autonomous";
 
 fn script(commands: &[&str]) -> Script {
-    let calls = commands.iter().fold(Script::new(), |script, command| {
-        script.call("terminal", json!({ "command": command }))
-    });
+    let calls = commands
+        .iter()
+        .fold(Script::new(), |script, command| script.call("terminal", json!({ "command": command })));
     calls.text("so it is").text("by itself")
 }
 
@@ -29,7 +28,15 @@ async fn a_task_is_put_before_the_person_in_every_mode_with_its_words_and_next_t
     assert_eq!(*reason, AskReason::Library { change: LibraryChange::SaveTask });
     assert_eq!(*rule, None);
     let ToolView::Plain { text } = preview else { panic!("{preview:?}") };
-    for said in ["Morning brief", "10:00", "UTC", "- look", "Mon 2026-11-23 10:00", "Tue 2026-11-24", "Wed 2026-11-25"] {
+    for said in [
+        "Morning brief",
+        "10:00",
+        "UTC",
+        "- look",
+        "Mon 2026-11-23 10:00",
+        "Tue 2026-11-24",
+        "Wed 2026-11-25",
+    ] {
         assert!(text.contains(said), "{said}: {text}");
     }
     assert!(rig.octo.call(ListTasks {}).await.unwrap().tasks.is_empty(), "nothing is saved before the yes");
@@ -38,7 +45,10 @@ async fn a_task_is_put_before_the_person_in_every_mode_with_its_words_and_next_t
     let task = rig.octo.call(ListTasks {}).await.unwrap().tasks.remove(0);
     assert_eq!((task.state, task.next[0]), (TaskState::Active, DAY + 34 * HOUR));
     let TaskContent::Plan { plan } = &task.content else { panic!("{task:?}") };
-    assert_eq!((plan.prompt.as_str(), plan.folder.clone()), ("- look", rig.home.work().display().to_string()));
+    assert_eq!(
+        (plan.prompt.as_str(), plan.folder.clone()),
+        ("- look", rig.home.work().display().to_string())
+    );
     let told = results(&rig.snapshot(session).await);
     assert!(told[1].contains("morning-brief") && told[1].contains("weekdays at 10:00"), "{told:?}");
     clock.set(DAY + 34 * HOUR);

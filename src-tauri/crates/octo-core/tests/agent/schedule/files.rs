@@ -126,7 +126,10 @@ async fn a_preview_says_what_is_wrong_and_saves_nothing() {
     let (rig, _clock) = world(Script::new(), DAY + 9 * HOUR).await;
     let good = rig.octo.call(PreviewTask { plan: Box::new(at_ten(&rig)) }).await.unwrap();
     assert_eq!((good.next.len(), good.errors.len()), (3, 0));
-    assert_eq!(good.remarks.iter().map(|remark| remark.key.as_str()).collect::<Vec<_>>(), ["task.remark.autonomous"]);
+    assert_eq!(
+        good.remarks.iter().map(|remark| remark.key.as_str()).collect::<Vec<_>>(),
+        ["task.remark.autonomous"]
+    );
     let mut bad = at_ten(&rig);
     bad.name = " ".to_owned();
     bad.prompt = String::new();
@@ -139,7 +142,9 @@ async fn a_preview_says_what_is_wrong_and_saves_nothing() {
     let mut fields: Vec<&str> = shown.errors.iter().map(|fault| fault.field.as_str()).collect();
     fields.sort_unstable();
     assert_eq!(fields, ["folder", "minutes", "model", "name", "profile", "prompt", "when"]);
-    assert!(rig.octo.call(SaveTask { task: None, plan: Box::new(bad.clone()), version: None }).await.is_err());
+    assert!(
+        rig.octo.call(SaveTask { task: None, plan: Box::new(bad.clone()), version: None }).await.is_err()
+    );
     bad = at_ten(&rig);
     bad.when = Timing::Once { at: "2020-01-01T08:00".to_owned() };
     let over = rig.octo.call(PreviewTask { plan: Box::new(bad) }).await.unwrap();

@@ -3,9 +3,9 @@
 use super::world::*;
 use crate::agent::rig::{Rig, reached};
 use octo_protocol::{
-    Answer, Budgets, ChangeSettings, Cost, ListSessions, MissedAnswer, MissedRun, Mode, OpenSession, RunCause,
-    RunStatus, RunTask, SettingsPatch, SkipReason, Snapshot, Source, StopRun, SwitchTask, Switch, TaskRetry,
-    TaskState, TasksState, Timing, Topic, TurnEnd, Update,
+    Answer, Budgets, ChangeSettings, Cost, ListSessions, MissedAnswer, MissedRun, Mode, OpenSession,
+    RunCause, RunStatus, RunTask, SettingsPatch, SkipReason, Snapshot, Source, StopRun, Switch, SwitchTask,
+    TaskRetry, TaskState, TasksState, Timing, Topic, TurnEnd, Update,
 };
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
@@ -24,7 +24,10 @@ async fn a_task_runs_at_its_time_with_no_window_and_its_history_says_so() {
     assert!(run.cost > Cost::ZERO);
     let session = run.session.expect("its session");
     let info = rig.octo.call(OpenSession { session }).await.unwrap().info;
-    assert_eq!((info.source, info.title.as_str(), info.mode), (Source::Task, "Morning brief", Mode::Autonomous));
+    assert_eq!(
+        (info.source, info.title.as_str(), info.mode),
+        (Source::Task, "Morning brief", Mode::Autonomous)
+    );
     let list = rig.octo.call(ListSessions { query: String::new(), offset: 0, limit: 9 }).await.unwrap();
     assert_eq!(list.sessions.first().map(|info| info.id), Some(session), "it is in the list");
     settled(&rig, &clock, 1).await;
@@ -50,7 +53,8 @@ async fn after_a_sleep_the_policy_counts_and_the_history_says_so() {
         let run = match missed {
             MissedRun::Skip => {
                 let reason = SkipReason::Missed { times: 3 };
-                last_run(&rig, "left out", |status| *status == RunStatus::Skipped { reason: reason.clone() }).await
+                last_run(&rig, "left out", |status| *status == RunStatus::Skipped { reason: reason.clone() })
+                    .await
             }
             MissedRun::RunOnce => last_run(&rig, "finished", |status| *status == RunStatus::Finished).await,
             MissedRun::Ask => last_run(&rig, "asked", |status| *status == RunStatus::Asked).await,
@@ -58,7 +62,10 @@ async fn after_a_sleep_the_policy_counts_and_the_history_says_so() {
         assert_eq!((run.cause, run.due), (cause, DAY + 58 * HOUR), "{missed:?}");
         assert_eq!(rig.server.requests().len(), requests);
         if missed == MissedRun::Ask {
-            rig.octo.call(octo_protocol::AnswerMissed { run: run.id, answer: MissedAnswer::Run }).await.unwrap();
+            rig.octo
+                .call(octo_protocol::AnswerMissed { run: run.id, answer: MissedAnswer::Run })
+                .await
+                .unwrap();
             last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
             let again = octo_protocol::AnswerMissed { run: run.id, answer: MissedAnswer::Skip };
             assert_eq!(rig.octo.call(again).await.unwrap_err().key, "task.run_gone");
@@ -185,7 +192,8 @@ async fn a_failed_run_is_tried_again_after_its_time() {
     clock.set(until);
     let run = last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
     assert_eq!((run.id, run.result.as_deref()), (retry.id, Some("better")));
-    let totals = rig.octo.call(octo_protocol::ListRuns { task: None, before: None, limit: 0 }).await.unwrap().month;
+    let totals =
+        rig.octo.call(octo_protocol::ListRuns { task: None, before: None, limit: 0 }).await.unwrap().month;
     assert_eq!((totals.finished, totals.failed, totals.skipped), (1, 1, 0));
 }
 
