@@ -59,7 +59,7 @@ const KERNEL: &[&str] = &["/proc", "/sys", "/dev"];
 const HOMES: &[&str] = &["/home", "/Users"];
 
 /// What of Octo's home a person or an agent may delete.
-const OPEN_IN_OCTO: &[&str] = &["scratch", "demo", "skills", "memories", "agents", "scripts"];
+const OPEN_IN_OCTO: &[&str] = &["scratch", "demo", "skills", "memories", "agents", "scripts", "tasks"];
 
 /// Looks at a real path (its folder's links followed). `octo` is Octo's own home.
 pub(super) fn check(path: &Path, is_folder: Kind, octo: &Path) -> Result<(), Refusal> {

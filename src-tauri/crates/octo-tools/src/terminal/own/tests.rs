@@ -2,10 +2,10 @@
 
 use crate::{
     BrowserQuery, DeskEffect, Effects, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand,
-    SkillPlace,
+    SkillPlace, TaskDraft, TaskErrand,
     testing::{Bench, Recording},
 };
-use octo_protocol::{CommandState, LibraryChange, PersonaKind, ToolView};
+use octo_protocol::{CommandState, LibraryChange, PersonaKind, Switch, ToolView};
 use serde_json::json;
 use std::{os::unix::fs::PermissionsExt, path::PathBuf};
 
@@ -120,6 +120,32 @@ fn every_command_is_read_as_what_it_says() {
         (
             "octo persona write soul --body-file notes/body.md",
             Errand::Persona(PersonaErrand::Write { kind: PersonaKind::Soul, text: text("- one\n- two\n") }),
+        ),
+        ("octo task list", Errand::Task(TaskErrand::List)),
+        ("octo task pause brief", Errand::Task(TaskErrand::Switch { task: text("brief"), on: Switch::Off })),
+        (
+            "octo task add --name 'A brief' --when 'daily at 08:00' --prompt-file notes/body.md --folder out",
+            Errand::Task(TaskErrand::Save {
+                task: None,
+                draft: Box::new(TaskDraft {
+                    name: Some(text("A brief")),
+                    when: Some(text("daily at 08:00")),
+                    prompt: Some(text("- one\n- two\n")),
+                    folder: Some(at("out")),
+                    ..TaskDraft::default()
+                }),
+            }),
+        ),
+        (
+            "octo task edit brief --prompt '- one' --retries 2",
+            Errand::Task(TaskErrand::Save {
+                task: Some(text("brief")),
+                draft: Box::new(TaskDraft {
+                    prompt: Some(text("- one")),
+                    retries: Some(2),
+                    ..TaskDraft::default()
+                }),
+            }),
         ),
         ("octo browser status", Errand::Browser(BrowserQuery::Status)),
         ("octo browser doctor", Errand::Browser(BrowserQuery::Doctor)),
@@ -360,6 +386,18 @@ fn permission_is_told_what_each_would_touch_and_change() {
             none(),
             0,
         ),
+        ("octo task list", looks, none(), none(), 0),
+        ("octo task show a", looks, none(), none(), 0),
+        (
+            "octo task add --name a --when 'by hand' --prompt-file b.md",
+            changes(LibraryChange::SaveTask),
+            at("b.md"),
+            none(),
+            0,
+        ),
+        ("octo task run a", changes(LibraryChange::RunTask), none(), none(), 0),
+        ("octo task resume a", changes(LibraryChange::SwitchTask), none(), none(), 0),
+        ("octo task delete a", changes(LibraryChange::DeleteTask), none(), none(), 0),
         ("octo browser status", looks, none(), none(), 0),
         ("octo browser doctor", looks, none(), none(), 0),
         ("octo settings list", looks, none(), none(), 0),
