@@ -61,7 +61,7 @@ async function walk(page: Page): Promise<{ reached: number; missed: string[]; un
   for (let press = 0; press < count * 2 + 10; press += 1) {
     await page.keyboard.press("Tab");
     if (press < count - 1 || press % 5 !== 0) continue;
-    if ((await page.evaluate(() => (window as unknown as Walked).walked.seen.size)) > count) break;
+    if ((await page.evaluate(() => (window as unknown as Walked).walked.seen.size)) >= count) break;
   }
   return page.evaluate(() => {
     const { seen, unseen } = (window as unknown as Walked).walked;

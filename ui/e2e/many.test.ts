@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Stage, close, drive, settled } from "./stage";
 
 /** The most rows of a transcript that are mounted at once in a window of 800 px: those in view and 600 px on each side. */
-const ROWS = 60;
+const ROWS = 45;
 /** The most elements of a window with a long transcript and the list beside it. */
-const ELEMENTS = 2_500;
+const ELEMENTS = 1_200;
 
 let stage: Stage;
 beforeAll(async () => {

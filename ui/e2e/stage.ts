@@ -100,7 +100,7 @@ export class Stage {
     });
     await context.route(`${ORIGIN}/**`, answer);
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(45_000);
     const where = `${opening.scene}${opening.query ?? ""}`;
     page.on("pageerror", (error) => this.faults.push(`${where}: ${error.message}`));
     page.on("console", (message) => {

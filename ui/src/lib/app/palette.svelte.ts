@@ -82,8 +82,8 @@ export class Palette {
   #sessions(): readonly Choice[] {
     const here = navigation.current?.id;
     const loaded = library.inView.slice(0, COMPARED);
-    const known = new Set(loaded.map((info) => info.id));
-    return [...loaded, ...this.#titles.filter((info) => !known.has(info.id))]
+    const older = this.#titles.filter((info) => !loaded.some((known) => known.id === info.id));
+    return [...loaded, ...older]
       .filter((info) => info.id !== here)
       .map((info) => ({
         id: info.id,
@@ -129,10 +129,9 @@ export class Palette {
     ];
     const messages: ChoiceGroup = { name: "messages", label: t("search.messages"), choices: this.#messages() };
     // A group whose best line only holds the letters comes after one that has the word.
-    const best = new Map(all.map((group) => [group.name, step(wanted, group.choices)]));
-    return [...all.toSorted((a, b) => (best.get(b.name) ?? 0) - (best.get(a.name) ?? 0)), messages].filter(
-      (group) => group.choices.length > 0,
-    );
+    const ranked = all.map((group) => ({ group, near: step(wanted, group.choices) }));
+    const groups = ranked.toSorted((a, b) => b.near - a.near).map(({ group }) => group);
+    return [...groups, messages].filter((group) => group.choices.length > 0);
   });
   /** All lines in the order they are shown. */
   readonly choices = $derived(this.groups.flatMap((group) => group.choices));
