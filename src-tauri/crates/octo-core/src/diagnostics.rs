@@ -201,9 +201,7 @@ fn redacted(line: &str) -> String {
 }
 
 fn kept(piece: &str) -> String {
-    let is_path =
-        piece.contains('/') && !piece.starts_with("octo") || piece.contains('\\') || piece.contains("~");
-    if is_path {
+    if piece.contains(['/', '\\', '~']) {
         return "[path]".to_owned();
     }
     if piece.contains('@') {
