@@ -3,7 +3,8 @@
 use crate::windows;
 use octo_desktop::{Act, Attention, CloseStep, Notices, Page, Sight, Tray, Work, on_close};
 use octo_protocol::{
-    Ability, ApiError, DesktopSettings, DesktopState, Errand, ErrandSource, Language, SessionId, SessionInfo, words,
+    Ability, ApiError, DesktopSettings, DesktopState, Errand, ErrandSource, Language, SessionId, SessionInfo,
+    words,
 };
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -70,11 +71,6 @@ impl Desk {
     /// The page went: it was left, or it died.
     pub(crate) fn page_left(&self) {
         self.known().page = Page::Away;
-    }
-
-    /// What the person wants of Octo's place in the system.
-    pub(crate) fn settings(&self) -> DesktopSettings {
-        self.known().settings.clone()
     }
 
     /// Takes what the person wants; what they wanted before.

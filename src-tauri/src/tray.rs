@@ -123,7 +123,8 @@ fn say(desk: &Desk, shown: &Shown) -> tauri::Result<()> {
     for (entry, words) in &shown.others {
         entry.set_text(desk.say(words, &[]))?;
     }
-    let state = desk.say(words(work), &[("running", work.running.to_string()), ("waiting", work.waiting.to_string())]);
+    let state = desk
+        .say(words(work), &[("running", work.running.to_string()), ("waiting", work.waiting.to_string())]);
     shown.state.set_text(&state)?;
     shown.stop.set_text(desk.say("tray.stop_all", &[]))?;
     shown.stop.set_enabled(!work.is_none())?;
@@ -181,7 +182,8 @@ mod tests {
         ] {
             assert_eq!(words(work), key, "{work:?}");
         }
-        let [idle, running, waiting] = [work(0, 0), work(1, 0), work(1, 1)].map(|work| icon(work).rgba().to_vec());
+        let [idle, running, waiting] =
+            [work(0, 0), work(1, 0), work(1, 1)].map(|work| icon(work).rgba().to_vec());
         assert_eq!(idle, ICON.rgba());
         assert!(running != idle && waiting != idle && running != waiting);
     }

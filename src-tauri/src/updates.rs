@@ -25,7 +25,9 @@ pub(crate) fn plugin(config: &Config) -> Option<TauriPlugin<Wry, tauri_plugin_up
 }
 
 fn is_set_up(config: &Config) -> bool {
-    let text = |value: Option<&serde_json::Value>| value.and_then(|key| key.as_str()).is_some_and(|key| !key.is_empty());
+    let text = |value: Option<&serde_json::Value>| {
+        value.and_then(|key| key.as_str()).is_some_and(|key| !key.is_empty())
+    };
     config.plugins.0.get(NAME).is_some_and(|updates| {
         let addresses = updates.get("endpoints").and_then(|addresses| addresses.as_array());
         text(updates.get("pubkey")) && addresses.is_some_and(|addresses| !addresses.is_empty())
@@ -40,7 +42,8 @@ pub(crate) fn ability(app: &AppHandle) -> Result<(), ApiError> {
 /// Looks whether there is one.
 pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiError> {
     ability(app)?;
-    let failed = |error: tauri_plugin_updater::Error| ApiError::new("updates.not_reached").detail(error).retryable();
+    let failed =
+        |error: tauri_plugin_updater::Error| ApiError::new("updates.not_reached").detail(error).retryable();
     let updater = app.updater_builder().timeout(PATIENCE).build().map_err(failed)?;
     let update = updater.check().await.map_err(failed)?;
     let offer = update.as_ref().map(|update| UpdateOffer {
@@ -80,7 +83,8 @@ mod tests {
     #[test]
     fn a_build_without_a_key_or_an_address_has_no_updates() {
         let config = |updates: serde_json::Value| -> Config {
-            serde_json::from_value(json!({ "identifier": "io.example.x", "plugins": { "updater": updates } })).unwrap()
+            serde_json::from_value(json!({ "identifier": "io.example.x", "plugins": { "updater": updates } }))
+                .unwrap()
         };
         for (updates, set_up) in [
             (json!({ "pubkey": "key", "endpoints": ["https://example.org/latest.json"] }), true),

@@ -334,10 +334,13 @@ impl Application {
 fn children(parent: u32) -> Result<Vec<(u32, String)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
-        let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
         // One that ended while it was looked at is none.
         let Ok(status) = fs::read_to_string(format!("/proc/{id}/stat")) else { continue };
-        let (head, fields) = status.rsplit_once(')').ok_or_else(|| anyhow!("an odd line in /proc/{id}/stat"))?;
+        let (head, fields) =
+            status.rsplit_once(')').ok_or_else(|| anyhow!("an odd line in /proc/{id}/stat"))?;
         let name = head.split_once('(').map(|(_, name)| name.to_owned()).unwrap_or_default();
         if fields.split_whitespace().nth(1) == Some(parent.to_string().as_str()) {
             found.push((id, name));

@@ -61,10 +61,12 @@ async fn a_question_and_an_end_are_told_while_nobody_looks() -> Result<()> {
     let server = ModelServer::start_with(
         Script::new()
             .text("ok")
-            .reply(Reply::text("I look first.").in_chunks(2).hold_after(1, &gate).and_call(
-                "terminal",
-                json!({ "command": "touch made" }),
-            ))
+            .reply(
+                Reply::text("I look first.")
+                    .in_chunks(2)
+                    .hold_after(1, &gate)
+                    .and_call("terminal", json!({ "command": "touch made" })),
+            )
             .text("It is made."),
         ServerOptions { key: Some(crate::first_task::KEY.to_owned()), ..ServerOptions::default() },
     );
@@ -114,7 +116,11 @@ async fn a_link_is_shown_and_never_sent() -> Result<()> {
     connect(&app, &server.url(), "system").await?;
     let folder = desktop.home();
     let folder = folder.to_str().context("a path in Unicode")?;
-    Application::start_again(&desktop, &home, &[&format!("octo://new?prompt=Delete%20everything&folder={folder}")])?;
+    Application::start_again(
+        &desktop,
+        &home,
+        &[&format!("octo://new?prompt=Delete%20everything&folder={folder}")],
+    )?;
     app.find("new-foreign").await?;
     let field = "return document.querySelector('[data-testid=\"composer\"]').value";
     assert_eq!(app.script(field).await?, "Delete everything");
@@ -145,9 +151,9 @@ async fn a_page_whose_process_dies_comes_back_and_the_run_goes_on() -> Result<()
     let desktop = Desktop::start()?;
     let gate = Gate::new();
     let server = ModelServer::start_with(
-        Script::new()
-            .text("ok")
-            .reply(Reply::text("Half of it is here. The other half follows.").in_chunks(8).hold_after(4, &gate)),
+        Script::new().text("ok").reply(
+            Reply::text("Half of it is here. The other half follows.").in_chunks(8).hold_after(4, &gate),
+        ),
         ServerOptions { key: Some(crate::first_task::KEY.to_owned()), ..ServerOptions::default() },
     );
     let home = desktop.folder().join("octo");
@@ -162,7 +168,9 @@ async fn a_page_whose_process_dies_comes_back_and_the_run_goes_on() -> Result<()
     app.kill_page()?;
     app.until("another page", async || {
         // While there is no page, no script can run in it.
-        let mark = app.script("return [window.mark ?? 0, document.querySelectorAll('[data-testid=\"answer\"]').length]");
+        let mark = app.script(
+            "return [window.mark ?? 0, document.querySelectorAll('[data-testid=\"answer\"]').length]",
+        );
         Ok(mark.await.ok().filter(|mark| *mark == json!([0, 1])))
     })
     .await?;

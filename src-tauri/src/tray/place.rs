@@ -40,7 +40,7 @@ async fn watch(app: &AppHandle) -> zbus::Result<()> {
         .await?;
     let owners = bus.receive_name_owner_changed_with_args(&[(0, WATCHER)]).await?.map(|_| ());
     let hosts = watcher.receive_all_signals().await?.map(|_| ());
-    let mut changes = stream::select(owners, hosts);
+    let mut changes = std::pin::pin!(stream::select(owners, hosts));
     let mut there = false;
     loop {
         let before = there;
@@ -60,7 +60,10 @@ async fn watch(app: &AppHandle) -> zbus::Result<()> {
 /// The crate that makes the icon panics where there is none, so it is looked for first. It stays loaded.
 fn library_is_there() -> bool {
     LIBRARIES.iter().any(|name| {
-        #[expect(unsafe_code, reason = "loading runs the library's own start; it is the one GTK programs use")]
+        #[expect(
+            unsafe_code,
+            reason = "loading runs the library's own start; it is the one GTK programs use"
+        )]
         let loaded = unsafe { libloading::Library::new(name) };
         loaded.map(std::mem::forget).is_ok()
     })

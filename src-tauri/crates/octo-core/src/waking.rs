@@ -57,7 +57,8 @@ mod tests {
         let waking = Waking::default();
         let clock = AtomicU64::new(1_000_000);
         let began = tokio::time::Instant::now();
-        let pause = waking.pause_by(Duration::from_secs(HOUR), || Duration::from_secs(clock.load(Ordering::Relaxed)));
+        let pause =
+            waking.pause_by(Duration::from_secs(HOUR), || Duration::from_secs(clock.load(Ordering::Relaxed)));
         let tell = async {
             tokio::time::sleep(Duration::from_secs(awake)).await;
             clock.store(wall, Ordering::Relaxed);

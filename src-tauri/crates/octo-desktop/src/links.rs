@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn a_text_that_hides_something_is_refused() {
-        for hidden in ["\u{202e}", "\u{200b}", "\u{e0041}", "\u{e0101}", "\u{0000}", "\u{001b}", "\u{2066}", "\u{7f}"]
+        for hidden in
+            ["\u{202e}", "\u{200b}", "\u{e0041}", "\u{e0101}", "\u{0000}", "\u{001b}", "\u{2066}", "\u{7f}"]
         {
             let mut url = Url::parse("octo://new").unwrap();
             url.query_pairs_mut().append_pair("prompt", &format!("Look{hidden} at this"));
@@ -183,7 +184,9 @@ mod tests {
         let fits = format!("{head}{}", "a".repeat(LINK_LIMIT - head.len()));
         assert!(matches!(link(&fits), Errand::NewSession { .. }));
         assert_eq!(refusal(&format!("{fits}a")), "link.too_long");
-        let Errand::Refused { error } = link(&format!("{head}{}", "a".repeat(100_000))) else { panic!("read") };
+        let Errand::Refused { error } = link(&format!("{head}{}", "a".repeat(100_000))) else {
+            panic!("read")
+        };
         assert_eq!((error.args["size"].as_str(), error.args["limit"].as_str()), ("98", "16"));
         assert!(error.detail.is_none(), "the answer does not repeat it");
     }

@@ -92,7 +92,8 @@ impl Notices {
             return Vec::new();
         }
         let gone = self.census.busy().into_iter().filter(|id| !list.iter().any(|info| info.id == *id));
-        let mut acts: Vec<Act> = gone.collect::<Vec<_>>().into_iter().filter_map(|id| self.removed(id)).collect();
+        let mut acts: Vec<Act> =
+            gone.collect::<Vec<_>>().into_iter().filter_map(|id| self.removed(id)).collect();
         acts.extend(list.iter().filter_map(|info| self.listed(info)));
         acts
     }

@@ -1,8 +1,8 @@
 //! Settings the person can change.
 
 use crate::{
-    BrowserChoice, Budgets, DesktopSettings, LibrarySettings, Mode, ModelEntry, ModelId, Profile, SearchProviders,
-    SubAgentLimit, TrashLimits,
+    BrowserChoice, Budgets, DesktopSettings, LibrarySettings, Mode, ModelEntry, ModelId, Profile,
+    SearchProviders, SubAgentLimit, TrashLimits,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

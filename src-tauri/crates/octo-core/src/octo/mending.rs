@@ -19,7 +19,10 @@ pub(super) async fn mend_settings(
     let Some(text) = unreadable else { return Ok(None) };
     let settings = readable(&text);
     // Named by what it holds: the same text, met again after a failed start, is one file.
-    let name = format!("settings-{}.json", blake3::hash(text.as_bytes()).to_hex().chars().take(8).collect::<String>());
+    let name = format!(
+        "settings-{}.json",
+        blake3::hash(text.as_bytes()).to_hex().chars().take(8).collect::<String>()
+    );
     let path = home.join(name);
     let place = path.clone();
     // Only once the copy is there is anything replaced.

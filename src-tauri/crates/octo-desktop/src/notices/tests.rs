@@ -1,9 +1,9 @@
 //! Notices as tables, and that none comes twice or for what is seen.
 
 use super::*;
+use SessionStatus::{Failed, Idle, Running, Waiting};
 use octo_protocol::{Mode, Profile, Usage};
 use proptest::prelude::*;
-use SessionStatus::{Failed, Idle, Running, Waiting};
 
 fn line(id: SessionId, status: SessionStatus) -> SessionInfo {
     SessionInfo {
@@ -123,7 +123,11 @@ fn what_the_person_stopped_is_no_news() {
     assert_eq!(kind(notices.listed(&line(a, Idle))), None);
     assert_eq!(kind(notices.listed(&line(b, Idle))), None);
     notices.listed(&line(a, Running));
-    assert_eq!(kind(notices.listed(&line(a, Idle))), Some(NoticeKind::Finished), "only that turn was stopped");
+    assert_eq!(
+        kind(notices.listed(&line(a, Idle))),
+        Some(NoticeKind::Finished),
+        "only that turn was stopped"
+    );
 }
 
 #[test]
