@@ -1,7 +1,13 @@
 //! The window's end and Octo's: what closing does is as the person chose, and running work is let go in good order,
 //! but the end is not held up for it.
 
-use crate::{attention, desk::Desk, desk::run_errand, quick_ask, setup::Core, windows};
+use crate::{
+    attention,
+    desk::{Desk, run_errand},
+    quick_ask,
+    setup::Core,
+    windows,
+};
 use octo_desktop::CloseStep;
 use octo_protocol::Errand;
 use std::time::Duration;

@@ -73,11 +73,6 @@ impl Desk {
         self.known().page = Page::Away;
     }
 
-    /// What the person wants of Octo's place in the system.
-    pub(crate) fn settings(&self) -> DesktopSettings {
-        self.known().settings.clone()
-    }
-
     /// Takes what the person wants; what they wanted before.
     pub(crate) fn set_settings(&self, settings: DesktopSettings, language: Language) -> DesktopSettings {
         let mut known = self.known();

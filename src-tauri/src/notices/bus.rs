@@ -46,7 +46,7 @@ async fn follow(app: &AppHandle, first: Order, orders: &mut UnboundedReceiver<Or
         .cache_properties(CacheProperties::No)
         .build()
         .await?;
-    let mut signals = proxy.receive_all_signals().await?;
+    let mut signals = std::pin::pin!(proxy.receive_all_signals().await?);
     let mut shown = Shown { markup: understands_markup(&proxy).await?, ids: HashMap::new() };
     shown.carry_out(&proxy, first).await?;
     loop {

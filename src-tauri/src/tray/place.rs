@@ -40,7 +40,7 @@ async fn watch(app: &AppHandle) -> zbus::Result<()> {
         .await?;
     let owners = bus.receive_name_owner_changed_with_args(&[(0, WATCHER)]).await?.map(|_| ());
     let hosts = watcher.receive_all_signals().await?.map(|_| ());
-    let mut changes = stream::select(owners, hosts);
+    let mut changes = std::pin::pin!(stream::select(owners, hosts));
     let mut there = false;
     loop {
         let before = there;
