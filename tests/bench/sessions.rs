@@ -34,7 +34,12 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     table.told(format!("{what} again"), Unit::Milliseconds, Figures::of_times(&again[1..])?);
 
     let octo = seed::start(&seeded.home).await?;
-    let list = |query: &str, offset| ListSessions { query: query.to_owned(), filter: Default::default(), offset, limit: 50 };
+    let list = |query: &str, offset| ListSessions {
+        query: query.to_owned(),
+        filter: Default::default(),
+        offset,
+        limit: 50,
+    };
     let total = octo.call(list("", 0)).await?.total;
     ensure!(total == SESSIONS as u64, "{total} sessions");
     for (what, call) in [

@@ -100,7 +100,7 @@ const scenes = {
   "session-import": {
     fake: "new",
     async act(page) {
-      await page.getByTestId("import-open").click();
+      await page.getByTestId("session-import").click();
       await page.waitForSelector('[data-testid="import-dialog"] .menu, [data-testid="import-dialog"] .select');
     },
   },
@@ -205,7 +205,7 @@ const scenes = {
     fake: "main",
     async act(page) {
       await open(page, "skills");
-      await page.getByTestId("import-open").click();
+      await page.getByTestId("session-import").click();
       await page.getByTestId("import-from").fill("https://github.com/example/skills");
       await page.getByTestId("import-look").click();
       await page.waitForSelector('[data-testid="import-skill"] .diff');

@@ -13,8 +13,8 @@ mod redact;
 use crate::shared::Shared;
 pub(crate) use import::{Incoming, read};
 use octo_protocol::{
-    ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExported, SessionId,
-    SessionInfo, TranscriptPage, words,
+    ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExported,
+    SessionId, SessionInfo, TranscriptPage, words,
 };
 use pieces::Piece;
 use redact::Redaction;
@@ -134,8 +134,9 @@ impl Outgoing {
                 return Err(ApiError::new("export.taken").arg("path", to.display()));
             }
             let made = self.make(form, language)?;
-            octo_workspace::write_private(&to, &made.bytes)
-                .map_err(|error| ApiError::new("export.unwritable").arg("path", to.display()).detail(error))?;
+            octo_workspace::write_private(&to, &made.bytes).map_err(|error| {
+                ApiError::new("export.unwritable").arg("path", to.display()).detail(error)
+            })?;
             Ok(SessionExported { path: to.display().to_string(), bytes: made.bytes.len() as u64 })
         })
         .await

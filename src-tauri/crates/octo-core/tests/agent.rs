@@ -9,9 +9,9 @@ mod agent {
     mod attachments;
     #[cfg(unix)]
     mod background;
+    mod branching;
     #[cfg(unix)]
     mod browser;
-    mod branching;
     mod budget;
     mod carrying;
     mod compaction;

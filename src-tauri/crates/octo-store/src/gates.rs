@@ -190,7 +190,10 @@ async fn what_a_person_waits_for_never_walks_a_whole_table() {
         ("list by title", plans(&store, |reader| reader.sessions("sess", 0, 50)).await),
         ("list by short title", plans(&store, |reader| reader.sessions("se", 0, 50)).await),
         ("search", plans(&store, |reader| reader.search("folder", &Default::default(), 50)).await),
-        ("search with short words", plans(&store, |reader| reader.search("at folder", &Default::default(), 50)).await),
+        (
+            "search with short words",
+            plans(&store, |reader| reader.search("at folder", &Default::default(), 50)).await,
+        ),
         ("search short", plans(&store, |reader| reader.search("lo", &Default::default(), 50)).await),
         ("page", plans(&store, move |reader| reader.page(id, Some(before), 50)).await),
         ("snapshot", plans(&store, move |reader| reader.snapshot(id, 200)).await),

@@ -1,9 +1,9 @@
 //! What goes in and comes out of the store beyond the protocol's own types.
 
 use octo_protocol::{
-    BackgroundCommand, BilledCall, BranchPoint, BudgetStop, CallView, Draft, FileImage, ForkOrigin, Message, MessageId,
-    Millis, ModelEntry, Question, Queued, Retry, SessionId, SessionInfo, Settings, TaskKind, TaskNumber,
-    Todo, ToolResult, TrashEntry, TrashId, TrashKind, TurnId, TurnView,
+    BackgroundCommand, BilledCall, BranchPoint, BudgetStop, CallView, Draft, FileImage, ForkOrigin, Message,
+    MessageId, Millis, ModelEntry, Question, Queued, Retry, SessionId, SessionInfo, Settings, TaskKind,
+    TaskNumber, Todo, ToolResult, TrashEntry, TrashId, TrashKind, TurnId, TurnView,
 };
 
 /// A session to be created.

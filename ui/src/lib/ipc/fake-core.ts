@@ -141,7 +141,10 @@ export class FakeCore {
     if (name === "sessions") {
       const { seq, sessions, total } = this.#list;
       const troubles = [...this.#recorded.values()].flat().filter((update) => update.type === "trouble");
-      return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: sessions.slice(0, 200), total } }, ...troubles];
+      return [
+        { type: "snapshot", snapshot: { topic: "sessions", seq, sessions: sessions.slice(0, 200), total } },
+        ...troubles,
+      ];
     }
     if (name === "settings") {
       const seq = this.#seqs.get(name) ?? 0;

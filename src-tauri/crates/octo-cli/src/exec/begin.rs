@@ -122,7 +122,10 @@ async fn newest(octo: &Octo, folder: &str) -> Result<SessionId, ApiError> {
     let mut best: Option<SessionInfo> = None;
     let mut offset = 0;
     loop {
-        let page = octo.call(ListSessions { query: String::new(), filter: Default::default(), offset, limit: PAGE }).await?.sessions;
+        let page = octo
+            .call(ListSessions { query: String::new(), filter: Default::default(), offset, limit: PAGE })
+            .await?
+            .sessions;
         let length = u32::try_from(page.len()).unwrap_or(PAGE);
         for info in page.into_iter().filter(|info| info.folder == folder && info.source != Source::Demo) {
             if best.as_ref().is_none_or(|best| (best.updated_at, best.id) < (info.updated_at, info.id)) {

@@ -168,8 +168,10 @@ impl Campaign {
     /// The session, started if there is none. None when the process is to die right after the request.
     fn find_session(&mut self, victim: &mut Victim) -> Option<SessionId> {
         if self.session.is_none() {
-            let listed =
-                victim.core.call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 }).unwrap();
+            let listed = victim
+                .core
+                .call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 })
+                .unwrap();
             assert!(listed.sessions.len() <= 1, "one request started several sessions: {listed:?}");
             self.session = listed.sessions.first().map(|info| info.id);
         }

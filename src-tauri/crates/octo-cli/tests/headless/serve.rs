@@ -251,7 +251,12 @@ fn what_was_asked_before_the_end_of_input_is_answered() {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     for id in 1..=20_u64 {
-        let request = Request::from(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 });
+        let request = Request::from(ListSessions {
+            query: String::new(),
+            filter: Default::default(),
+            offset: 0,
+            limit: 10,
+        });
         writeln!(input, "{}", json!({ "id": id, "request": request })).unwrap();
     }
     drop(input);

@@ -28,8 +28,7 @@ impl Octo {
         if is_read || info.source == Source::SubAgent {
             return Ok(());
         }
-        let marked =
-            self.change_head(id, |info| info.read_at = Some(now().max(info.updated_at))).await;
+        let marked = self.change_head(id, |info| info.read_at = Some(now().max(info.updated_at))).await;
         match marked {
             Err(error) if error.code == Some(ErrorCode::InUse) => Ok(()),
             other => other,

@@ -32,9 +32,8 @@ impl Octo {
         match request {
             SessionRequest::ListSessions(call) => {
                 let limit = call.limit.min(200);
-                let page = store.read(move |reader| {
-                    reader.sessions_where(&call.query, &call.filter, call.offset, limit)
-                });
+                let page = store
+                    .read(move |reader| reader.sessions_where(&call.query, &call.filter, call.offset, limit));
                 let page = page.await;
                 let (sessions, total) = page.map_err(ApiError::from)?;
                 json(SessionList { sessions, total })

@@ -20,8 +20,7 @@ impl Octo {
         match request {
             TranscriptRequest::ReadTranscript(call) => {
                 let limit = call.limit.clamp(1, 500);
-                let read =
-                    self.shared.store.read(move |reader| reader.part(call.session, call.place, limit));
+                let read = self.shared.store.read(move |reader| reader.part(call.session, call.place, limit));
                 json(read.await.map_err(ApiError::from)?)
             }
             TranscriptRequest::BranchSession(call) => json(self.branch(call.session, call.at).await?),

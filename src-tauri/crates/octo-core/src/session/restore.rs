@@ -59,7 +59,8 @@ impl Session {
             stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
         // What it shares with its parent, for a sub-agent.
         let root = stored.fork.as_ref().map_or(id, |fork| fork.origin.session);
-        let ancestors = shared.store.read(move |reader| reader.ancestors(id)).await.map_err(ApiError::from)?;
+        let ancestors =
+            shared.store.read(move |reader| reader.ancestors(id)).await.map_err(ApiError::from)?;
         let line = shared.forks.take(id);
         let scope = format!("session/{root}");
         let rules = shared.allowed(stored.info.folder.clone(), scope).await?;

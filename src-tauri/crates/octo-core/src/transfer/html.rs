@@ -5,7 +5,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::ExportKind;
 
 /// Nothing is loaded, run or sent, whatever stands in the texts.
-const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const POLICY: &str =
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--line:#8884;--quiet:#8881}\
@@ -57,8 +58,7 @@ fn section(piece: &Piece, session: &Outgoing, words: &Words) -> String {
     if piece.undone {
         heading.push_str(&format!(" · {}", words.say("export.undone")));
     }
-    let mut section =
-        format!("<section class=\"{class}{undone}\"><h2>{}</h2>", escaped(&heading));
+    let mut section = format!("<section class=\"{class}{undone}\"><h2>{}</h2>", escaped(&heading));
     if !piece.text.is_empty() {
         let tag = match piece.kind {
             ExportKind::Calls | ExportKind::Notices | ExportKind::Files => "pre",
@@ -112,9 +112,6 @@ mod tests {
     fn a_text_stays_a_text() {
         let text = "<script>alert(\"1\")</script>&amp;' onload=x\u{0}\u{1b}[1m";
         let safe = escaped(text);
-        assert_eq!(
-            safe,
-            "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;amp;&#39; onload=x[1m"
-        );
+        assert_eq!(safe, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;amp;&#39; onload=x[1m");
     }
 }

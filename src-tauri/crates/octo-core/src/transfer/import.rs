@@ -118,7 +118,8 @@ fn checked(content: Content, name: &str) -> Result<Incoming, ApiError> {
     if turns.len() != content.turns.len() || content.turns.len() > content.messages.len() {
         return Err(broken("turns"));
     }
-    let mut reading = Reading { pictures: &pictures, known: HashMap::new(), made: HashMap::new(), left_out: 0 };
+    let mut reading =
+        Reading { pictures: &pictures, known: HashMap::new(), made: HashMap::new(), left_out: 0 };
     let mut ids = HashSet::new();
     let mut messages = Vec::with_capacity(content.messages.len());
     for message in content.messages {
@@ -178,8 +179,7 @@ fn context_of(
     messages: &[Message],
     turns: &[octo_protocol::TurnView],
 ) -> Result<Vec<MessageId>, ApiError> {
-    let roles: HashMap<MessageId, Role> =
-        messages.iter().map(|message| (message.id, message.role)).collect();
+    let roles: HashMap<MessageId, Role> = messages.iter().map(|message| (message.id, message.role)).collect();
     let mut met = HashSet::new();
     let mut context: Vec<MessageId> =
         said.into_iter().filter(|id| roles.contains_key(id) && met.insert(*id)).collect();
@@ -234,13 +234,10 @@ impl Reading<'_> {
         Ok(match (block, role) {
             (Block::Text { text }, _) => Some(Block::Text { text }),
             (Block::Reasoning { text, .. }, Role::Assistant) => Some(Block::Reasoning { text, replay: None }),
-            (Block::Image { blob, name, .. }, Role::User) => {
-                self.pictures.get(&blob).map(|(_, media)| Block::Image {
-                    blob,
-                    media_type: (*media).to_owned(),
-                    name: short(&name),
-                })
-            }
+            (Block::Image { blob, name, .. }, Role::User) => self
+                .pictures
+                .get(&blob)
+                .map(|(_, media)| Block::Image { blob, media_type: (*media).to_owned(), name: short(&name) }),
             (Block::Summary { text, covers, .. }, Role::User) => {
                 Some(Block::Summary { text, covers, archive: None })
             }

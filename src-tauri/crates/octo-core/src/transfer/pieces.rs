@@ -2,7 +2,7 @@
 
 use super::{Words, redact::Redaction};
 use octo_protocol::{
-    Block, BlobHash, CallStatus, ExportForm, ExportKind, ExportPart, Message, Millis, Origin, TranscriptPage,
+    BlobHash, Block, CallStatus, ExportForm, ExportKind, ExportPart, Message, Millis, Origin, TranscriptPage,
     TurnId,
 };
 use std::{
@@ -35,8 +35,7 @@ impl Piece {
 
 /// The pieces of a conversation, in order.
 pub(super) fn of(page: &TranscriptPage, words: &Words, redaction: &mut Redaction) -> Vec<Piece> {
-    let undone: HashSet<TurnId> =
-        page.turns.iter().filter(|turn| turn.undone).map(|turn| turn.id).collect();
+    let undone: HashSet<TurnId> = page.turns.iter().filter(|turn| turn.undone).map(|turn| turn.id).collect();
     let mut pieces = Vec::new();
     for message in &page.messages {
         let undone = undone.contains(&message.turn);
@@ -79,9 +78,7 @@ fn piece(message: &Message, block: &Block, words: &Words) -> Option<Piece> {
             let piece = plain(ExportKind::Pictures, "export.picture", "")?;
             Some(Piece { pictures: vec![(blob.clone(), name.clone())], ..piece })
         }
-        Block::Document { path, .. } | Block::File { path } => {
-            plain(ExportKind::Files, "export.file", path)
-        }
+        Block::Document { path, .. } | Block::File { path } => plain(ExportKind::Files, "export.file", path),
         Block::ToolCall(call) => {
             let piece = plain(ExportKind::Calls, "export.call", &readable(&call.arguments))?;
             Some(Piece { heading: format!("{}: {}", piece.heading, call.name), ..piece })

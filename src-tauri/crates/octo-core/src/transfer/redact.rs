@@ -149,7 +149,8 @@ mod tests {
     use super::*;
 
     fn redaction() -> Redaction {
-        Redaction::new(&[SecretString::from("correct horse 7"), SecretString::from("zq9-PLAIN-value")]).unwrap()
+        Redaction::new(&[SecretString::from("correct horse 7"), SecretString::from("zq9-PLAIN-value")])
+            .unwrap()
     }
 
     #[test]
@@ -168,10 +169,19 @@ mod tests {
             ),
             ("-----BEGIN PRIVATE KEY-----\\nMIIcut".to_owned(), "[redacted]".to_owned()),
             ("password = hunter".to_owned(), "password = [redacted]".to_owned()),
-            (r#"{\"db_password\": \"hunter2\"}"#.to_owned(), r#"{\"db_password\": \"[redacted]\"}"#.to_owned()),
+            (
+                r#"{\"db_password\": \"hunter2\"}"#.to_owned(),
+                r#"{\"db_password\": \"[redacted]\"}"#.to_owned(),
+            ),
             ("API_KEY=abc123def456".to_owned(), "API_KEY=[redacted]".to_owned()),
-            ("Authorization: Bearer abcdefghijklmnop".to_owned(), "Authorization: Bearer [redacted]".to_owned()),
-            ("postgres://me:s3cret@db.example/x".to_owned(), "postgres://me:[redacted]@db.example/x".to_owned()),
+            (
+                "Authorization: Bearer abcdefghijklmnop".to_owned(),
+                "Authorization: Bearer [redacted]".to_owned(),
+            ),
+            (
+                "postgres://me:s3cret@db.example/x".to_owned(),
+                "postgres://me:[redacted]@db.example/x".to_owned(),
+            ),
         ];
         for (text, expected) in cases {
             let mut redaction = redaction();
@@ -203,10 +213,14 @@ mod tests {
 
     #[test]
     fn values_are_walked() {
-        let mut value = serde_json::json!({ "a": ["x zq9-PLAIN-value"], "n": 3, "b": { "c": "token: abc12345" } });
+        let mut value =
+            serde_json::json!({ "a": ["x zq9-PLAIN-value"], "n": 3, "b": { "c": "token: abc12345" } });
         let mut redaction = redaction();
         redaction.value(&mut value);
-        assert_eq!(value, serde_json::json!({ "a": ["x [redacted]"], "n": 3, "b": { "c": "token: [redacted]" } }));
+        assert_eq!(
+            value,
+            serde_json::json!({ "a": ["x [redacted]"], "n": 3, "b": { "c": "token: [redacted]" } })
+        );
         assert_eq!(redaction.count(), 2);
     }
 }

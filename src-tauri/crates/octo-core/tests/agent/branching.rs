@@ -2,8 +2,8 @@
 
 use super::rig::{Rig, answers, results, statuses, words};
 use octo_protocol::{
-    Block, BranchPoint, BranchSession, CallState, CallStatus, DeleteSession, Message, MessageId, Mode, Origin,
-    SessionId, SessionInfo, SessionOrigin, SessionSnapshot, SessionStatus, StartDemo, TurnEnd,
+    Block, BranchPoint, BranchSession, CallState, CallStatus, DeleteSession, Message, MessageId, Mode,
+    Origin, SessionId, SessionInfo, SessionOrigin, SessionSnapshot, SessionStatus, StartDemo, TurnEnd,
 };
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
@@ -47,7 +47,10 @@ async fn a_branch_has_all_before_a_message_which_waits_in_it_and_the_provider_st
     let info = branch(&rig, session, BranchPoint::Before { message: second }).await;
     assert_ne!(info.id, session);
     assert_eq!((info.title.as_str(), info.status), ("What is in a.txt? (2)", SessionStatus::Idle));
-    assert_eq!((info.mode, info.model, &info.folder), (before.info.mode, before.info.model, &before.info.folder));
+    assert_eq!(
+        (info.mode, info.model, &info.folder),
+        (before.info.mode, before.info.model, &before.info.folder)
+    );
     assert_eq!(info.usage, octo_protocol::Usage::default(), "nothing was spent in it");
 
     let branched = rig.snapshot(info.id).await;
@@ -81,7 +84,10 @@ async fn a_branch_has_all_before_a_message_which_waits_in_it_and_the_provider_st
     let now = rig.snapshot(info.id).await;
     assert!(answers(&now).ends_with("An answer elsewhere."));
     let usage = now.info.usage;
-    assert!(usage.cache_read > 2_000 && usage.cache_read > 4 * (usage.input + usage.cache_write), "{usage:?}");
+    assert!(
+        usage.cache_read > 2_000 && usage.cache_read > 4 * (usage.input + usage.cache_write),
+        "{usage:?}"
+    );
     let requests = rig.server.requests();
     let (old, new) = (&requests[2], &requests[4]);
     for part in ["tools", "system"] {
@@ -101,7 +107,9 @@ async fn a_branch_has_all_before_a_message_which_waits_in_it_and_the_provider_st
     rig.octo.call(DeleteSession { session }).await.unwrap();
     let orphan = rig.snapshot(info.id).await;
     assert_eq!(orphan.page, now.page);
-    let SessionOrigin::Branch { session: gone, title, .. } = orphan.origin.unwrap() else { panic!("a branch") };
+    let SessionOrigin::Branch { session: gone, title, .. } = orphan.origin.unwrap() else {
+        panic!("a branch")
+    };
     assert_eq!((gone, title.as_str()), (None, "What is in a.txt?"));
 }
 
@@ -114,7 +122,10 @@ async fn a_duplicate_has_everything_and_titles_are_told_apart() {
     assert_eq!((copy.todos, copy.context_tokens), (before.todos.clone(), before.context_tokens));
     assert!(copy.draft.is_empty());
     let again = branch(&rig, whole.id, BranchPoint::Whole).await;
-    assert_eq!((whole.title.as_str(), again.title.as_str()), ("What is in a.txt? (2)", "What is in a.txt? (3)"));
+    assert_eq!(
+        (whole.title.as_str(), again.title.as_str()),
+        ("What is in a.txt? (2)", "What is in a.txt? (3)")
+    );
 
     // Through the first call: its result belongs to it, and nothing after it comes along.
     let call = before.page.messages.iter().find(|message| message.calls().next().is_some()).unwrap().id;
@@ -171,7 +182,8 @@ async fn what_nothing_can_go_on_from_is_refused_and_nothing_is_made() {
     let error = rig.octo.call(BranchSession { session: demo, at: BranchPoint::Whole }).await.unwrap_err();
     assert_eq!(error.key, "session.branch_demo");
     rig.stop(demo).await;
-    let list = octo_protocol::ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 };
+    let list =
+        octo_protocol::ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 };
     assert_eq!(rig.octo.call(list).await.unwrap().total, 2);
 }
 

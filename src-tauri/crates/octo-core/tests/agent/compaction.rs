@@ -92,7 +92,14 @@ async fn a_long_turn_is_compacted_reads_the_cache_for_it_and_goes_on() {
         std::fs::read_to_string(archive.replace(".md", ".jsonl")).unwrap().lines().count(),
         *covers as usize
     );
-    let hits = rig.octo.call(SearchSessions { query: "beginning with the first".into(), filter: Default::default(), limit: 5 }).await;
+    let hits = rig
+        .octo
+        .call(SearchSessions {
+            query: "beginning with the first".into(),
+            filter: Default::default(),
+            limit: 5,
+        })
+        .await;
     assert_eq!(hits.unwrap().hits.len(), 1);
     let first = &snapshot.page.messages[0];
     assert!(first.text().contains("beginning with the first"));

@@ -105,9 +105,17 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
     let roles: Vec<_> =
         child.page.messages.iter().map(|message| (message.role, message.meta.origin)).collect();
     assert_eq!(roles, [(Role::User, Origin::Octo), (Role::Assistant, Origin::Model)], "only what is its own");
-    let list = rig.octo.call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 }).await.unwrap();
+    let list = rig
+        .octo
+        .call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 })
+        .await
+        .unwrap();
     assert_eq!((list.total, list.sessions.len(), list.sessions[0].id), (1, 1, session));
-    let found = rig.octo.call(SearchSessions { query: "It is in a.txt".into(), filter: Default::default(), limit: 9 }).await.unwrap();
+    let found = rig
+        .octo
+        .call(SearchSessions { query: "It is in a.txt".into(), filter: Default::default(), limit: 9 })
+        .await
+        .unwrap();
     assert_eq!(found.hits, []);
     assert!(!rig.seen.iter().any(|one| matches!(&one.event, Event::SessionListed { info } if info.id == id)));
 

@@ -126,7 +126,11 @@ async fn a_skill_of_the_folder_is_used_only_as_the_person_saw_and_accepted_it() 
     // Nothing tells the model of it, and neither the person's slash nor the model's call uses it.
     let refused = rig.octo.call(begin(&rig, "/deploy now")).await.unwrap_err();
     assert_eq!(refused.key, "skill.untrusted");
-    let list = rig.octo.call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 }).await.unwrap();
+    let list = rig
+        .octo
+        .call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 })
+        .await
+        .unwrap();
     assert_eq!(list.total, 0, "no session began");
     let session = rig.start(Mode::Autonomous, "hi").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);

@@ -121,12 +121,18 @@ async fn what_is_renamed_pinned_or_deleted_does_not_go_on_for_that() {
     let (rig, session, octo) = left_open().await;
     octo.call(RenameSession { session, title: "  Another   name ".into() }).await.unwrap();
     octo.call(PinSession { session, pinned: true }).await.unwrap();
-    let list = octo.call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 }).await.unwrap();
+    let list = octo
+        .call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 })
+        .await
+        .unwrap();
     assert_eq!(list.sessions[0].title, "Another name");
     assert!(list.sessions[0].pinned);
     octo.call(DeleteSession { session }).await.unwrap();
     assert_eq!(
-        octo.call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 }).await.unwrap().total,
+        octo.call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 })
+            .await
+            .unwrap()
+            .total,
         0
     );
     assert_eq!(rig.server.requests().len(), 1, "nothing was asked of the model");

@@ -19,7 +19,8 @@ struct Window {
 
 impl Window {
     async fn open(rig: &Rig, topic: Topic) -> Self {
-        let mut window = Self { updates: rig.octo.subscribe(topic).await.expect("it opens"), seen: Vec::new() };
+        let mut window =
+            Self { updates: rig.octo.subscribe(topic).await.expect("it opens"), seen: Vec::new() };
         let first = window.updates.next().await.expect("a snapshot");
         window.seen.extend(first);
         window
@@ -41,7 +42,8 @@ impl Window {
     }
 
     async fn event(&mut self, what: &str, fits: impl Fn(&Event) -> bool) {
-        self.until(what, |update| matches!(update, Update::Event { envelope } if fits(&envelope.event))).await;
+        self.until(what, |update| matches!(update, Update::Event { envelope } if fits(&envelope.event)))
+            .await;
     }
 
     /// What it was told, without the text that streams, whose pieces differ.
@@ -79,7 +81,8 @@ async fn two_windows_on_one_session_are_told_the_same() {
         window.event("end of the turn", |event| matches!(event, Event::TurnEnded { .. })).await;
     }
     rig.octo.call(RenameSession { session, title: "Another name".into() }).await.unwrap();
-    let renamed = |event: &Event| matches!(event, Event::SessionChanged { info } if info.title == "Another name");
+    let renamed =
+        |event: &Event| matches!(event, Event::SessionChanged { info } if info.title == "Another name");
     left.event("new title", renamed).await;
     right.event("new title", renamed).await;
     assert_eq!(left.told(), right.told());
@@ -97,17 +100,13 @@ async fn two_windows_show_the_same_list_and_what_is_read_in_one_is_read_in_both(
         (Window::open(&rig, Topic::Sessions).await, Window::open(&rig, Topic::Sessions).await);
     let session = rig.start(Mode::Ask, "Say something").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let idle = |event: &Event| {
-        matches!(event, Event::SessionListed { info } if info.status == octo_protocol::SessionStatus::Idle)
-    };
+    let idle = |event: &Event| matches!(event, Event::SessionListed { info } if info.status == octo_protocol::SessionStatus::Idle);
     left.event("end", idle).await;
     right.event("end", idle).await;
     assert!(unread(&rig).await == [session], "nobody looked at it yet");
 
     rig.octo.call(MarkRead { session }).await.unwrap();
-    let read = |event: &Event| {
-        matches!(event, Event::SessionListed { info } if info.read_at.is_some_and(|at| at >= info.updated_at))
-    };
+    let read = |event: &Event| matches!(event, Event::SessionListed { info } if info.read_at.is_some_and(|at| at >= info.updated_at));
     left.event("read", read).await;
     right.event("read", read).await;
     assert!(unread(&rig).await.is_empty());
@@ -164,9 +163,12 @@ async fn a_part_of_a_conversation_is_read_around_a_message_and_onwards() {
         let part = rig.octo.call(read(place, 6)).await.unwrap();
         assert_eq!(part.page.messages, all[expected], "{at}");
         assert_eq!((part.page.earlier, part.later), (earlier, later), "{at}");
-        assert!(part.page.messages.iter().all(|message| {
-            part.page.turns.iter().any(|turn| turn.id == message.turn)
-        }));
+        assert!(
+            part.page
+                .messages
+                .iter()
+                .all(|message| { part.page.turns.iter().any(|turn| turn.id == message.turn) })
+        );
     }
     for (at, expected, later) in [(5, 6..12, true), (17, 18..24, false), (23, 24..24, false)] {
         let place = TranscriptPlace::After { message: all[at].id };

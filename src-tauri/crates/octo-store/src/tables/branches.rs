@@ -134,11 +134,8 @@ impl Reader<'_> {
         let turns: Vec<String> = messages.iter().map(|(_, message)| message.turn.to_string()).collect();
         let turns = self.turns(&serde_json::to_string(&turns)?)?;
         // What was undone and is not on this way belongs to another one.
-        let on_the_way: HashSet<TurnId> = messages
-            .iter()
-            .filter(|(key, _)| seen.contains(key))
-            .map(|(_, message)| message.turn)
-            .collect();
+        let on_the_way: HashSet<TurnId> =
+            messages.iter().filter(|(key, _)| seen.contains(key)).map(|(_, message)| message.turn).collect();
         let elsewhere: HashSet<TurnId> = turns
             .iter()
             .filter(|turn| turn.undone && !on_the_way.contains(&turn.id))
@@ -272,9 +269,7 @@ impl Tx<'_> {
         };
         self.put_branch(key, parent, &head.title, message)?;
         let (todos, tokens) = match new.at {
-            BranchPoint::Whole => {
-                (Some(self.todos(parent)?), Some(self.retry_and_context_tokens(parent)?.1))
-            }
+            BranchPoint::Whole => (Some(self.todos(parent)?), Some(self.retry_and_context_tokens(parent)?.1)),
             BranchPoint::Before { .. } | BranchPoint::Through { .. } => (None, None),
         };
         let todos = todos.unwrap_or_else(|| last_plan(&told.told.calls));

@@ -30,7 +30,9 @@ impl Reader<'_> {
     /// A title like this one that no session has: the same with the first number behind it that is free.
     pub fn free_title(&self, title: &str) -> Result<String, StoreError> {
         let base = match title.rsplit_once(" (") {
-            Some((base, number)) if number.strip_suffix(')').is_some_and(|n| n.parse::<u32>().is_ok()) => base,
+            Some((base, number)) if number.strip_suffix(')').is_some_and(|n| n.parse::<u32>().is_ok()) => {
+                base
+            }
             _ => title,
         };
         let mut number = 2_u32;

@@ -52,7 +52,10 @@ async fn branched(
         })
         .await?;
     let known: Vec<MessageId> = told.iter().map(|message| message.id).collect();
-    assert!(seen.iter().all(|message| known.contains(&message.id)), "the model sees nothing that is not there");
+    assert!(
+        seen.iter().all(|message| known.contains(&message.id)),
+        "the model sees nothing that is not there"
+    );
     Ok((texts(told), texts(seen)))
 }
 

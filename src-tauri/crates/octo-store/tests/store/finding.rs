@@ -25,7 +25,15 @@ fn lets(filter: &SessionFilter, info: &SessionInfo) -> bool {
 }
 
 fn any_head() -> impl Strategy<Value = SessionInfo> {
-    (0..4_usize, 0..3_usize, 0..2_usize, 0..3_usize, 0..20_i64, proptest::option::of(0..20_i64), any::<bool>())
+    (
+        0..4_usize,
+        0..3_usize,
+        0..2_usize,
+        0..3_usize,
+        0..20_i64,
+        proptest::option::of(0..20_i64),
+        any::<bool>(),
+    )
         .prop_map(|(status, source, profile, folder, updated_at, read_at, pinned)| SessionInfo {
             status: [
                 SessionStatus::Idle,

@@ -124,10 +124,7 @@ async fn words_of_the_person_and_the_model_are_found_and_nothing_else() {
         ("look at", &["two: Please look at the Kessel of two", "one: Please look at the Kessel of one"]),
         ("kessel two", &["two: Please look at the Kessel of two"]),
         ("of Kessel", &["two: Please look at the Kessel of two", "one: Please look at the Kessel of one"]),
-        (
-            "one",
-            &["one = one", "two: The one pressure is too high.", "one: The one pressure is too high."],
-        ),
+        ("one", &["one = one", "two: The one pressure is too high.", "one: The one pressure is too high."]),
         ("压力太高", &["two: 锅炉的压力太高了。", "one: 锅炉的压力太高了。"]),
         ("压力", &["two: 锅炉的压力太高了。", "one: 锅炉的压力太高了。"]),
         ("炉 压力太高", &["two: 锅炉的压力太高了。", "one: 锅炉的压力太高了。"]),
@@ -141,7 +138,10 @@ async fn words_of_the_person_and_the_model_are_found_and_nothing_else() {
     for (query, expected) in cases {
         assert_eq!(found(&store, query).await, expected, "{query:?}");
     }
-    assert_eq!(store.read(|reader| reader.search("kessel", &SessionFilter::default(), 1)).await.unwrap().len(), 1);
+    assert_eq!(
+        store.read(|reader| reader.search("kessel", &SessionFilter::default(), 1)).await.unwrap().len(),
+        1
+    );
 
     let back = store.write(move |tx| tx.undelete(gone)).await.unwrap();
     assert_eq!(back.title, "gone");
