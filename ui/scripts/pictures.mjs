@@ -203,7 +203,7 @@ export const scenes = {
   "session-import": {
     fake: "new",
     async act(page) {
-      await page.getByTestId("import-open").click();
+      await page.getByTestId("session-import").click();
       await page.waitForSelector('[data-testid="import-dialog"] .menu, [data-testid="import-dialog"] .select');
     },
   },
@@ -399,7 +399,7 @@ export const scenes = {
     fake: "main",
     async act(page) {
       await open(page, "skills");
-      await page.getByTestId("import-open").click();
+      await page.getByTestId("session-import").click();
       await page.getByTestId("import-from").fill("https://github.com/example/skills");
       await page.getByTestId("import-look").click();
       await page.waitForSelector('[data-testid="import-skill"] .diff');

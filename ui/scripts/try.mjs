@@ -614,12 +614,18 @@ ok("rows stay bounded", (await sessionRows.count()) < 80, await sessionRows.coun
 ok("further pages come", (await sideList.evaluate((list) => list.scrollHeight)) > 28 * 600);
 await sessionsPage.getByTestId("search").fill("number 9999");
 await sessionsPage.waitForTimeout(400);
-ok("an old one is found", (await sessionRows.count()) === 1 && (await sessionRows.first().innerText()).includes("9999"));
+ok(
+  "an old one is found",
+  (await sessionRows.count()) === 1 && (await sessionRows.first().innerText()).includes("9999"),
+);
 await sessionsPage.keyboard.press("Escape");
 await sessionsPage.getByTestId("session-filter").click();
 await sessionsPage.getByTestId("session-filters").locator("select").first().selectOption("waiting");
 await sessionsPage.waitForTimeout(400);
-ok("filter", (await sessionRows.count()) > 0 && (await sessionsPage.locator(".side-list .row:not([data-asks])").count()) === 0);
+ok(
+  "filter",
+  (await sessionRows.count()) > 0 && (await sessionsPage.locator(".side-list .row:not([data-asks])").count()) === 0,
+);
 await sessionsPage.getByTestId("session-filters-clear").click();
 await sessionsPage.keyboard.press("Escape");
 await sessionsPage.getByTestId("branch-here").last().click();
@@ -634,7 +640,11 @@ await sessionsPage.waitForSelector(".carry-parts");
 ok("contents are listed first", (await sessionsPage.locator(".carry-parts dt").count()) > 3);
 await sessionsPage.getByTestId("export-pick").click();
 await sessionsPage.waitForTimeout(300);
-ok("exported", (await sessionsPage.locator("dialog[open]").count()) === 0 && (await sessionsPage.locator(".toasts").innerText()).length > 0);
+ok(
+  "exported",
+  (await sessionsPage.locator("dialog[open]").count()) === 0 &&
+    (await sessionsPage.locator(".toasts").innerText()).length > 0,
+);
 await sessionsPage.close();
 await browser.close();
 await server.close();

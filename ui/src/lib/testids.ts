@@ -28,7 +28,7 @@ export const testids = {
   exportDialog: "export-dialog",
   exportForm: "export-form",
   exportPick: "export-pick",
-  importOpen: "import-open",
+  sessionImport: "session-import",
   importDialog: "import-dialog",
   importGo: "import-go",
   openSettings: "open-settings",

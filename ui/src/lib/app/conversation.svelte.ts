@@ -74,7 +74,9 @@ export class Conversation {
   #notes = $derived(this.away ? NONE : this.state?.notes);
   #earlier = $derived(this.away?.earlier ?? this.state?.earlier ?? false);
   #streams = $derived(
-    (this.away ? NONE : (this.state?.streaming ?? [])).map(({ message, block, kind }) => JSON.stringify([message, block, kind])).join("\n"),
+    (this.away ? NONE : (this.state?.streaming ?? []))
+      .map(({ message, block, kind }) => JSON.stringify([message, block, kind]))
+      .join("\n"),
   );
   readonly rows = $derived.by(() => {
     void this.#streams;

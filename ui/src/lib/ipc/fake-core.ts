@@ -175,6 +175,10 @@ export class FakeCore {
       const first = sessions.slice(0, FIRST_PAGE);
       return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: first, total } }, ...troubles];
       return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: sessions.slice(0, 200), total } }, ...troubles];
+      return [
+        { type: "snapshot", snapshot: { topic: "sessions", seq, sessions: sessions.slice(0, 200), total } },
+        ...troubles,
+      ];
     }
     if (name === "settings") {
       const seq = this.#seqs.get(name) ?? 0;

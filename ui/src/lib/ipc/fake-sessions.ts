@@ -55,9 +55,7 @@ export function listed(
   call: Extract<SessionRequest, { type: "list_sessions" }>,
 ): { sessions: SessionInfo[]; total: number } {
   const wanted = call.query.trim().toLowerCase();
-  const found = sessions.filter(
-    (info) => info.title.toLowerCase().includes(wanted) && lets(call.filter ?? {}, info),
-  );
+  const found = sessions.filter((info) => info.title.toLowerCase().includes(wanted) && lets(call.filter ?? {}, info));
   return { sessions: found.slice(call.offset, call.offset + call.limit), total: found.length };
 }
 

@@ -226,6 +226,7 @@ export type * from "./generated/SkillWay";
 export type * from "./generated/SkipReason";
 export type * from "./generated/Snapshot";
 export type * from "./generated/Spending";
+export type * from "./generated/Source";
 export type * from "./generated/SpendingLine";
 export type * from "./generated/SpendingReport";
 export type * from "./generated/Streaming";

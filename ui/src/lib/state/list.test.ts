@@ -90,7 +90,8 @@ describe("a line that changes", () => {
     fc.assert(
       fc.property(fc.array(any, { maxLength: 20 }), (changes) => {
         let state = base;
-        for (const { id, ...change } of changes) state = next(state, { type: "session_listed", info: line(id, change) });
+        for (const { id, ...change } of changes)
+          state = next(state, { type: "session_listed", info: line(id, change) });
         expect(state.sessions).toEqual(inOrder(state.sessions));
         expect(new Set(state.sessions.map((info) => info.id)).size).toBe(state.sessions.length);
       }),

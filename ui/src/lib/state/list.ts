@@ -132,7 +132,13 @@ export function grouped(sessions: readonly SessionInfo[], now: number): readonly
     if (info.updated_at >= today) return "today";
     return info.updated_at >= yesterday ? "yesterday" : "earlier";
   };
-  const members: Record<GroupName, SessionInfo[]> = { needs_you: [], pinned: [], today: [], yesterday: [], earlier: [] };
+  const members: Record<GroupName, SessionInfo[]> = {
+    needs_you: [],
+    pinned: [],
+    today: [],
+    yesterday: [],
+    earlier: [],
+  };
   for (const info of sessions) members[groupOf(info)].push(info);
   return names.map((name) => ({ name, sessions: members[name] })).filter((group) => group.sessions.length > 0);
 }

@@ -46,10 +46,24 @@ describe("marks", () => {
   it.each([
     ["a heron", [{ start: 2, end: 7 }], ["a ", "*heron"]],
     ["🐙 heron", [{ start: 3, end: 8 }], ["🐙 ", "*heron"]],
-    ["heron heron", [{ start: 0, end: 5 }, { start: 6, end: 11 }], ["*heron", " ", "*heron"]],
+    [
+      "heron heron",
+      [
+        { start: 0, end: 5 },
+        { start: 6, end: 11 },
+      ],
+      ["*heron", " ", "*heron"],
+    ],
     ["plain", [], ["plain"]],
     // What does not fit the text marks nothing rather than the wrong part.
-    ["short", [{ start: 2, end: 99 }, { start: 4, end: 2 }], ["short"]],
+    [
+      "short",
+      [
+        { start: 2, end: 99 },
+        { start: 4, end: 2 },
+      ],
+      ["short"],
+    ],
     ["", [], []],
   ])("cut %s", (text, marks, expected) => {
     const parts = marked(text, marks);
