@@ -1,7 +1,8 @@
 //! Settings the person can change.
 
 use crate::{
-    Appearance, BrowserChoice, Budgets, DesktopSettings, LibrarySettings, Mode, ModelEntry, ModelId, Onboarding, Profile, SearchProviders, SiteSecret, SubAgentLimit, TrashLimits,
+    Appearance, BrowserChoice, Budgets, DesktopSettings, LibrarySettings, Mode, ModelEntry, ModelId,
+    Onboarding, Profile, SearchProviders, SiteSecret, SubAgentLimit, TrashLimits,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

@@ -185,8 +185,13 @@ impl Seat {
             // A dialog that holds the page is told of below.
             let _held = page.bring_to_front().await;
         }
-        let _watching =
-            self.watch(&page, tab.number.0, work.redactor.redact(&card::title_of(found)), call, self.mark(&page, found).await);
+        let _watching = self.watch(
+            &page,
+            tab.number.0,
+            work.redactor.redact(&card::title_of(found)),
+            call,
+            self.mark(&page, found).await,
+        );
         let ground = Ground { connected, tab, page: &page, leave };
         match &wish.deed {
             WishedDeed::Navigate { url } => {
