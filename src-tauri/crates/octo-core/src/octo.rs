@@ -81,6 +81,7 @@ pub(crate) struct FaintOcto {
     open: OpenSessions,
     mending: Arc<Mutex<()>>,
     closing: CancellationToken,
+    remarks: Arc<[ApiError]>,
 }
 
 impl FaintOcto {
@@ -91,6 +92,7 @@ impl FaintOcto {
             open: self.open.clone(),
             mending: self.mending.clone(),
             closing: self.closing.clone(),
+            remarks: self.remarks.clone(),
         })
     }
 }
@@ -242,6 +244,7 @@ impl Octo {
             open: self.open.clone(),
             mending: self.mending.clone(),
             closing: self.closing.clone(),
+            remarks: self.remarks.clone(),
         }
     }
 

@@ -1,6 +1,5 @@
 //! How the window looks, and when it calls for attention.
 
-use crate::Switch;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 

@@ -127,6 +127,7 @@ export class FakeCore {
               light_model: null,
               proxy: { type: "system" },
               certificates: null,
+              site_secrets: [],
               default_mode: "ask_risky",
               default_profile: "general",
               compact_at: { type: "usual" },

@@ -203,6 +203,8 @@ export type * from "./generated/Settings";
 export type * from "./generated/SettingsPatch";
 export type * from "./generated/SettingsSnapshot";
 export type * from "./generated/SkillView";
+export type * from "./generated/SiteSecret";
+export type * from "./generated/SiteSecrets";
 export type * from "./generated/SkillCaller";
 export type * from "./generated/SkillCard";
 export type * from "./generated/SkillExported";
