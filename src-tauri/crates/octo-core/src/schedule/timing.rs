@@ -33,7 +33,7 @@ enum Pattern {
     Grid(grid::Grid),
     /// On certain days, at certain times.
     Days(Days, Vec<Time>),
-    Cron(cron::Cron),
+    Cron(Box<cron::Cron>),
 }
 
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ impl Times {
                 let days = Days::OfMonth(days.iter().map(day).collect::<Result<_, _>>()?);
                 Pattern::Days(days, clock_times(times)?)
             }
-            Timing::Cron { expression } => Pattern::Cron(cron::Cron::new(expression)?),
+            Timing::Cron { expression } => Pattern::Cron(Box::new(cron::Cron::new(expression)?)),
         };
         match &pattern {
             Pattern::Days(Days::OfWeek(days), _) if days.is_empty() => Err(TimingError::Empty),

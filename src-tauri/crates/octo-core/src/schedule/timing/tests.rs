@@ -184,7 +184,7 @@ fn what_makes_no_sense_is_said() {
 fn timings() -> impl Strategy<Value = Timing> {
     let clock = || (0..24u8, 0..60u8).prop_map(|(hour, minute)| format!("{hour:02}:{minute:02}"));
     let clocks = || prop::collection::vec(clock(), 1..4);
-    let days = prop::collection::vec((0..7usize).prop_map(|day| civil_day(day)), 1..4);
+    let days = prop::collection::vec((0..7usize).prop_map(civil_day), 1..4);
     let cron =
         prop::sample::select(vec!["*/15 * * * *", "7 2 * * *", "30 1,2,3 * * 0", "0 3 1 * *", "45 23 * 2 *"]);
     prop_oneof![
