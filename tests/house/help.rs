@@ -223,7 +223,8 @@ fn the_help_names_every_command_and_every_key() {
     let missing: Vec<_> = commands.filter(|name| !text.contains(&format!("`command:/{name}`"))).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert!(app.keys.len() > 15, "{:?}", app.keys);
-    let shown = |key: &String| text.contains(&format!("| `key:{}` |", key.split(" … ").next().unwrap_or(key)));
+    let shown =
+        |key: &String| text.contains(&format!("| `key:{}` |", key.split(" … ").next().unwrap_or(key)));
     let missing: Vec<_> = app.keys.iter().filter(|key| !shown(key)).collect();
     assert!(missing.is_empty(), "no line for {missing:?}");
 }
