@@ -16,6 +16,8 @@ import { gzipSync } from "node:zlib";
 // 189 with tasks that run at their time: their page loads later, its English words do not.
 // 191 with the first run and the pages of data, shortcuts and appearance: all load later but for their English words.
 const BUDGET_KB = 191;
+// 189 with the list of shortcuts, text that streams and answers that are said: the palette itself loads later.
+const BUDGET_KB = 189;
 const dist = new URL("../dist/", import.meta.url).pathname;
 if (!existsSync(join(dist, "index.html"))) {
   console.error("ui/dist is missing: build first (npm run build)");

@@ -20,7 +20,10 @@ function streamed(text: string, pieces: readonly number[], parse?: Parse): reado
   return stream.behind ? stream.render(text, now + 10_000) : shown;
 }
 
-const whole = (text: string): readonly string[] => renderBlocks(text, options, new Map());
+// Sanitising is slow outside a browser: once for each block, whatever text it is in.
+const sanitised = new Map<string, string>();
+const parseOnce: Parse = (part, words, references) => parseBlocks(part, words, references, sanitised);
+const whole = (text: string): readonly string[] => renderBlocks(text, options, sanitised);
 
 const line = fc.oneof(
   fc.constantFrom(
@@ -60,11 +63,11 @@ describe("streamed Markdown", () => {
       fc.property(source, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 }), (text, pieces) => {
         // Links by reference are only resolved backwards while the text is not whole.
         fc.pre(!/^ {0,3}\[/m.test(text));
-        expect(streamed(text, pieces).join("")).toBe(whole(text).join(""));
+        expect(streamed(text, pieces, parseOnce).join("")).toBe(whole(text).join(""));
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
-  });
+  }, 60_000);
 
   it("knows the references that came before", () => {
     const text = `[a]: https://example.org/long\n\n${"Words.\n\n".repeat(9)}See [a].`;
