@@ -124,7 +124,7 @@ impl Host for DesktopHost {
                 HostRequest::OpenUrl { url } => self.open(url).await.map(|()| HostReply::Done),
                 HostRequest::GetDesktop => {
                     let state = self.desk().state(updates::ability(&self.app));
-                    Ok(HostReply::Desktop { state })
+                    Ok(HostReply::Desktop { state: Box::new(state) })
                 }
                 HostRequest::TakeErrands => Ok(HostReply::Errands { errands: self.desk().take_errands() }),
                 HostRequest::Look { session } => {

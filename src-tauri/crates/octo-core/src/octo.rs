@@ -160,7 +160,7 @@ impl Octo {
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
         for warning in warnings {
             tracing::warn!(%warning, "the presets in the home are not used");
-            remarks.push(warning.into());
+            remarks.push((&warning).into());
         }
         let blobs = Blobs::new(config.home.join("blobs"));
         let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());

@@ -81,7 +81,7 @@ pub enum HostReply {
     /// What Octo can do on this desktop.
     Desktop {
         /// It.
-        state: DesktopState,
+        state: Box<DesktopState>,
     },
     /// What came, oldest first.
     Errands {
