@@ -78,7 +78,7 @@ const scenes = {
   branched: {
     fake: "main",
     async act(page) {
-      await page.getByTestId("branch-here").last().click();
+      await page.getByTestId("branch-here").last().evaluate((button) => button.click());
       await page.waitForSelector('[data-testid="session-origin"]');
     },
   },
