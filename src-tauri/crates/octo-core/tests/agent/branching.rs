@@ -24,7 +24,7 @@ fn said(snapshot: &SessionSnapshot) -> Vec<String> {
 async fn two_tasks() -> (Rig, SessionId) {
     let script = Script::new()
         .call("file_reader", json!({ "path": "a.txt" }))
-        .call("todo", json!({ "action": "add", "tasks": ["look", "write"] }))
+        .call("todo_manager", json!({ "action": "add", "task": ["look", "write"] }))
         .text("It is a heron.")
         .text("Second answer.")
         .text("An answer elsewhere.")

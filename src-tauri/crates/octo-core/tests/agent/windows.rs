@@ -41,7 +41,8 @@ impl Window {
                 self.coming.extend(self.updates.next().await.expect("updates go on"));
             }
         };
-        assert!(timeout(PATIENCE, waiting).await.is_ok(), "no {what} came: {:#?}", self.seen);
+        let in_time = timeout(PATIENCE, waiting).await.is_ok();
+        assert!(in_time, "no {what} came: {:#?}", self.seen);
     }
 
     async fn event(&mut self, what: &str, fits: impl Fn(&Event) -> bool) {
