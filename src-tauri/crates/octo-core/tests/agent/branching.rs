@@ -5,7 +5,7 @@ use octo_protocol::{
     Block, BranchPoint, BranchSession, CallState, CallStatus, DeleteSession, Message, MessageId, Mode,
     Origin, SessionId, SessionInfo, SessionOrigin, SessionSnapshot, SessionStatus, StartDemo, TurnEnd,
 };
-use octo_testkit::{Gate, Reply, Script};
+use octo_testkit::Script;
 use serde_json::json;
 
 async fn branch(rig: &Rig, session: SessionId, at: BranchPoint) -> SessionInfo {
@@ -22,16 +22,15 @@ fn said(snapshot: &SessionSnapshot) -> Vec<String> {
 
 /// Two tasks, the first with a call and a plan.
 async fn two_tasks() -> (Rig, SessionId) {
-    let long = "All of it is known now. ".repeat(600);
     let script = Script::new()
         .call("file_reader", json!({ "path": "a.txt" }))
-        .call("todo", json!({ "action": "add", "tasks": ["look", "write"] }))
-        .text(format!("It is a heron. {long}"))
+        .call("todo_manager", json!({ "action": "add", "task": ["look", "write"] }))
+        .text("It is a heron.")
         .text("Second answer.")
         .text("An answer elsewhere.")
         .text("And one here.");
     let mut rig = Rig::new(script).await;
-    rig.home.write("a.txt", "heron\n");
+    rig.home.write("a.txt", format!("heron\n{}", "All of it is known now.\n".repeat(600)));
     let session = rig.start(Mode::Autonomous, "What is in a.txt?").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.send(session, "And now the second.").await;
@@ -79,7 +78,7 @@ async fn a_branch_has_all_before_a_message_which_waits_in_it_and_the_provider_st
     assert!(branched.page.turns.iter().all(|turn| turn.end == Some(TurnEnd::Finished)));
 
     // What is sent begins with the very bytes that were sent before: the provider reads them from its cache.
-    rig.send(info.id, "Something else instead.").await;
+    rig.send(info.id, &branched.draft.text).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let now = rig.snapshot(info.id).await;
     assert!(answers(&now).ends_with("An answer elsewhere."));
@@ -89,7 +88,8 @@ async fn a_branch_has_all_before_a_message_which_waits_in_it_and_the_provider_st
         "{usage:?}"
     );
     let requests = rig.server.requests();
-    let (old, new) = (&requests[2], &requests[4]);
+    let (old, new) = (&requests[3], &requests[4]);
+    assert_eq!(old.messages().len(), new.messages().len());
     for part in ["tools", "system"] {
         assert_eq!(old.body[part], new.body[part], "{part}");
     }
@@ -142,11 +142,7 @@ async fn a_duplicate_has_everything_and_titles_are_told_apart() {
 
 #[tokio::test]
 async fn of_a_turn_that_runs_nothing_comes_along_that_is_not_over() {
-    let gate = Gate::new();
-    let script = Script::new()
-        .text("First.")
-        .call("terminal", json!({ "command": "rm -rf build" }))
-        .reply(Reply::text("Never mind.").hold_after(0, &gate));
+    let script = Script::new().text("First.").call("terminal", json!({ "command": "rm -rf build" }));
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Ask, "First, please").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);

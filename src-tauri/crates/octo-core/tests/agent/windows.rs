@@ -9,36 +9,40 @@ use octo_protocol::{
 };
 use octo_testkit::Script;
 use serde_json::json;
+use std::collections::VecDeque;
 use tokio::time::timeout;
 
 /// A window: what it was told, and the list as it shows it.
 struct Window {
     updates: Subscription,
     seen: Vec<Update>,
+    /// What came with what was waited for, and after it.
+    coming: VecDeque<Update>,
 }
 
 impl Window {
     async fn open(rig: &Rig, topic: Topic) -> Self {
-        let mut window =
-            Self { updates: rig.octo.subscribe(topic).await.expect("it opens"), seen: Vec::new() };
-        let first = window.updates.next().await.expect("a snapshot");
-        window.seen.extend(first);
-        window
+        let mut updates = rig.octo.subscribe(topic).await.expect("it opens");
+        let seen = updates.next().await.expect("a snapshot");
+        Self { updates, seen, coming: VecDeque::new() }
     }
 
-    /// Everything up to the first update that fits.
+    /// Everything up to the first update that fits, and no more: where batches end is nobody's business.
     async fn until(&mut self, what: &str, fits: impl Fn(&Update) -> bool) {
         let waiting = async {
             loop {
-                let batch = self.updates.next().await.expect("updates go on");
-                let found = batch.iter().any(&fits);
-                self.seen.extend(batch);
-                if found {
-                    return;
+                while let Some(update) = self.coming.pop_front() {
+                    let found = fits(&update);
+                    self.seen.push(update);
+                    if found {
+                        return;
+                    }
                 }
+                self.coming.extend(self.updates.next().await.expect("updates go on"));
             }
         };
-        timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("no {what} came: {:#?}", self.seen));
+        let in_time = timeout(PATIENCE, waiting).await.is_ok();
+        assert!(in_time, "no {what} came: {:#?}", self.seen);
     }
 
     async fn event(&mut self, what: &str, fits: impl Fn(&Event) -> bool) {
