@@ -80,8 +80,8 @@ export class Finding {
         limit: PAGE,
       });
       if (round !== this.#round) return;
-      const known = new Set(this.sessions.map((info) => info.id));
-      this.sessions = [...this.sessions, ...page.sessions.filter((info) => !known.has(info.id))];
+      const known = this.sessions.map((info) => info.id);
+      this.sessions = [...this.sessions, ...page.sessions.filter((info) => !known.includes(info.id))];
       // A page without anything new is the end, whatever was counted before.
       this.total = page.sessions.length === 0 ? this.sessions.length : page.total;
     } catch (error) {

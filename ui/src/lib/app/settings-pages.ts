@@ -1,0 +1,17 @@
+/** The pages of the settings, in the order they are listed: in their own sidebar and in the palette. */
+import type { IconName } from "$lib/icons";
+import type { SettingsPage } from "./navigation.svelte";
+
+export const settingsPages: readonly { readonly id: SettingsPage; readonly icon: IconName }[] = [
+  { id: "models", icon: "cpu" },
+  { id: "general", icon: "sun" },
+  { id: "behaviour", icon: "compress" },
+  { id: "rules", icon: "shield" },
+  { id: "browser", icon: "globe" },
+  { id: "knowledge", icon: "skills" },
+  { id: "appearance", icon: "eye" },
+  { id: "shortcuts", icon: "keyboard" },
+  { id: "notifications", icon: "chat" },
+  { id: "data", icon: "disk" },
+  { id: "about", icon: "info" },
+];
