@@ -15,7 +15,9 @@ use crate::{
     troubles::Troubles,
 };
 use octo_documents::Reader;
-use octo_protocol::{ApiError, BlobHash, Block, Delta, Diagnostics, Message, Profile, Rule, SessionId, Settings};
+use octo_protocol::{
+    ApiError, BlobHash, Block, Delta, Diagnostics, Message, Profile, Rule, SessionId, Settings,
+};
 use octo_shell::{LoginEnvironment, Policy};
 use octo_store::{Holder, Store, ToolsetRow};
 use octo_tools::{Search, Toolset};
