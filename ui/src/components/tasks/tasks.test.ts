@@ -281,7 +281,7 @@ describe("a task", () => {
 
   it("that cannot be read shows why and what is in it, and leads to its file", async () => {
     await look("notes-of-old");
-    expect(words(get(testids.scheduleBroken))).toContain("left as it is and does not run");
+    expect(words(get(testids.scheduleBroken))).toContain("Correct it in an editor");
     expect(words(get(testids.schedule))).toContain("when: every blue moon");
     expect(all(testids.scheduleRun)).toHaveLength(0);
     click(testids.scheduleReveal);
