@@ -181,7 +181,10 @@ export const scenes = {
   branched: {
     fake: "main",
     async act(page) {
-      await page.getByTestId("branch-here").last().evaluate((button) => button.click());
+      await page
+        .getByTestId("branch-here")
+        .last()
+        .evaluate((button) => button.click());
       await page.waitForSelector('[data-testid="session-origin"]');
     },
   },

@@ -628,7 +628,10 @@ ok(
 );
 await sessionsPage.getByTestId("session-filters-clear").click();
 await sessionsPage.keyboard.press("Escape");
-await sessionsPage.getByTestId("branch-here").last().evaluate((button) => button.click());
+await sessionsPage
+  .getByTestId("branch-here")
+  .last()
+  .evaluate((button) => button.click());
 await sessionsPage.waitForSelector('[data-testid="session-origin"]');
 ok("branch waits with its message", (await sessionsPage.getByTestId("composer").inputValue()).length > 0);
 await sessionsPage.getByTestId("session-origin").click();

@@ -364,7 +364,9 @@ describe("settings of the browser", () => {
     get(testids.browserDetach).click();
     await until(() => expect(get(testids.browserState).dataset["state"]).toBe("apart"));
     const site = get(testids.browserSite);
-    expect(site.querySelector("button")?.getAttribute("aria-label")).toBe("Remove https://garden.example: ask about it again");
+    expect(site.querySelector("button")?.getAttribute("aria-label")).toBe(
+      "Remove https://garden.example: ask about it again",
+    );
     site.querySelector("button")?.click();
     await until(() =>
       expect(all(testids.browserSite).map((line) => line.dataset["site"])).toEqual(["https://tracker.example:8443"]),

@@ -27,6 +27,64 @@ function action(words: WordKey | readonly [WordKey, WordKey], rest: Rest): Actio
   return { ...rest, label: keys.map((key) => t(key)).join(": "), also: keys.map(inEnglish).join(": ") };
 }
 
+/** What can be done here and now. */
+export function commands(): readonly Action[] {
+  const here = navigation.current;
+  const info = here?.state?.info ?? null;
+  const list = [
+    action("side.new", { id: "new", icon: "plus", shortcut: "new", run: () => navigation.fresh() }),
+    action("search.label", { id: "search", icon: "search", shortcut: "search", run: () => navigation.search() }),
+  ];
+  if (here?.busy)
+    list.push(action("keys.stop", { id: "stop", icon: "stop", shortcut: "stop", run: () => void here.stop() }));
+  if (here && info) {
+    list.push(
+      action("time.title", {
+        id: "time",
+        icon: "history",
+        shortcut: "time",
+        run: () => here.openTime({ type: "now" }),
+      }),
+      action(info.pinned ? "palette.unpin" : "palette.pin", {
+        id: "pin",
+        icon: "pin",
+        run: () => void library.pin(info.id, !info.pinned),
+      }),
+      action("palette.delete", { id: "delete", icon: "trash", run: () => void remove(info.id) }),
+    );
+  }
+  list.push(
+    action(navigation.sideOpen ? "side.hide" : "side.show", {
+      id: "side",
+      icon: "panel-left",
+      shortcut: "side",
+      run: () => navigation.toggleSide(),
+    }),
+    action("shortcuts.title", {
+      id: "shortcuts",
+      icon: "keyboard",
+      shortcut: "overview",
+      run: () => overlay.shortcuts(),
+    }),
+  );
+  const theme = preferences.settings?.theme;
+  for (const next of ["system", "light", "dark"] as const) {
+    if (next === theme) continue;
+    list.push(
+      action(["settings.theme", `settings.${next}`], {
+        id: `theme-${next}`,
+        icon: "sun",
+        run: () => void preferences.change({ theme: next }),
+      }),
+    );
+  }
+  return list;
+}
+
+async function remove(id: string): Promise<void> {
+  if (await library.remove(id, (restored) => navigation.session(restored.id))) navigation.home(id);
+}
+
 /** Where one can go to. */
 export function places(): readonly Action[] {
   return [

@@ -175,7 +175,10 @@ export class FakeCore {
       const troubles = [...this.#recorded.values()].flat().filter((update) => update.type === "trouble");
       const first = sessions.slice(0, FIRST_PAGE);
       return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: first, total } }, ...troubles];
-      return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: sessions.slice(0, 200), total } }, ...troubles];
+      return [
+        { type: "snapshot", snapshot: { topic: "sessions", seq, sessions: sessions.slice(0, 200), total } },
+        ...troubles,
+      ];
       return [
         { type: "snapshot", snapshot: { topic: "sessions", seq, sessions: sessions.slice(0, 200), total } },
         ...troubles,

@@ -361,6 +361,7 @@ async fn fault(watch: &mut Option<Subscription>) -> ApiError {
                 | Update::Policy { .. }
                 | Update::Browser { .. }
                 | Update::Library { .. }
+                | Update::Tasks { .. }
                 | Update::Page { .. }
                 | Update::Ended => {}
             }

@@ -4,7 +4,8 @@ use super::rig::{Rig, config, open};
 use octo_core::Octo;
 use octo_protocol::{
     BackUpHome, ChangeSettings, DiagnosticsAbout, EraseHome, GetSettings, HomePart, ListSessions,
-    MakeDiagnostics, MeasureHome, Mode, Onboarding, OnboardingStep, SaveDiagnostics, SettingsPatch, TurnEnd,
+    MakeDiagnostics, MeasureHome, Mode, Onboarding, OnboardingStep, SaveDiagnostics, SessionFilter,
+    SettingsPatch, TurnEnd,
 };
 use octo_testkit::{Script, TempHome};
 use std::{fs, path::Path};
@@ -45,7 +46,7 @@ async fn a_copy_opens_as_a_home_with_all_there_was() {
     // While the original goes on.
     let other = Octo::start(octo_core::Config { home: copy.path.clone().into(), ..config(&rig.home) }).await;
     let other = other.expect("the copy opens");
-    let list = ListSessions { query: String::new(), offset: 0, limit: 10 };
+    let list = ListSessions { query: String::new(), filter: SessionFilter::default(), offset: 0, limit: 10 };
     let titles = other.call(list).await.expect("the sessions").sessions;
     assert_eq!(titles.len(), 1);
     assert!(Path::new(&copy.path).join("skills/notes/SKILL.md").is_file());

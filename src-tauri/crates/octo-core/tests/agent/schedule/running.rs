@@ -4,8 +4,8 @@ use super::world::*;
 use crate::agent::rig::{Rig, reached};
 use octo_protocol::{
     Answer, Budgets, ChangeSettings, Cost, ListSessions, MissedAnswer, MissedRun, Mode, OpenSession,
-    RunCause, RunStatus, RunTask, SettingsPatch, SkipReason, Snapshot, Source, StopRun, Switch, SwitchTask,
-    TaskRetry, TaskState, TasksState, Timing, Topic, TurnEnd, Update,
+    RunCause, RunStatus, RunTask, SessionFilter, SettingsPatch, SkipReason, Snapshot, Source, StopRun,
+    Switch, SwitchTask, TaskRetry, TaskState, TasksState, Timing, Topic, TurnEnd, Update,
 };
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
@@ -28,7 +28,11 @@ async fn a_task_runs_at_its_time_with_no_window_and_its_history_says_so() {
         (info.source, info.title.as_str(), info.mode),
         (Source::Task, "Morning brief", Mode::Autonomous)
     );
-    let list = rig.octo.call(ListSessions { query: String::new(), offset: 0, limit: 9 }).await.unwrap();
+    let list = rig
+        .octo
+        .call(ListSessions { query: String::new(), filter: SessionFilter::default(), offset: 0, limit: 9 })
+        .await
+        .unwrap();
     assert_eq!(list.sessions.first().map(|info| info.id), Some(session), "it is in the list");
     settled(&rig, &clock, 1).await;
     // Set back, the time comes again, and has had its run.
