@@ -78,6 +78,10 @@ pub struct Envelope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "an event is made once and shared from then on; settings seldom change"
+)]
 pub enum Event {
     /// (session) The head changed: title, mode, model, folder, pin, status, usage.
     SessionChanged {

@@ -82,6 +82,7 @@ pub use trash::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "domain", content = "call", rename_all = "snake_case")]
 #[ts(export)]
+#[expect(clippy::large_enum_variant, reason = "a request is moved a few times; settings seldom change")]
 pub enum Request {
     /// Sessions.
     Sessions(SessionRequest),

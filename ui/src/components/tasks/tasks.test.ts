@@ -85,6 +85,14 @@ async function look(file: string): Promise<void> {
 }
 
 beforeAll(() => {
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      unobserve() {}
+      disconnect() {}
+    },
+  );
   vi.setConfig({ testTimeout: 20_000 });
   vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
   // jsdom has no popovers.

@@ -100,8 +100,7 @@ impl Seat {
             return Err(ToolError::new(if only_granted { ASKED_NEXT } else { CHANGED }));
         }
         let done = self.done(&mut work, &connected, wish, &found, leave, call).await;
-        let mut told =
-            done.map_err(|error| ToolError { text: work.redactor.redact(&error.text), ..error })?;
+        let mut told = done.map_err(|error| ToolError::new(work.redactor.redact(&error.text)))?;
         self.fetched(&mut work, &connected, wish, &found, &mut told).await;
         if self.handed() == Hand::Returned {
             told.words.insert_str(

@@ -10,6 +10,7 @@ use ts_rs::TS;
 
 super::domain! {
     /// Requests about settings and the application.
+    #[expect(clippy::large_enum_variant, reason = "a request is moved a few times; settings seldom change")]
     AppRequest in App, AppReplies {
         /// Settings and models.
         GetSettings {} -> SettingsSnapshot;
