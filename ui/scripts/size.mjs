@@ -13,9 +13,9 @@ import { gzipSync } from "node:zlib";
 // 176 with the page for rules, which loads later too but for its words.
 // 180 with skills and memories: their pages load later, their English words, the slash menu's matching and the folded
 // instructions do not; 186 with sub-agents, what no undo takes back, and the questions about skills.
-// 200 with tasks, the first run and its settings, what comes from outside the page, the list of shortcuts, filters of
+// 206 with tasks, the first run and its settings, what comes from outside the page, the list of shortcuts, filters of
 // sessions, answers that are said: the pages and dialogs load later, their English words do not.
-const BUDGET_KB = 200;
+const BUDGET_KB = 206;
 const dist = new URL("../dist/", import.meta.url).pathname;
 if (!existsSync(join(dist, "index.html"))) {
   console.error("ui/dist is missing: build first (npm run build)");

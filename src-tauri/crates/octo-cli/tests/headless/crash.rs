@@ -342,6 +342,7 @@ fn started_in(events: &[Envelope]) -> Option<SessionId> {
         | Topic::Ledger
         | Topic::Browser
         | Topic::Library
+        | Topic::Tasks
         | Topic::Trash => None,
     })
 }

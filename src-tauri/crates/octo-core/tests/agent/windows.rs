@@ -72,7 +72,7 @@ async fn two_windows_on_one_session_are_told_the_same() {
     let topic = Topic::Session { id: session };
     let (mut left, mut right) = (Window::open(&rig, topic).await, Window::open(&rig, topic).await);
     assert_eq!(session_of(&left), session_of(&right));
-    assert_eq!(session_of(&left).questions, [question.clone()]);
+    assert_eq!(session_of(&left).questions, std::slice::from_ref(&question));
 
     // Answered in one, it closes in both; a second answer comes too late and changes nothing.
     rig.answer(session, &question, Answer::No { reason: Some("not now".into()) }).await;

@@ -19,6 +19,7 @@ fn line(id: SessionId, status: SessionStatus) -> SessionInfo {
         status,
         created_at: 0,
         updated_at: 0,
+        read_at: None,
         usage: Usage::default(),
     }
 }
