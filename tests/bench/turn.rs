@@ -5,7 +5,10 @@ use crate::{
     table::{Figures, Table, Unit},
 };
 use anyhow::{Context as _, Result, bail, ensure};
-use octo_protocol::{Block, Event, Mode, Profile, StartSession, Topic, TurnEnd};
+use octo_protocol::{
+    Block, ChangeSettings, Event, LibrarySettings, Mode, Profile, SettingsPatch, StartSession, Switch, Topic,
+    TurnEnd,
+};
 use octo_testkit::{ModelServer, Script, TempHome};
 use serde_json::json;
 use std::time::Duration;
@@ -54,6 +57,11 @@ async fn turn(words: usize) -> Result<Vec<Duration>> {
     let server = ModelServer::start(script.text("Done."));
     let octo = seed::start(&home).await?;
     seed::add_model(&octo, server.url()).await?;
+    // So long a turn would end with a look at what it decided, which is a call of its own.
+    let library =
+        LibrarySettings { propose: Switch::Off, remember: Switch::Off, ..LibrarySettings::default() };
+    let patch = SettingsPatch { library: Some(library), ..SettingsPatch::default() };
+    octo.call(ChangeSettings { patch }).await?;
     let mut events = octo.events();
     let session = octo
         .call(StartSession {

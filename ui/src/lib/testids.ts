@@ -231,6 +231,9 @@ export const testids = {
   browserRepair: "browser-repair",
   browserSite: "browser-site", // which one: data-site
   browserForget: "browser-forget",
+  desktopClosing: "desktop-closing",
+  desktopQuickAsk: "desktop-quick-ask",
+  desktopAutostart: "desktop-autostart",
   siteSecret: "site-secret", // which one: data-name
   siteSecretForget: "site-secret-forget",
   siteSecretAdd: "site-secret-add",
