@@ -215,7 +215,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (person, own) = (folder.path().join("mei"), folder.path().join("octo/skills"));
         skill(&person.join(".claude/skills/notes"), &text("notes"));
-        skill(&person.join(".claude/skills/broken"), "no front matter at all");
+        skill(&person.join(".claude/skills/broken"), "");
+        fs::write(person.join(".claude/skills/broken/SKILL.md"), [0, 159, 146, 150]).unwrap();
         skill(&person.join(".claude/skills/.hidden"), &text("hidden"));
         fs::create_dir_all(person.join(".claude/skills/nothing")).unwrap();
         skill(&person.join(".codex/skills/plan"), &text("plan"));

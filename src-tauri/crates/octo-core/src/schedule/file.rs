@@ -109,7 +109,7 @@ impl TaskFiles {
             plan: Err(error),
             text: String::new(),
         };
-        let about = match fs::symlink_metadata(&path) {
+        let about = match path.symlink_metadata() {
             Ok(about) => about,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(ApiError::new("task.missing").arg("file", file));

@@ -49,6 +49,7 @@ async fn the_whole_of_it_is_at_most_4500_tokens_in_both_profiles() {
         let expected = [
             "browser-setup",
             "code-explorer",
+            "cron-task-creator",
             "persist-memory",
             "personal-website",
             "product-help",

@@ -203,7 +203,12 @@ async fn behind_tls(server: &ModelServer) -> String {
     let certificates = CertificateDer::pem_slice_iter(include_bytes!("../tls/server.pem"));
     let certificates = certificates.collect::<Result<Vec<_>, _>>().unwrap();
     let key = PrivateKeyDer::from_pem_slice(include_bytes!("../tls/server.key.pem")).unwrap();
-    let config = rustls::ServerConfig::builder().with_no_client_auth().with_single_cert(certificates, key);
+    let config =
+        rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("versions of the protocol")
+            .with_no_client_auth()
+            .with_single_cert(certificates, key);
     let acceptor = TlsAcceptor::from(Arc::new(config.unwrap()));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();

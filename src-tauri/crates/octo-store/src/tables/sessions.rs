@@ -150,7 +150,7 @@ impl Reader<'_> {
                 "SELECT ",
                 head_columns!(),
                 " FROM sessions
-                 WHERE folder = ?1 AND deleted_at IS NULL AND source NOT IN ('sub_agent', 'task') AND source <> ?2
+                 WHERE folder = ?1 AND deleted_at IS NULL AND source <> 'sub_agent' AND source <> 'task' AND source <> ?2
                  ORDER BY updated_at DESC, key DESC LIMIT 1"
             ),
             params![folder, word(&Source::Demo)?],

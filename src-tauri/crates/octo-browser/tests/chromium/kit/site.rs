@@ -63,10 +63,14 @@ impl Site {
             CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>().expect("certificates");
         let key =
             PrivateKeyDer::from_pem_slice(include_bytes!("../../../../octo-llm/tests/tls/server.key.pem"));
-        let config = rustls::ServerConfig::builder()
-            .with_no_client_auth()
-            .with_single_cert(certificates, key.expect("a key"))
-            .expect("a configuration");
+        let config = rustls::ServerConfig::builder_with_provider(Arc::new(
+            rustls::crypto::aws_lc_rs::default_provider(),
+        ))
+        .with_safe_default_protocol_versions()
+        .expect("versions of the protocol")
+        .with_no_client_auth()
+        .with_single_cert(certificates, key.expect("a key"))
+        .expect("a configuration");
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("its address").port();
