@@ -245,7 +245,7 @@ describe("the palette", () => {
   it("runs commands, also by scattered letters and a sign for commands only", async () => {
     const page = await stage.open({ scene: "main" });
     await page.keyboard.press("Control+k");
-    await page.keyboard.type(">apdrk");
+    await page.keyboard.type(">drkdrk");
     await expect.poll(() => chosen(page).getAttribute("data-choice")).toBe("theme-dark");
     await page.keyboard.press("Enter");
     await page.waitForSelector('html[data-theme="dark"]');

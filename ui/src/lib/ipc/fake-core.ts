@@ -6,7 +6,7 @@ import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
 import { FakeHome } from "./fake-data";
 import { FakeLibrary } from "./fake-library";
-import { FIRST_PAGE, type History, pageBefore } from "./fake-many";
+import { FIRST_PAGE, type History, pageBefore, partAt } from "./fake-many";
 import { LATER } from "./fake-onboarding";
 import { FakeRules } from "./fake-rules";
 import { FakeSchedule } from "./fake-schedule";
@@ -309,7 +309,10 @@ export class FakeCore {
       if (request.domain === "models") return this.#models(request.call);
       if (request.domain === "app") return Promise.resolve(this.#app(request.call));
       if (request.domain === "trash") return Promise.resolve(this.#trash.answer(request.call));
-      if (request.domain === "transcripts") return this.#transcripts.answer(request.call);
+      if (request.domain === "transcripts") {
+        const part = request.call.type === "read_transcript" ? partAt(this.#history, request.call) : null;
+        return part ? Promise.resolve(part) : this.#transcripts.answer(request.call);
+      }
       if (request.domain === "ledger") return Promise.resolve(this.#ledger(request.call));
       if (request.domain === "policy") return Promise.resolve(this.#rules.answer(request.call));
       if (request.domain === "time") return Promise.resolve(this.#timeMachine(request.call));

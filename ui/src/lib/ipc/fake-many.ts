@@ -2,7 +2,15 @@
  * Very many sessions and a very long one, for a replay: `?sessions=10000` lengthens the list, `?messages=10000` the
  * session that opens. Always the same ones, so that what is counted of them is the same too.
  */
-import type { Message, SessionInfo, TranscriptPage, TurnView, Update } from "./types";
+import type {
+  Message,
+  SessionInfo,
+  TranscriptPage,
+  TranscriptPart,
+  TranscriptRequest,
+  TurnView,
+  Update,
+} from "./types";
 
 /** How many lines of the list, and how many messages, come at first; the rest is asked for page by page. */
 export const FIRST_PAGE = 100;
@@ -109,4 +117,17 @@ export function pageBefore(history: History | null, session: string, before: str
   const at = history?.info.id === session ? history.messages.findIndex((message) => message.id === before) : -1;
   if (!history || at < 0) return { messages: [], turns: [], calls: [], earlier: false };
   return pageOf(history, at - limit, at);
+}
+
+/** A part of a long session around a message or after one; null where it is not of one. */
+export function partAt(
+  history: History | null,
+  call: Extract<TranscriptRequest, { type: "read_transcript" }>,
+): TranscriptPart | null {
+  if (history?.info.id !== call.session) return null;
+  const at = history.messages.findIndex(({ id }) => id === call.place.message);
+  if (at < 0) return null;
+  const from = call.place.type === "after" ? at + 1 : Math.max(0, at - Math.floor(call.limit / 2));
+  const to = from + call.limit;
+  return { page: pageOf(history, from, to), later: to < history.messages.length };
 }
