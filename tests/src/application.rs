@@ -284,17 +284,23 @@ impl Application {
         self.display.close(self.display.window()?)
     }
 
-    /// Kills the process that draws the page.
+    /// The process that draws the page; none while there is none.
+    ///
+    /// # Errors
+    /// When the application does not run.
+    pub fn page_process(&self) -> Result<Option<u32>> {
+        let mut children = children(self.process()?)?.into_iter();
+        Ok(children.find(|(_, name)| name.starts_with("WebKitWebProces")).map(|(id, _)| id))
+    }
+
+    /// Kills the process that draws the page, and says which it was. The driver's hold on the page ends with it.
     ///
     /// # Errors
     /// When there is none.
-    pub fn kill_page(&self) -> Result<()> {
-        let drawing = children(self.process()?)?
-            .into_iter()
-            .find(|(_, name)| name.starts_with("WebKitWebProces"))
-            .context("a process that draws the page")?;
-        let killed = std::process::Command::new("kill").args(["-KILL", &drawing.0.to_string()]).status()?;
-        if killed.success() { Ok(()) } else { bail!("the page's process could not be killed") }
+    pub fn kill_page(&self) -> Result<u32> {
+        let drawing = self.page_process()?.context("a process that draws the page")?;
+        let killed = std::process::Command::new("kill").args(["-KILL", &drawing.to_string()]).status()?;
+        if killed.success() { Ok(drawing) } else { bail!("the page's process could not be killed") }
     }
 
     /// The application's main process.
