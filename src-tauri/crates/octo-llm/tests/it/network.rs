@@ -206,7 +206,7 @@ async fn behind_tls(server: &ModelServer) -> String {
     let config =
         rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
-            .expect("versions of the protocol")
+            .unwrap()
             .with_no_client_auth()
             .with_single_cert(certificates, key);
     let acceptor = TlsAcceptor::from(Arc::new(config.unwrap()));
