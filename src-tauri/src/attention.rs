@@ -55,7 +55,9 @@ async fn follow_sessions(app: AppHandle, octo: Octo) {
         let before = app.state::<Desk>().work();
         for update in &batch {
             for act in acts(&app.state::<Desk>(), update) {
-                notices::carry_out(&app, act);
+                if is_wanted(&octo, &act).await {
+                    notices::carry_out(&app, act);
+                }
             }
         }
         let work = app.state::<Desk>().work();
@@ -63,6 +65,16 @@ async fn follow_sessions(app: AppHandle, octo: Octo) {
             tray::refresh(&app);
             badge(&app, work.waiting);
         }
+    }
+}
+
+/// Whether a task whose session it is has it told.
+async fn is_wanted(octo: &Octo, act: &Act) -> bool {
+    match act {
+        Act::Show { session, kind, .. } => {
+            octo.told_of(*session).await.is_none_or(|task| kind.is_news_of(task))
+        }
+        Act::Withdraw { .. } => true,
     }
 }
 

@@ -11,6 +11,8 @@ export default defineConfig({
     maxConcurrency: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // As patient as every other wait: what is polled for comes when the page has drawn it.
+    expect: { poll: { timeout: 15_000 } },
     // What a test measured and reports is read in the gate's output.
     disableConsoleIntercept: true,
   },

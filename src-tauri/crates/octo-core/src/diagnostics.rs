@@ -127,6 +127,9 @@ fn settings(facts: &Facts) -> String {
         });
         fields.insert("models".to_owned(), models.collect());
         // The answers of the first run are the person's own words, however short.
+        let secrets = facts.settings.site_secrets.len();
+        // What a person called a password, and where they have one, is theirs, however short.
+        fields.insert("site_secrets".to_owned(), serde_json::json!(secrets));
         fields.insert("onboarding".to_owned(), serde_json::json!(facts.settings.onboarding.step));
     }
     serde_json::to_string_pretty(&all).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! Which of the system's notices is due: one for each change the person does not see, none for what they look at.
 
 use crate::census::{Census, Work};
-use octo_protocol::{NoticeSettings, SessionId, SessionInfo, SessionStatus, Source, Switch};
+use octo_protocol::{NoticeSettings, SessionId, SessionInfo, SessionStatus, Source, Switch, TaskNews};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the person has before their eyes.
@@ -51,6 +51,18 @@ pub enum Act {
         /// Of which session.
         session: SessionId,
     },
+}
+
+impl NoticeKind {
+    /// Whether a task's own choice lets this be told; the person's choice for all sessions counts as well.
+    #[must_use]
+    pub fn is_news_of(self, task: TaskNews) -> bool {
+        match task {
+            TaskNews::All => true,
+            TaskNews::Trouble => self != Self::Finished,
+            TaskNews::Nothing => false,
+        }
+    }
 }
 
 /// Follows the list of sessions and the person's eyes.

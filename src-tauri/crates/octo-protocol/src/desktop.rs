@@ -17,8 +17,6 @@ pub struct DesktopSettings {
     pub quick_ask: Option<String>,
     /// Whether Octo starts, hidden, when the person logs in.
     pub autostart: Switch,
-    /// Whether Octo looks for updates by itself. Nothing is ever installed by itself.
-    pub look_for_updates: Switch,
 }
 
 impl Default for DesktopSettings {
@@ -29,7 +27,6 @@ impl Default for DesktopSettings {
             notices: NoticeSettings::default(),
             quick_ask: None,
             autostart: Switch::Off,
-            look_for_updates: Switch::Off,
         }
     }
 }

@@ -7,6 +7,7 @@ import { replay } from "$lib/ipc/fake";
 import { BROWSER_SESSION } from "$lib/ipc/fake-browser";
 import type { LivePage, Question, Request } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
+import { standIn, until } from "$lib/testing/stage";
 import { speak, t } from "$lib/words/words.svelte";
 import { type Component, flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -28,28 +29,12 @@ function get(id: string): HTMLElement {
 }
 const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
 /** Waits until something is as it should be; what is drawn follows in its own time. */
-const until = (check: () => void) =>
-  vi.waitFor(
-    () => {
-      flushSync();
-      check();
-    },
-    { timeout: 10_000, interval: 5 },
-  );
 // That the session was looked at is told beside what the person does.
 const types = () => asked.map(({ type }) => type).filter((type) => type !== "mark_read");
 
 beforeAll(() => {
   vi.setConfig({ testTimeout: 20_000 });
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe() {}
-      unobserve() {}
-      disconnect() {}
-    },
-  );
-  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  standIn();
   history.replaceState(null, "", "/?fast");
 });
 

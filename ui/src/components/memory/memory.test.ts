@@ -10,6 +10,7 @@ import { useTransport } from "$lib/ipc";
 import { replay } from "$lib/ipc/fake";
 import type { Request } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
+import { standIn, until, within } from "$lib/testing/stage";
 import { speak } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -22,21 +23,8 @@ let shown: Record<string, unknown> | null = null;
 let refuse: string | null = null;
 const target = document.createElement("div");
 
-const all = (id: string): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
-function get(id: string): HTMLElement {
-  const found = all(id)[0];
-  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
-  return found;
-}
+const { all, get } = within(target);
 const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
-const until = (check: () => void) =>
-  vi.waitFor(
-    () => {
-      flushSync();
-      check();
-    },
-    { timeout: 10_000, interval: 5 },
-  );
 const last = <T extends string>(type: T) => asked.findLast((call) => call.type === type);
 const files = (): string[] => all(testids.memoryRow).map((row) => row.dataset["file"] ?? "");
 const value = (id: string): string => (get(id) as HTMLTextAreaElement).value;
@@ -55,7 +43,7 @@ function type(id: string, text: string): void {
 
 beforeAll(() => {
   vi.setConfig({ testTimeout: 20_000 });
-  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  standIn();
   history.replaceState(null, "", "/?fast");
 });
 

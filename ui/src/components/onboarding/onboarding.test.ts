@@ -9,6 +9,7 @@ import { useTransport } from "$lib/ipc";
 import { replay } from "$lib/ipc/fake";
 import type { Request, Settings } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
+import { standIn, until, within } from "$lib/testing/stage";
 import { speak } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -18,20 +19,7 @@ let asked: Request["call"][] = [];
 let shown: Record<string, unknown> | null = null;
 const target = document.createElement("div");
 
-const all = (id: string): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
-function get(id: string): HTMLElement {
-  const found = all(id)[0];
-  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
-  return found;
-}
-const until = (check: () => void) =>
-  vi.waitFor(
-    () => {
-      flushSync();
-      check();
-    },
-    { timeout: 10_000, interval: 5 },
-  );
+const { all, get } = within(target);
 const press = (id: string): void => {
   get(id).click();
   flushSync();
@@ -70,7 +58,7 @@ async function close(): Promise<void> {
 vi.setConfig({ testTimeout: 60_000 });
 
 beforeAll(() => {
-  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  standIn();
   document.body.append(target);
 });
 

@@ -9,6 +9,7 @@ import { replay } from "$lib/ipc/fake";
 import type { Request } from "$lib/ipc/types";
 import { findSettings, settingsIndex } from "$lib/state/settings-index";
 import { testids } from "$lib/testids";
+import { standIn, until, within } from "$lib/testing/stage";
 import { speak, t, wordsOf } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -19,20 +20,7 @@ let shown: Record<string, unknown> | null = null;
 const target = document.createElement("div");
 const props = $state<{ section: SettingsPage }>({ section: "models" });
 
-const all = (id: string): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
-function get(id: string): HTMLElement {
-  const found = all(id)[0];
-  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
-  return found;
-}
-const until = (check: () => void) =>
-  vi.waitFor(
-    () => {
-      flushSync();
-      check();
-    },
-    { timeout: 10_000, interval: 5 },
-  );
+const { all, get } = within(target);
 
 function open(section: SettingsPage): void {
   props.section = section;
@@ -44,7 +32,7 @@ function open(section: SettingsPage): void {
 vi.setConfig({ testTimeout: 60_000 });
 
 beforeAll(() => {
-  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  standIn();
   Element.prototype.scrollIntoView = () => undefined;
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true;

@@ -10,6 +10,7 @@ import { useTransport } from "$lib/ipc";
 import { replay } from "$lib/ipc/fake";
 import type { Request } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
+import { standIn, until } from "$lib/testing/stage";
 import { speak } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -30,14 +31,6 @@ function get(id: string, within: ParentNode = target): HTMLElement {
   return found;
 }
 const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
-const until = (check: () => void) =>
-  vi.waitFor(
-    () => {
-      flushSync();
-      check();
-    },
-    { timeout: 10_000, interval: 5 },
-  );
 const last = <T extends string>(type: T) => asked.findLast((call) => call.type === type);
 const row = (name: string): HTMLElement => {
   const found = all(testids.skillRow).find((known) => known.dataset["skill"] === name);
@@ -55,7 +48,7 @@ function type(field: HTMLElement, text: string): void {
 
 beforeAll(() => {
   vi.setConfig({ testTimeout: 20_000 });
-  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  standIn();
   history.replaceState(null, "", "/?fast");
 });
 

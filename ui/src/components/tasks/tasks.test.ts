@@ -10,6 +10,7 @@ import { useTransport } from "$lib/ipc";
 import { replay } from "$lib/ipc/fake";
 import type { Request } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
+import { standIn, until, within } from "$lib/testing/stage";
 import { speak } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -24,21 +25,8 @@ let refuse: string | null = null;
 let instead: ((call: Request["call"]) => unknown) | null = null;
 const target = document.createElement("div");
 
-const all = (id: string): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
-function get(id: string): HTMLElement {
-  const found = all(id)[0];
-  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
-  return found;
-}
+const { all, get } = within(target);
 const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
-const until = (check: () => void) =>
-  vi.waitFor(
-    () => {
-      flushSync();
-      check();
-    },
-    { timeout: 10_000, interval: 5 },
-  );
 const last = <T extends string>(type: T) => asked.findLast((call) => call.type === type);
 const rows = (): string[] => all(testids.scheduleRow).map((row) => row.dataset["file"] ?? "");
 const toast = (): string => toasts.list.at(-1)?.text ?? "";
@@ -85,16 +73,8 @@ async function look(file: string): Promise<void> {
 }
 
 beforeAll(() => {
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      observe() {}
-      unobserve() {}
-      disconnect() {}
-    },
-  );
   vi.setConfig({ testTimeout: 20_000 });
-  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  standIn();
   // jsdom has no popovers.
   HTMLElement.prototype.hidePopover ??= () => undefined;
   HTMLElement.prototype.showPopover ??= () => undefined;

@@ -12,7 +12,6 @@ export const LATER: Pick<Settings, "onboarding" | "appearance" | "desktop"> = {
     notices: { question: "on", finished: "on", failed: "on" },
     quick_ask: null,
     autostart: "off",
-    look_for_updates: "off",
   },
 };
 

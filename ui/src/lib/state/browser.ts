@@ -1,32 +1,13 @@
 /** The person's browser: whether Octo is attached, and how its work in pages is told. Pure. */
-import type { BrowserDeed, BrowserState, BrowserView, CallView, PageElement, PageMark, Update } from "$lib/ipc/types";
-import { type Outcome, unreachable } from "./outcome";
+import type { BrowserDeed, BrowserState, BrowserView, CallView, PageElement, PageMark } from "$lib/ipc/types";
+import { wholeState } from "./whole";
 import type { SessionState } from "./session";
 
-/** Applies an update of the browser's subscription. It has no numbers: every update tells the whole state. */
-export function apply(state: BrowserState | null, update: Update): Outcome<BrowserState | null> {
-  switch (update.type) {
-    case "snapshot":
-      return { type: "applied", state: update.snapshot.topic === "browser" ? update.snapshot.state : state };
-    case "browser":
-      return { type: "applied", state: update.state };
-    case "event":
-    case "delta":
-    case "trouble":
-    case "billed":
-    case "policy":
-    case "page":
-    case "library":
-    case "tasks":
-      return { type: "applied", state };
-    case "fault":
-      return { type: "fault", error: update.error };
-    case "ended":
-      return { type: "ended" };
-    default:
-      return { type: "applied", state: unreachable(update, state) };
-  }
-}
+/** Applies an update of the subscription. */
+export const apply = wholeState<BrowserState>((update) => {
+  if (update.type === "browser") return update.state;
+  return update.type === "snapshot" && update.snapshot.topic === "browser" ? update.snapshot.state : null;
+});
 
 /** Whether what is sent to a site cannot be read on the way. A page that has no site yet sends nothing. */
 export function encrypted(site: string): boolean {

@@ -88,6 +88,20 @@ impl Secrets {
         }
     }
 
+    /// Takes all values out of the keychain. One it refuses keeps none of the others back.
+    ///
+    /// # Errors
+    /// The first of `key.not_removed`.
+    pub async fn forget_all(&self) -> Result<(), ApiError> {
+        let known = std::mem::take(&mut *self.known.write().unwrap_or_else(PoisonError::into_inner));
+        let mut outcome = Ok(());
+        for secret in known {
+            let forgotten = self.keys.forget(owner(&secret.name), &secret.site.to_string(), Slot::Key).await;
+            outcome = outcome.and(forgotten);
+        }
+        outcome
+    }
+
     async fn fetch(&self, release: &Release) -> Result<SecretString, ToolError> {
         let value = self.keys.load(owner(release.name()), &release.site().to_string(), Slot::Key).await;
         value.ok().flatten().ok_or_else(|| {
@@ -197,5 +211,30 @@ impl Seat {
             Act::Fill(place, _) => Act::Fill(place, typed),
             other => other,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_forgotten_is_in_no_keychain_any_more() {
+        let keys = KeyRing::without_keychain();
+        let secrets = Secrets::new(keys.clone(), &[]);
+        let mut listed = Vec::new();
+        for (name, site) in [("mail", "https://mail.example"), ("shop", "https://shop.example")] {
+            listed.push(secrets.save(name, site, Secret::new("long enough")).await.unwrap());
+        }
+        secrets.follow(&listed);
+        let held =
+            |secret: &SiteSecret| keys.holds(format!("secret {}", secret.name), &secret.site, Slot::Key);
+        assert!(listed.iter().all(held));
+        secrets.forget(&listed[0]).await.unwrap();
+        assert!(!held(&listed[0]) && held(&listed[1]), "one alone");
+        secrets.forget_all().await.unwrap();
+        assert!(!listed.iter().any(held));
+        let here = Origin::read("https://shop.example/login");
+        assert!(secrets.at(&here).is_empty(), "and the model is offered none");
     }
 }

@@ -128,7 +128,7 @@ impl Octo {
             let forgotten = self.shared.searching.forget(provider.kind).await;
             outcome = outcome.and(forgotten);
         }
-        outcome
+        outcome.and(self.shared.browser.secrets().forget_all().await)
     }
 
     async fn diagnose(&self) -> Result<Diagnostics, ApiError> {

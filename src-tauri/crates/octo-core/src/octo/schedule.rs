@@ -7,11 +7,16 @@ use crate::{
     shared::session_folder,
 };
 use octo_protocol::{
-    ApiError, Block, Done, Millis, RemovedBy, RunStatus, ScheduleRequest, SessionId, TaskPlan,
+    ApiError, Block, Done, Millis, RemovedBy, RunStatus, ScheduleRequest, SessionId, TaskContent, TaskNews,
+    TaskPlan,
 };
 use octo_store::{RunRow, StoreError, Tx};
 use serde_json::Value;
 use std::path::Path;
+
+/// How many of the newest runs are looked through for the one a session is of. A run that is news is among them: there
+/// are three at most at once.
+const RECENT: u32 = 200;
 
 impl Octo {
     pub(super) async fn schedule(&self, request: ScheduleRequest) -> Result<Value, ApiError> {
@@ -53,6 +58,17 @@ impl Octo {
         let kind = Kind::Task { model, run: Box::new(run) };
         let blocks = vec![Block::Text { text: plan.prompt.clone() }];
         self.start_session(folder, plan.profile.clone(), plan.mode, kind, blocks).await.map(|_| ())
+    }
+
+    /// Of what the person wants to be told of a session that a task began; none of any other session, and of a task
+    /// that is gone. For whoever shows notices.
+    pub async fn told_of(&self, session: SessionId) -> Option<TaskNews> {
+        let recent = self.shared.store.read(|reader| reader.runs(None, None, RECENT)).await.ok()?;
+        let task = recent.into_iter().find(|run| run.session == Some(session))?.task;
+        match Tasks::of(&self.shared).get(task).await.ok()?.content {
+            TaskContent::Plan { plan } => Some(plan.tell),
+            TaskContent::Broken { .. } => None,
+        }
     }
 
     /// Whether the person's budget for the day is used up.

@@ -4,8 +4,8 @@ use super::rig::{Rig, config, open};
 use octo_core::Octo;
 use octo_protocol::{
     BackUpHome, ChangeSettings, DiagnosticsAbout, EraseHome, GetSettings, HomePart, ListSessions,
-    MakeDiagnostics, MeasureHome, Mode, Onboarding, OnboardingStep, SaveDiagnostics, SessionFilter,
-    SettingsPatch, TurnEnd,
+    MakeDiagnostics, MeasureHome, Mode, Onboarding, OnboardingStep, SaveDiagnostics, SaveSiteSecret, Secret,
+    SessionFilter, SettingsPatch, TurnEnd,
 };
 use octo_testkit::{Script, TempHome};
 use std::{fs, path::Path};
@@ -109,6 +109,13 @@ async fn a_report_is_written_as_it_was_shown_and_gives_nothing_away() {
     let patch = SettingsPatch { onboarding: Some(onboarding.clone()), ..SettingsPatch::default() };
     let changed = rig.octo.call(ChangeSettings { patch }).await.expect("settings change");
     assert_eq!(changed.settings.onboarding, onboarding);
+
+    let secret = SaveSiteSecret {
+        name: "nest".to_owned(),
+        site: "https://marsh.example".to_owned(),
+        value: Secret::new("long enough"),
+    };
+    rig.octo.call(secret).await.expect("it is kept");
 
     let report = rig.octo.call(MakeDiagnostics {}).await.expect("a report");
     let of = |about| report.parts.iter().find(|part| part.about == about).map(|part| part.text.clone());

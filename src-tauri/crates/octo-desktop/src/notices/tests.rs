@@ -83,6 +83,19 @@ fn the_person_chooses_what_is_told() {
 }
 
 #[test]
+fn a_task_tells_what_it_says() {
+    use NoticeKind::{Failed, Finished, Question};
+    use octo_protocol::TaskNews::{All, Nothing, Trouble};
+    for (task, told) in
+        [(All, vec![Question, Finished, Failed]), (Trouble, vec![Question, Failed]), (Nothing, vec![])]
+    {
+        let kinds: Vec<_> =
+            [Question, Finished, Failed].into_iter().filter(|kind| kind.is_news_of(task)).collect();
+        assert_eq!(kinds, told, "{task:?}");
+    }
+}
+
+#[test]
 fn a_notice_goes_when_it_was_seen_or_is_over() {
     let id = SessionId::new();
     let gone = Some(Act::Withdraw { session: id });

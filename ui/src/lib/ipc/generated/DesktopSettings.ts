@@ -22,8 +22,4 @@ quick_ask: string | null,
 /**
  * Whether Octo starts, hidden, when the person logs in.
  */
-autostart: Switch, 
-/**
- * Whether Octo looks for updates by itself. Nothing is ever installed by itself.
- */
-look_for_updates: Switch, };
+autostart: Switch, };

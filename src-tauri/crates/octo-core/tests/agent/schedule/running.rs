@@ -5,7 +5,7 @@ use crate::agent::rig::{Rig, reached};
 use octo_protocol::{
     Answer, Budgets, ChangeSettings, Cost, ListSessions, MissedAnswer, MissedRun, Mode, OpenSession,
     RunCause, RunStatus, RunTask, SessionFilter, SettingsPatch, SkipReason, Snapshot, Source, StopRun,
-    Switch, SwitchTask, TaskRetry, TaskState, TasksState, Timing, Topic, TurnEnd, Update,
+    Switch, SwitchTask, TaskNews, TaskRetry, TaskState, TasksState, Timing, Topic, TurnEnd, Update,
 };
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
@@ -28,6 +28,8 @@ async fn a_task_runs_at_its_time_with_no_window_and_its_history_says_so() {
         (info.source, info.title.as_str(), info.mode),
         (Source::Task, "Morning brief", Mode::Autonomous)
     );
+    assert_eq!(rig.octo.told_of(session).await, Some(TaskNews::Trouble), "what the plan says");
+    assert_eq!(rig.octo.told_of(octo_protocol::SessionId::new()).await, None, "no session of a task");
     let list = rig
         .octo
         .call(ListSessions { query: String::new(), filter: SessionFilter::default(), offset: 0, limit: 9 })

@@ -1,0 +1,41 @@
+/** What component tests stand on: the parts of a browser that jsdom has none of, and looking at what is shown. */
+import { flushSync } from "svelte";
+import { vi } from "vitest";
+
+/** Puts stand-ins where jsdom has nothing: nothing is ever resized, and the window is wide. */
+export function standIn(): void {
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      unobserve() {}
+      disconnect() {}
+    },
+  );
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+}
+
+/** Finds what carries a test id below an element. */
+export function within(target: HTMLElement): {
+  all: (id: string) => HTMLElement[];
+  get: (id: string) => HTMLElement;
+} {
+  const all = (id: string) => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
+  const get = (id: string) => {
+    const found = all(id)[0];
+    if (!found) throw new Error(`no ${id} in ${target.textContent}`);
+    return found;
+  };
+  return { all, get };
+}
+
+/** Waits until a check holds of what is shown. */
+export function until(check: () => void): Promise<void> {
+  return vi.waitFor(
+    () => {
+      flushSync();
+      check();
+    },
+    { timeout: 10_000, interval: 5 },
+  );
+}
