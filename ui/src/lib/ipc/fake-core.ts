@@ -1,17 +1,18 @@
 /** What answers requests in a replay: enough of the core to use every part of the page by hand. */
 import { apply as applyList, type ListState } from "$lib/state/list";
 import { type SessionState, apply as applySession } from "$lib/state/session";
-import { nothing } from "$lib/state/spending";
 import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
 import { FakeHome } from "./fake-data";
 import { FakeLibrary } from "./fake-library";
 import { FIRST_PAGE, type History, pageBefore, partAt } from "./fake-many";
-import { LATER } from "./fake-onboarding";
+import { firstSettings } from "./fake-settings";
 import { FakeRules } from "./fake-rules";
 import { FakeSchedule } from "./fake-schedule";
 import { FakeTrash } from "./fake-trash";
-import { factsOf, fakePresets, fakeServers } from "./fake-models";
+import { factsOf, fakePresets, fakeServers, headersOf } from "./fake-models";
+import { hostReply } from "./fake-host";
+import { emptyState, snapshotOf } from "./fake-states";
 import { FakeTranscripts, listed, marksOf, withRead } from "./fake-sessions";
 import { FakeTime, timeFailure } from "./fake-time";
 import type {
@@ -20,14 +21,11 @@ import type {
   BackgroundCommand,
   CompanionRole,
   Event,
-  HostRequest,
   LedgerRequest,
   Message,
-  ModelDraft,
   ModelEntry,
   ModelRequest,
   Request,
-  SavedHeader,
   SessionInfo,
   SessionRequest,
   SettingsSnapshot,
@@ -39,9 +37,6 @@ import type {
 const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
 let ids = 0;
 const newId = (): string => (++ids).toString(16).padStart(32, "f");
-
-const LIBRARY = { other_agents: "on", propose: "on", remember: "on" } as const;
-const TRASH = { days: 30, bytes: 5 * 1024 ** 3 };
 
 /** Sessions of the recordings that tasks started. */
 const OF_TASKS: ReadonlySet<string> = new Set(["Watch flat listings in Santos", "Check the staging certificates"]);
@@ -119,47 +114,15 @@ export class FakeCore {
     this.#settings =
       settings?.type === "snapshot" && settings.snapshot.topic === "settings"
         ? settings.snapshot.snapshot
-        : {
-            settings: {
-              language: "system",
-              theme: "system",
-              default_model: null,
-              light_model: null,
-              proxy: { type: "system" },
-              certificates: null,
-              site_secrets: [],
-              default_mode: "ask_risky",
-              default_profile: "general",
-              compact_at: { type: "usual" },
-              keep_warm: "on",
-              suggestions: "on",
-              confinement: "on",
-              trash: TRASH,
-              budgets: { session: null, day: null, task: null },
-              recent_folders: [],
-              search: ["duck_duck_go" as const, "bing" as const].map((kind) => ({
-                kind,
-                key: { type: "missing" as const },
-                address: null,
-              })),
-              browser: { type: "automatic" },
-              sub_agents: 3,
-              library: LIBRARY,
-              welcomed: false,
-              ...LATER,
-            },
-            models: [],
-            keychain: "available",
-          };
+        : firstSettings();
     const chosen = new URLSearchParams(location.search);
     const language = chosen.get("lang");
     const theme = chosen.get("theme");
     this.#settings = {
       ...this.#settings,
       settings: {
-        // Recorded before there was one.
-        ...LATER,
-        ...{ trash: TRASH, library: LIBRARY, browser: { type: "automatic" as const }, sub_agents: 3 },
+        // What was recorded came before some of them.
+        ...firstSettings().settings,
         ...this.#settings.settings,
         ...(language === "en" || language === "zh" ? { language } : {}),
         ...(theme === "light" || theme === "dark" ? { theme } : {}),
@@ -175,14 +138,6 @@ export class FakeCore {
       const troubles = [...this.#recorded.values()].flat().filter((update) => update.type === "trouble");
       const first = sessions.slice(0, FIRST_PAGE);
       return [{ type: "snapshot", snapshot: { topic: "sessions", seq, sessions: first, total } }, ...troubles];
-      return [
-        { type: "snapshot", snapshot: { topic: "sessions", seq, sessions: sessions.slice(0, 200), total } },
-        ...troubles,
-      ];
-      return [
-        { type: "snapshot", snapshot: { topic: "sessions", seq, sessions: sessions.slice(0, 200), total } },
-        ...troubles,
-      ];
     }
     if (name === "settings") {
       const seq = this.#seqs.get(name) ?? 0;
@@ -325,7 +280,7 @@ export class FakeCore {
           this.#set({ settings: { ...this.#settings.settings, browser: request.call.choice } });
         return Promise.resolve(answer);
       }
-      return Promise.resolve(this.#host(request.call));
+      return Promise.resolve(hostReply(request.call));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -651,104 +606,4 @@ export class FakeCore {
         return call satisfies never;
     }
   }
-
-  #host(call: HostRequest): unknown {
-    switch (call.type) {
-      case "pick_folder":
-        return { type: "folder", path: "/home/mei/code/picked" };
-      case "pick_files":
-        return { type: "files", paths: ["/home/mei/code/picked/notes.txt", "/home/mei/code/picked/data.csv"] };
-      case "reveal":
-      case "open_url":
-      case "look":
-      case "stay_open":
-      case "hide_window":
-      case "quit":
-      case "leave_quick_ask":
-      case "hand_over":
-      case "install_update":
-        return { type: "done" };
-      case "take_errands":
-        return { type: "errands", errands: [] };
-      case "get_desktop":
-        return {
-          type: "desktop",
-          state: {
-            tray: { type: "able" },
-            quick_ask: { type: "able" },
-            autostart: { type: "able" },
-            updates: { type: "unable", error: failure("updates.not_set_up", {}) },
-          },
-        };
-      case "look_for_update":
-        return { type: "update", offer: { version: "0.2.0", notes: "Links open Octo.", released: null } };
-      default:
-        return call satisfies never;
-    }
-  }
-}
-
-/** What a saved entry holds of the headers of a draft. */
-function headersOf(drafts: ModelDraft["headers"], before: ModelEntry | undefined): SavedHeader[] {
-  if (!drafts) return before?.headers ?? [];
-  return drafts.map(({ name, value }) => {
-    const saved = before?.headers.find((header) => header.name === name.toLowerCase())?.value;
-    const kept = value === null ? (saved ?? ({ type: "missing" } as const)) : null;
-    return { name: name.toLowerCase(), value: kept ?? { type: "stored", last4: (value ?? "").slice(-4) } };
-  });
-}
-
-function emptyState(info: SessionInfo): SessionState {
-  return {
-    seq: 0,
-    info,
-    messages: [],
-    turns: [],
-    calls: new Map(),
-    earlier: false,
-    questions: [],
-    queue: [],
-    todos: [],
-    commands: [],
-    streaming: [],
-    retry: null,
-    draft: { text: "", attachments: [] },
-    contextTokens: 0,
-    notes: [],
-    spending: { ...nothing, usage: info.usage },
-    compacting: false,
-    suggestion: null,
-    budget: null,
-    stopping: false,
-    trouble: null,
-    page: null,
-    fork: null,
-    origin: null,
-  };
-}
-
-function snapshotOf(state: SessionState) {
-  return {
-    seq: state.seq,
-    info: state.info,
-    page: {
-      messages: [...state.messages],
-      turns: [...state.turns],
-      calls: [...state.calls.values()],
-      earlier: state.earlier,
-    },
-    questions: [...state.questions],
-    queue: [...state.queue],
-    todos: [...state.todos],
-    commands: [...state.commands],
-    streaming: state.streaming.map(({ message, block, kind, start, text }) => ({ message, block, kind, start, text })),
-    retry: state.retry,
-    draft: state.draft,
-    notes: [...state.notes],
-    spending: state.spending,
-    context_tokens: state.contextTokens,
-    suggestion: state.suggestion,
-    budget: state.budget,
-    ...(state.origin ? { origin: state.origin } : {}),
-  };
 }

@@ -1,5 +1,5 @@
 /** Providers and models for the replay: a few of each kind. */
-import type { LocalServers, ModelDraft, ModelFacts, PresetInfo, PresetList } from "./types";
+import type { LocalServers, ModelDraft, ModelEntry, ModelFacts, PresetInfo, PresetList, SavedHeader } from "./types";
 
 const unknown: ModelFacts = {
   preset: null,
@@ -145,4 +145,14 @@ export function factsOf({ base_url, model }: ModelDraft): ModelFacts {
   const preset = fakePresets.presets.find(({ addresses }) => addresses.some(({ url }) => url === base_url));
   const listed = preset?.models.find(({ name }) => name === model);
   return listed?.facts ?? { ...unknown, preset: preset?.id ?? null };
+}
+
+/** What a saved entry holds of the headers of a draft. */
+export function headersOf(drafts: ModelDraft["headers"], before: ModelEntry | undefined): SavedHeader[] {
+  if (!drafts) return before?.headers ?? [];
+  return drafts.map(({ name, value }) => {
+    const saved = before?.headers.find((header) => header.name === name.toLowerCase())?.value;
+    const kept = value === null ? (saved ?? ({ type: "missing" } as const)) : null;
+    return { name: name.toLowerCase(), value: kept ?? { type: "stored", last4: (value ?? "").slice(-4) } };
+  });
 }

@@ -1,0 +1,39 @@
+/** What a replay answers in the place of a desktop. */
+import type { ApiError, HostRequest } from "./types";
+
+const failure = (key: string): ApiError => ({ key, args: {}, retryable: false });
+
+export function hostReply(call: HostRequest): unknown {
+  switch (call.type) {
+    case "pick_folder":
+      return { type: "folder", path: "/home/mei/code/picked" };
+    case "pick_files":
+      return { type: "files", paths: ["/home/mei/code/picked/notes.txt", "/home/mei/code/picked/data.csv"] };
+    case "reveal":
+    case "open_url":
+    case "look":
+    case "stay_open":
+    case "hide_window":
+    case "quit":
+    case "leave_quick_ask":
+    case "hand_over":
+    case "install_update":
+      return { type: "done" };
+    case "take_errands":
+      return { type: "errands", errands: [] };
+    case "get_desktop":
+      return {
+        type: "desktop",
+        state: {
+          tray: { type: "able" },
+          quick_ask: { type: "able" },
+          autostart: { type: "able" },
+          updates: { type: "unable", error: failure("updates.not_set_up") },
+        },
+      };
+    case "look_for_update":
+      return { type: "update", offer: { version: "0.2.0", notes: "Links open Octo.", released: null } };
+    default:
+      return call satisfies never;
+  }
+}

@@ -1,0 +1,61 @@
+/** Sessions of a replay: as the page keeps them, and as the core tells them. */
+import type { SessionState } from "$lib/state/session";
+import { nothing } from "$lib/state/spending";
+import type { SessionInfo } from "./types";
+
+/** A session in which nothing was said. */
+export function emptyState(info: SessionInfo): SessionState {
+  return {
+    seq: 0,
+    info,
+    messages: [],
+    turns: [],
+    calls: new Map(),
+    earlier: false,
+    questions: [],
+    queue: [],
+    todos: [],
+    commands: [],
+    streaming: [],
+    retry: null,
+    draft: { text: "", attachments: [] },
+    contextTokens: 0,
+    notes: [],
+    spending: { ...nothing, usage: info.usage },
+    compacting: false,
+    suggestion: null,
+    budget: null,
+    stopping: false,
+    trouble: null,
+    page: null,
+    fork: null,
+    origin: null,
+  };
+}
+
+/** A session as it is told whole. */
+export function snapshotOf(state: SessionState) {
+  return {
+    seq: state.seq,
+    info: state.info,
+    page: {
+      messages: [...state.messages],
+      turns: [...state.turns],
+      calls: [...state.calls.values()],
+      earlier: state.earlier,
+    },
+    questions: [...state.questions],
+    queue: [...state.queue],
+    todos: [...state.todos],
+    commands: [...state.commands],
+    streaming: state.streaming.map(({ message, block, kind, start, text }) => ({ message, block, kind, start, text })),
+    retry: state.retry,
+    draft: state.draft,
+    notes: [...state.notes],
+    spending: state.spending,
+    context_tokens: state.contextTokens,
+    suggestion: state.suggestion,
+    budget: state.budget,
+    ...(state.origin ? { origin: state.origin } : {}),
+  };
+}
