@@ -1,7 +1,6 @@
 /** The shell as a transport. The only file that knows Tauri. */
 import { Channel, invoke } from "@tauri-apps/api/core";
 import { listen } from "@tauri-apps/api/event";
-import { getCurrentWebview } from "@tauri-apps/api/webview";
 import type { Transport } from "./index";
 import type { Update } from "./types";
 
@@ -19,11 +18,14 @@ export const shell: Transport = {
   },
 
   onFileDrop(handler) {
-    const listening = getCurrentWebview()
-      .onDragDropEvent(({ payload }) => {
-        if (payload.type === "drop") handler({ type: "drop", paths: payload.paths });
-        else handler({ type: payload.type === "leave" ? "leave" : "over" });
-      })
+    // Loaded when it is wanted: the library of windows is larger than all else that speaks to the shell.
+    const listening = import("@tauri-apps/api/webview")
+      .then(({ getCurrentWebview }) =>
+        getCurrentWebview().onDragDropEvent(({ payload }) => {
+          if (payload.type === "drop") handler({ type: "drop", paths: payload.paths });
+          else handler({ type: payload.type === "leave" ? "leave" : "over" });
+        }),
+      )
       // Without the permission to listen, files can still be attached by pasting or typing their path.
       .catch(() => () => undefined);
     return () => void listening.then((stop) => stop());
