@@ -68,7 +68,11 @@ export class FakeActivity {
   }
 
   #rows(): ActivityRow[] {
-    const live = this.core.sessions().filter(({ status }) => status === "running" || status === "waiting");
+    const works = ({ status }: SessionInfo): number => Number(status !== "running");
+    const live = this.core
+      .sessions()
+      .filter(({ status }) => status === "running" || status === "waiting")
+      .toSorted((a, b) => works(a) - works(b));
     const first = live.find(({ status }) => status === "running");
     const rows = live.map((info, place) => this.#turn(info, place));
     const of = first ? { session: first.id, title: first.title } : null;
