@@ -99,7 +99,11 @@ export class FakeActivity {
               of,
             },
           ];
-    return [...rows.filter((row) => row.id.type === "session"), ...rows.filter((row) => row.id.type === "task"), ...rest]
+    return [
+      ...rows.filter((row) => row.id.type === "session"),
+      ...rows.filter((row) => row.id.type === "task"),
+      ...rest,
+    ]
       .filter((row) => !this.#stopped.has(keyOf(row.id)))
       .toSorted((a, b) => ORDER.indexOf(a.id.type) - ORDER.indexOf(b.id.type));
   }

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     activity::{Doing, Stands, TurnDoing},
     admission::Ticket,
+    turn::Input,
 };
 use octo_protocol::{ApiError, CallId, SessionStatus, TurnId};
 
@@ -124,8 +125,14 @@ impl Session {
             return Ok(());
         }
         running.entrance.entered = Entered::Yes;
+        let held = std::mem::take(&mut running.entrance.held);
         let mut step = Step::default();
-        for held in std::mem::take(&mut running.entrance.held) {
+        if held.iter().any(|held| matches!(held, Held::Model)) {
+            // What was said meanwhile is part of what is asked now.
+            self.drain_queue(turn, &mut step);
+            self.feed_step(Input::Queued(self.waiting()), &mut step);
+        }
+        for held in held {
             self.go_in(held, &mut step);
         }
         self.finish(step).await

@@ -7,8 +7,8 @@ use super::{
 };
 use octo_core::SkillWish;
 use octo_protocol::{
-    ActivityId, ActivityRow, ActivityState, ActivityStatus, Answer, AnswerBudget, Block, BudgetAnswer,
-    Budgets, ChangeSettings, Cost, Event, GetActivity, LiveTurnLimit, Mode, RetryTurn, RunStatus, SessionId,
+    ActivityId, ActivityRow, ActivityState, ActivityStatus, Answer, AnswerBudget, BudgetAnswer, Budgets,
+    ChangeSettings, Cost, Event, GetActivity, LiveTurnLimit, Message, Mode, RetryTurn, RunStatus, Sent,
     SettingsPatch, SkipReason, Snapshot, Source, StartDemo, StopActivity, StopAllActivity, SubAgentLimit,
     SubAgentStatus, Timing, Topic, TurnEnd, Update,
 };
@@ -71,9 +71,8 @@ async fn heard(rig: &Rig, what: &str, fits: impl Fn(&ActivityState) -> bool) -> 
         loop {
             for update in watched.next().await.expect("it goes on") {
                 let state = match update {
-                    Update::Snapshot { snapshot: Snapshot::Activity { state } } | Update::Activity { state } => {
-                        state
-                    }
+                    Update::Snapshot { snapshot: Snapshot::Activity { state } }
+                    | Update::Activity { state } => state,
                     other => panic!("not of what runs: {other:?}"),
                 };
                 if fits(&state) {
@@ -189,7 +188,7 @@ async fn after_a_restart_the_line_is_as_it_was_and_nothing_is_lost_or_doubled() 
     assert_eq!(said(&rig), ["a", "a", "b", "b", "c", "d"]);
     for (session, name) in sessions.into_iter().zip(["a", "b", "c", "d"]) {
         let snapshot = rig.snapshot(session).await;
-        let whole: Vec<String> = snapshot.page.messages.iter().map(octo_protocol::Message::text).collect();
+        let whole: Vec<String> = snapshot.page.messages.iter().map(Message::text).collect();
         assert_eq!(whole, [name.to_owned(), format!("answer to {name}")]);
         assert_eq!(snapshot.page.turns.len(), 1);
     }
@@ -337,11 +336,9 @@ async fn sub_agents_work_on_their_parents_place_however_few_there_are() {
 async fn a_sub_agent_that_asks_frees_its_parents_place_and_goes_on_without_one() {
     let gate = Gate::new();
     let held = gate.clone();
-    let mut child = vec![
-        Reply::call("write", json!({ "path": "a.txt", "content": "x\n" })),
-        Reply::text("made a file"),
-    ]
-    .into_iter();
+    let mut child =
+        vec![Reply::call("write", json!({ "path": "a.txt", "content": "x\n" })), Reply::text("made a file")]
+            .into_iter();
     let mut parent = vec![
         Reply::nothing().and_call("invoke_skill", json!({ "skill_name": "explore", "task": "make" })),
         Reply::text("all done"),
@@ -477,7 +474,9 @@ async fn everything_is_in_one_list_and_stopped_by_its_row_or_all_at_once() {
         ("serve", 0) => Reply::nothing()
             .and_call("terminal", endless.clone())
             .and_call("terminal", json!({ "command": "exec sleep 4000", "async": true })),
-        ("fork", 0) => Reply::nothing().and_call("invoke_skill", json!({ "skill_name": "explore", "task": "x" })),
+        ("fork", 0) => {
+            Reply::nothing().and_call("invoke_skill", json!({ "skill_name": "explore", "task": "x" }))
+        }
         _ => Reply::text("done"),
     });
     let mut rig = Rig::skilled(script, Shelf::new().shared()).await;
@@ -550,29 +549,31 @@ async fn a_watcher_hears_of_each_change_and_a_session_that_is_deleted_leaves_the
     rig.assert_sound();
 }
 
-/// Blocks of a message the person typed; only used where a session's own kind of text matters.
 #[tokio::test]
-async fn what_is_said_while_a_turn_waits_is_answered_with_it() {
+async fn what_is_said_while_a_turn_waits_is_part_of_what_is_asked_then() {
     let (script, [a]) = gated(["a"]);
     let mut rig = Rig::new(script).await;
     limit(&rig, 1).await;
     rig.start(Mode::Ask, "a").await;
     reached(&a).await;
-    let waits: SessionId = rig.start(Mode::Ask, "b").await;
-    rig.send(waits, "and c").await;
-    assert_eq!(rig.snapshot(waits).await.queue.len(), 1);
+    let (kept, waits) = (rig.start(Mode::Ask, "kept").await, rig.start(Mode::Ask, "b").await);
+    for (session, more) in [(kept, "and more"), (waits, "and c")] {
+        assert!(matches!(rig.send(session, more).await, Sent::Queued { .. }));
+        assert_eq!(rig.snapshot(session).await.queue.len(), 1);
+    }
+    // A restart keeps it too.
     rig.restart().await;
-    assert_eq!(rig.snapshot(waits).await.queue.len(), 1, "kept");
+    rig.send(waits, "and d").await;
     a.open();
-    assert_eq!(end_of(&mut rig, waits).await, TurnEnd::Finished);
-    let snapshot = rig.snapshot(waits).await;
-    let texts: Vec<String> = snapshot
-        .page
-        .messages
-        .iter()
-        .filter(|message| message.blocks.iter().any(|block| matches!(block, Block::Text { .. })))
-        .map(octo_protocol::Message::text)
-        .collect();
-    assert_eq!(texts.iter().filter(|text| text.contains("and c")).count(), 2, "said once, answered once: {texts:?}");
+    rows_when(&rig, "empty", &[]).await;
+    for (session, expected) in [(kept, ["kept", "and more"].as_slice()), (waits, &["b", "and c", "and d"])] {
+        let snapshot = rig.snapshot(session).await;
+        let texts: Vec<String> = snapshot.page.messages.iter().map(Message::text).collect();
+        let (answer, said) = texts.split_last().unwrap();
+        assert_eq!(said, expected, "each once");
+        assert_eq!(*answer, format!("answer to {}", expected.last().unwrap()), "with one answer");
+        assert!(snapshot.queue.is_empty());
+    }
+    assert_eq!(said(&rig), ["a", "a", "and more", "and d"]);
     rig.assert_sound();
 }
