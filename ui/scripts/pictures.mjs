@@ -143,7 +143,7 @@ export const scenes = {
   },
   new: { fake: "new" },
   "start-failed": { fake: "start-failed" },
-  activity: { fake: "main", side: true, act: activity },
+  activity: { fake: "main", act: activity },
   "activity-stop": {
     fake: "main",
     side: true,

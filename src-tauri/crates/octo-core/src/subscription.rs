@@ -17,6 +17,8 @@ use tokio::sync::{
 const MERGE: Duration = Duration::from_millis(30);
 /// For how long changes of what runs are gathered: one step of an agent is several.
 const GATHER: Duration = Duration::from_millis(100);
+/// How long until what could not be looked up is looked up again.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Batches a client may leave unread before the forwarder waits for it; further events collect meanwhile
 /// in the broadcast, and a lag there ends in a snapshot.
 const BATCHES: usize = 64;
@@ -286,9 +288,12 @@ impl Forwarder {
                 batch.push(Update::Activity { state });
                 Flow::On
             }
+            // Whoever watches keeps what it knew; a store that is closed ends all of this by itself.
             Err(error) => {
-                batch.push(Update::Fault { error });
-                Flow::Over
+                tracing::warn!(%error, "what runs could not be looked up; it is tried again");
+                tokio::time::sleep(AGAIN).await;
+                self.activity.mark_changed();
+                Flow::On
             }
         }
     }
