@@ -81,6 +81,7 @@ describe("Tab", () => {
     "first-run",
     "compacted",
     "trash",
+    "activity",
     "skills",
     "skill",
     "memory",

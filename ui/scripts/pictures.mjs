@@ -26,6 +26,12 @@ async function one(page, id) {
   if (await button.isVisible()) await button.click();
 }
 
+/** Opens the page of what runs. */
+async function activity(page) {
+  await page.keyboard.press("Control+j");
+  await page.waitForSelector('[data-testid="activity-row"], [data-testid="activity-none"]');
+}
+
 /** Goes to a step of the first run. */
 async function onboarding(page, step) {
   await page.getByTestId(`onboarding-step-${step}`).evaluate((button) => button.click());
@@ -137,6 +143,17 @@ export const scenes = {
   },
   new: { fake: "new" },
   "start-failed": { fake: "start-failed" },
+  activity: { fake: "main", act: activity },
+  "activity-stop": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await activity(page);
+      await page.getByTestId("activity-stop-all").click();
+    },
+  },
+  "activity-none": { fake: "main", query: "&no-activity", side: true, act: activity },
+  "activity-queued": { fake: "main", query: "&queued", side: true },
   trouble: { fake: "trouble", side: true },
   compacted: { fake: "compacted" },
   "summary-open": {

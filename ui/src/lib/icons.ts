@@ -1,5 +1,6 @@
 /** Octo's icons as path data: 24 px grid, round strokes, drawn for Octo in the manner of Lucide. */
 export const icons = {
+  activity: "M2.500 12h4.500l3-8.500 4.500 17 3-8.500h4",
   alert: "M12 4 2.800 19.500h18.400zM12 10v4M12 17h.01",
   "arrow-left": "M19.5 12h-15M11 5.5 4.5 12l6.5 6.5",
   "arrow-up": "M12 19.5v-15M5.5 11 12 4.5l6.5 6.5",

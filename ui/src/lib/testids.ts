@@ -300,6 +300,19 @@ export const testids = {
   trashKeepBoth: "trash-keep-both",
   trashDays: "trash-days",
   trashSize: "trash-size",
+  // what runs
+  openActivity: "open-activity",
+  activity: "activity",
+  activityPlaces: "activity-places",
+  activitySpoken: "activity-spoken",
+  activityRow: "activity-row", // of which kind: data-kind; how it stands: data-status
+  activityOpen: "activity-open",
+  activityStop: "activity-stop",
+  activityStopAll: "activity-stop-all",
+  activityDialog: "activity-dialog",
+  activityConfirm: "activity-confirm",
+  activityNone: "activity-none",
+  liveTurns: "live-turns",
   // tasks that run at their time; those of the time machine are above
   tasks: "tasks",
   tasksNew: "tasks-new",

@@ -3,6 +3,8 @@
 //! [`Octo`] is the whole application without a face. A window, the headless forms and tests all hold one
 //! and speak to it in `octo_protocol`'s words: [`Octo::request`] and [`Octo::subscribe`].
 
+mod activity;
+mod admission;
 mod browsing;
 mod compaction;
 mod config;

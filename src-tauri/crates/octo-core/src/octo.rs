@@ -1,5 +1,6 @@
 //! The application.
 
+mod activity;
 mod apps;
 mod attachments;
 mod browser;
@@ -23,6 +24,8 @@ pub(crate) use time::recover;
 
 use crate::{
     Config, OpenTurns, Subscription,
+    activity::Board,
+    admission::Admission,
     browsing::{self, HomeBrowser, Secrets},
     forks::Forks,
     keys::KeyRing,
@@ -167,7 +170,11 @@ impl Octo {
         let library = Library::new(&config.home, bundled, store.clone(), &state.settings);
         let trash = HomeTrash::new(&config.home, store.clone());
         trash.install(&config.remover)?;
+        let board = Board::default();
+        let places = state.settings.live_turns.effective();
         let shared = Shared {
+            admission: Admission::new(places, board.change().clone()),
+            board,
             trash,
             time,
             models: Models::new(keys, presets, state.models, &state.settings),
@@ -219,6 +226,7 @@ impl Octo {
             }
             OpenTurns::WaitForUse => {}
         }
+        octo.shared.admission.open();
         Ok(octo)
     }
 
@@ -266,6 +274,7 @@ impl Octo {
             Request::Skills(request) => self.skills(request).await,
             Request::Memory(request) => self.memory(request).await,
             Request::Schedule(request) => self.schedule(request).await,
+            Request::Activity(request) => self.activity(request).await,
             Request::Home(request) => self.home(request).await,
             Request::Transcripts(request) => self.transcripts(request).await,
             Request::Host(request) => self.host(request).await,
@@ -330,6 +339,8 @@ impl Octo {
     /// next start goes on with them; their commands are killed.
     pub async fn shutdown(&self) {
         self.closing.cancel();
+        // Places that become free now are nobody's.
+        self.shared.admission.close();
         Schedule::let_go(&self.shared).await;
         self.shared.browser.detach().await;
         let handles: Vec<SessionHandle> = self.open.lock().await.drain().map(|(_, handle)| handle).collect();
@@ -363,6 +374,7 @@ impl Octo {
             Topic::Library => Ok(Snapshot::Library { state: self.shared.library.state().await? }),
             Topic::Tasks => Ok(Snapshot::Tasks { state: Tasks::of(&self.shared).state().await? }),
             Topic::Browser => Ok(Snapshot::Browser { state: self.shared.browser.state() }),
+            Topic::Activity => Ok(Snapshot::Activity { state: self.activity_state().await? }),
         }
     }
 

@@ -11,6 +11,7 @@ mod budget;
 mod calls;
 mod compacting;
 mod confined;
+mod entry;
 mod fallback;
 mod fork;
 mod forking;
@@ -142,6 +143,8 @@ pub(crate) enum Report {
     Lineage(forking::LineageAsked),
     /// The present state has a name.
     Named(journey::Named),
+    /// This turn has its place among those that work at once.
+    Admitted(octo_protocol::TurnId),
 }
 
 impl SessionHandle {
@@ -290,6 +293,7 @@ impl Session {
                 Ok(())
             }
             Report::Named(named) => self.named(named).await,
+            Report::Admitted(turn) => self.admitted(turn).await,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::{
     Config,
+    activity::Board,
+    admission::Admission,
     browsing::HomeBrowser,
     forks::Forks,
     hooks::Hooks,
@@ -67,6 +69,10 @@ pub(crate) struct Shared {
     pub schedule: Schedule,
     /// Sub-agents, and the skills they work by.
     pub forks: Forks,
+    /// How many turns work at once.
+    pub admission: Admission,
+    /// What runs in this process.
+    pub board: Board,
     /// Sessions whose actor runs. Held while one is opened, so that none is opened twice.
     pub open: OpenSessions,
     /// Whether the machine slept.
@@ -84,6 +90,7 @@ impl Shared {
 
     /// Takes stored settings into use.
     pub fn prefer(&self, settings: Settings) {
+        self.admission.set_limit(settings.live_turns.effective());
         *self.preferences.write().unwrap_or_else(PoisonError::into_inner) = settings;
         self.forks.slots.look_again();
     }

@@ -10,11 +10,15 @@ use octo_protocol::{
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{
     broadcast::{self, error::RecvError, error::TryRecvError},
-    mpsc,
+    mpsc, watch,
 };
 
 /// For how long deltas are merged: about two frames, which the eye does not see.
 const MERGE: Duration = Duration::from_millis(30);
+/// For how long changes of what runs are gathered: one step of an agent is several.
+const GATHER: Duration = Duration::from_millis(100);
+/// How long until what could not be looked up is looked up again.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Batches a client may leave unread before the forwarder waits for it; further events collect meanwhile
 /// in the broadcast, and a lag there ends in a snapshot.
 const BATCHES: usize = 64;
@@ -43,6 +47,7 @@ pub(crate) async fn subscribe(octo: Octo, topic: Topic) -> Result<Subscription, 
         browser: octo.browser_news(),
         library: octo.library_news(),
         tasks: octo.task_news(),
+        activity: octo.activity_news(),
         octo,
         topic,
         seq: 0,
@@ -67,6 +72,7 @@ struct Forwarder {
     browser: broadcast::Receiver<browsing::News>,
     library: broadcast::Receiver<LibraryState>,
     tasks: broadcast::Receiver<TasksState>,
+    activity: watch::Receiver<u64>,
     seq: u64,
 }
 
@@ -101,6 +107,7 @@ impl Forwarder {
             Snapshot::Ledger {}
             | Snapshot::Browser { .. }
             | Snapshot::Library { .. }
+            | Snapshot::Activity { .. }
             | Snapshot::Tasks { .. } => 0,
         };
         Ok(Update::Snapshot { snapshot })
@@ -118,6 +125,10 @@ impl Forwarder {
                 news = self.browser.recv() => self.take_browser(news, &mut batch).await,
                 state = self.library.recv() => self.take_library(state, &mut batch).await,
                 state = self.tasks.recv() => self.take_tasks(state, &mut batch).await,
+                changed = self.activity.changed(), if self.topic == Topic::Activity => match changed {
+                    Ok(()) => self.take_activity(&mut batch).await,
+                    Err(_) => Flow::Over,
+                },
             };
             let mut over = matches!(flow, Flow::Over);
             // Text is gathered for a moment; anything else goes at once, with what is there already.
@@ -258,10 +269,32 @@ impl Forwarder {
                 if self.topic == Topic::Tasks {
                     batch.push(Update::Tasks { state });
                 }
+                if self.topic == Topic::Activity {
+                    return self.take_activity(batch).await;
+                }
                 Flow::On
             }
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
             Err(RecvError::Closed) => Flow::Over,
+        }
+    }
+
+    /// What runs, once what belongs to one step has happened.
+    async fn take_activity(&mut self, batch: &mut Vec<Update>) -> Flow {
+        tokio::time::sleep(GATHER).await;
+        self.activity.mark_unchanged();
+        match self.octo.activity_state().await {
+            Ok(state) => {
+                batch.push(Update::Activity { state });
+                Flow::On
+            }
+            // Whoever watches keeps what it knew; a store that is closed ends all of this by itself.
+            Err(error) => {
+                tracing::warn!(%error, "what runs could not be looked up; it is tried again");
+                tokio::time::sleep(AGAIN).await;
+                self.activity.mark_changed();
+                Flow::On
+            }
         }
     }
 
@@ -297,6 +330,7 @@ impl Forwarder {
             | Topic::Browser
             | Topic::Library
             | Topic::Tasks
+            | Topic::Activity
             | Topic::Trash => false,
         }
     }

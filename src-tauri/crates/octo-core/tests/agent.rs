@@ -5,6 +5,7 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests report by failing")]
 
 mod agent {
+    mod activity;
     mod after;
     mod attachments;
     #[cfg(unix)]

@@ -1,10 +1,10 @@
 //! What happened: durable, numbered events, and the unnumbered text that streams between them.
 
 use crate::{
-    Answer, ApiError, BackgroundCommand, BilledCall, Block, BrowserState, BudgetStop, CallView, LibraryState,
-    LivePage, Message, MessageEnd, MessageId, Millis, PolicyState, Question, QuestionId, Queued, Retry,
-    SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind, Suggestion, TaskNumber,
-    TasksState, Todo, TrashTotals, Trouble, TurnId, TurnView, Usage,
+    ActivityState, Answer, ApiError, BackgroundCommand, BilledCall, Block, BrowserState, BudgetStop,
+    CallView, LibraryState, LivePage, Message, MessageEnd, MessageId, Millis, PolicyState, Question,
+    QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind,
+    Suggestion, TaskNumber, TasksState, Todo, TrashTotals, Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -39,6 +39,8 @@ pub enum Topic {
     /// Tasks that run at their time. Their runs are rows of their own, so it has no events: that something changed is
     /// told.
     Tasks,
+    /// What runs in this Octo. It has no events: how it stands is told as it changes.
+    Activity,
 }
 
 impl fmt::Display for Topic {
@@ -52,6 +54,7 @@ impl fmt::Display for Topic {
             Topic::Browser => f.write_str("browser"),
             Topic::Library => f.write_str("library"),
             Topic::Tasks => f.write_str("tasks"),
+            Topic::Activity => f.write_str("activity"),
         }
     }
 }
@@ -323,6 +326,11 @@ pub enum Update {
         /// How they are now.
         state: TasksState,
     },
+    /// Something began, ended or stands otherwise. Told to who watches what runs.
+    Activity {
+        /// All that runs now.
+        state: ActivityState,
+    },
     /// What the agent does in a page, as it does it. Told to who watches the session, also to one that comes later;
     /// not stored.
     Page {
@@ -380,6 +388,11 @@ pub enum Snapshot {
     Tasks {
         /// How they are.
         state: TasksState,
+    },
+    /// Of what runs.
+    Activity {
+        /// All of it.
+        state: ActivityState,
     },
     /// Of the trash.
     Trash {

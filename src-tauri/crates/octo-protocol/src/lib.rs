@@ -10,6 +10,7 @@
 //! * [`Update`]: what a subscription receives: envelopes, streamed deltas and snapshots.
 //! * [`ApiError`]: what went wrong, as a key of the word catalogue, never as prose.
 
+mod activity;
 mod answer;
 mod browser;
 mod cost;
@@ -46,6 +47,7 @@ mod trash;
 mod usage;
 pub mod words;
 
+pub use activity::*;
 pub use answer::*;
 pub use browser::*;
 pub use cost::*;

@@ -52,6 +52,7 @@ macro_rules! domain {
 }
 use domain;
 
+mod activity;
 mod app;
 mod browser;
 mod home;
@@ -65,6 +66,7 @@ mod time;
 mod transcripts;
 mod trash;
 
+pub use activity::*;
 pub use app::*;
 pub use browser::*;
 pub use home::*;
@@ -106,6 +108,8 @@ pub enum Request {
     Memory(MemoryRequest),
     /// Tasks that run at their time.
     Schedule(ScheduleRequest),
+    /// What runs in this Octo.
+    Activity(ActivityRequest),
     /// Octo's home and its state.
     Home(HomeRequest),
     /// Conversations as they are read, branched and carried away.

@@ -1,8 +1,8 @@
 //! Settings the person can change.
 
 use crate::{
-    Appearance, BrowserChoice, Budgets, DesktopSettings, LibrarySettings, Mode, ModelEntry, ModelId,
-    Onboarding, Profile, SearchProviders, SiteSecret, SubAgentLimit, TrashLimits,
+    Appearance, BrowserChoice, Budgets, DesktopSettings, LibrarySettings, LiveTurnLimit, Mode, ModelEntry,
+    ModelId, Onboarding, Profile, SearchProviders, SiteSecret, SubAgentLimit, TrashLimits,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -80,6 +80,8 @@ pub struct Settings {
     pub library: LibrarySettings,
     /// How many sub-agents may work at once.
     pub sub_agents: SubAgentLimit,
+    /// How many turns may work at once; see [`LiveTurnLimit`] for what counts.
+    pub live_turns: LiveTurnLimit,
     /// Octo's place in the system.
     pub desktop: DesktopSettings,
     /// Whether the first-run screen was completed or skipped.
@@ -123,6 +125,8 @@ pub struct SettingsPatch {
     pub library: Option<LibrarySettings>,
     /// See [`Settings::sub_agents`].
     pub sub_agents: Option<SubAgentLimit>,
+    /// See [`Settings::live_turns`].
+    pub live_turns: Option<LiveTurnLimit>,
     /// See [`Settings::desktop`].
     pub desktop: Option<DesktopSettings>,
     /// See [`Settings::welcomed`].

@@ -67,6 +67,7 @@ impl Reader<'_> {
             Topic::Browser => Err(StoreError::Failed("the browser has no events of its own".to_owned())),
             Topic::Library => Err(StoreError::Failed("the library has no events of its own".to_owned())),
             Topic::Tasks => Err(StoreError::Failed("tasks have no events of their own".to_owned())),
+            Topic::Activity => Err(StoreError::Failed("what runs has no events of its own".to_owned())),
             Topic::Trash => Ok(key::TRASH_TOPIC),
         }
     }

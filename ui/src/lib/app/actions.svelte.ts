@@ -88,6 +88,12 @@ async function remove(id: string): Promise<void> {
 /** Where one can go to. */
 export function places(): readonly Action[] {
   return [
+    action("side.activity", {
+      id: "activity",
+      icon: "activity",
+      shortcut: "activity",
+      run: () => navigation.activity(),
+    }),
     action("side.tasks", { id: "tasks", icon: "calendar", run: () => navigation.tasks() }),
     action("side.skills", { id: "skills", icon: "skills", run: () => navigation.skills() }),
     action("side.memory", { id: "memory", icon: "memory", run: () => navigation.memory() }),

@@ -23,6 +23,7 @@ export type Place =
   | { page: "welcome" }
   | { page: "new"; folder: string | null }
   | { page: "session"; conversation: Conversation }
+  | { page: "activity" }
   | { page: "tasks" }
   | { page: "skills" }
   | { page: "memory" }
@@ -71,6 +72,11 @@ class Navigation {
   welcome(): void {
     this.#leave();
     this.place = { page: "welcome" };
+  }
+
+  activity(): void {
+    this.#leave();
+    this.place = { page: "activity" };
   }
 
   tasks(): void {

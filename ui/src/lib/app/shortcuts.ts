@@ -23,6 +23,7 @@ const list = [
   { id: "search", place: "window", keys: ["Mod+Shift+F"], words: "keys.search" },
   { id: "nth", place: "window", keys: ["Mod+1 … Mod+9"], words: "keys.sessions" },
   { id: "side", place: "window", keys: ["Mod+B"], words: "keys.side" },
+  { id: "activity", place: "window", keys: ["Mod+J"], words: "keys.activity" },
   { id: "settings", place: "window", keys: ["Mod+,"], words: "keys.settings" },
   { id: "overview", place: "window", keys: ["Mod+/", "?"], words: "keys.overview" },
   { id: "stop", place: "session", keys: ["Esc"], words: "keys.stop" },
@@ -108,7 +109,7 @@ export function ariaKeys(id: ShortcutId, system: Platform = platform): string {
 }
 
 /** The shortcuts the window answers wherever the focus is; all others belong to the part that has it. */
-type WindowShortcut = "palette" | "new" | "search" | "nth" | "side" | "settings" | "overview" | "time";
+type WindowShortcut = "palette" | "new" | "search" | "nth" | "side" | "activity" | "settings" | "overview" | "time";
 
 /** What was pressed: a shortcut, and for sessions by number which one, from 0. */
 export interface Pressed {
@@ -122,7 +123,16 @@ function letter({ key, code }: Pick<KeyboardEvent, "key" | "code">): string {
   return known.toUpperCase();
 }
 
-const ANYWHERE: readonly WindowShortcut[] = ["palette", "new", "search", "side", "settings", "overview", "time"];
+const ANYWHERE: readonly WindowShortcut[] = [
+  "palette",
+  "new",
+  "search",
+  "side",
+  "activity",
+  "settings",
+  "overview",
+  "time",
+];
 
 /** Which shortcut of the window a key is; null when it is none. Whether text is being typed is for the caller to say. */
 export function pressed(event: KeyboardEvent, typing: "typing" | "not_typing"): Pressed | null {

@@ -1,6 +1,7 @@
 /** What answers requests in a replay: enough of the core to use every part of the page by hand. */
 import { apply as applyList, type ListState } from "$lib/state/list";
 import { type SessionState, apply as applySession } from "$lib/state/session";
+import { FakeActivity } from "./fake-activity";
 import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
 import { FakeHome } from "./fake-data";
@@ -58,6 +59,12 @@ export class FakeCore {
     (state) => this.publish("library", { type: "library", state }),
     (what, back) => this.#trash.put(what, back),
   );
+  readonly activity = new FakeActivity({
+    sessions: () => this.#list.sessions,
+    places: () => this.#settings.settings.live_turns,
+    stop: (session) => this.#change(session, { status: "idle" }),
+    tell: (state) => this.publish("activity", { type: "activity", state }),
+  });
   readonly #home = new FakeHome();
   readonly #rules = new FakeRules((policy) => this.publish("settings", { type: "policy", policy }));
   readonly #transcripts = new FakeTranscripts({
@@ -153,6 +160,7 @@ export class FakeCore {
     }
     if (name === "library") return [{ type: "snapshot", snapshot: { topic: "library", state: this.library.state } }];
     if (name === "tasks") return [{ type: "snapshot", snapshot: { topic: "tasks", state: this.schedule.state } }];
+    if (name === "activity") return [{ type: "snapshot", snapshot: { topic: "activity", state: this.activity.state } }];
     if (name === "browser") return [{ type: "snapshot", snapshot: { topic: "browser", state: this.browser.state } }];
     const state = this.#states.get(name);
     if (state) {
@@ -213,6 +221,7 @@ export class FakeCore {
   #replace(info: SessionInfo): void {
     this.#emit({ type: "session", id: info.id }, { type: "session_changed", info });
     this.#emit({ type: "sessions" }, { type: "session_listed", info });
+    this.activity.changed();
   }
 
   #ledger(call: LedgerRequest): unknown {
@@ -273,6 +282,7 @@ export class FakeCore {
       if (request.domain === "time") return Promise.resolve(this.#timeMachine(request.call));
       if (request.domain === "skills") return Promise.resolve(this.library.skills(request.call));
       if (request.domain === "schedule") return Promise.resolve(this.schedule.answer(request.call));
+      if (request.domain === "activity") return Promise.resolve(this.activity.answer(request.call));
       if (request.domain === "memory") return Promise.resolve(this.library.memory(request.call));
       if (request.domain === "browser") {
         const answer = this.browser.answer(request.call);

@@ -32,6 +32,7 @@ export function firstSettings(): SettingsSnapshot {
       })),
       browser: { type: "automatic" },
       sub_agents: 3,
+      live_turns: 4,
       library: LIBRARY,
       welcomed: false,
       ...LATER,

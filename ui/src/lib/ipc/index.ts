@@ -3,6 +3,8 @@
  * start (the shell, or a replay of recorded updates while developing).
  */
 import type {
+  ActivityReplies,
+  ActivityRequest,
   ApiError,
   AppReplies,
   AppRequest,
@@ -66,6 +68,7 @@ interface Requests {
   skills: SkillRequest;
   memory: MemoryRequest;
   schedule: ScheduleRequest;
+  activity: ActivityRequest;
   home: HomeRequest;
   transcripts: TranscriptRequest;
 }
@@ -81,6 +84,7 @@ interface Replies {
   skills: SkillReplies;
   memory: MemoryReplies;
   schedule: ScheduleReplies;
+  activity: ActivityReplies;
   home: HomeReplies;
   transcripts: TranscriptReplies;
 }

@@ -50,6 +50,7 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
     case "page":
     case "library":
     case "tasks":
+    case "activity":
       return { type: "applied", state };
     case "trouble": {
       if (!state) return { type: "applied", state };

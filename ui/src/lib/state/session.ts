@@ -135,6 +135,7 @@ export function apply(state: SessionState | null, update: Update): Outcome<Sessi
     case "browser":
     case "library":
     case "tasks":
+    case "activity":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

@@ -34,6 +34,7 @@ export function apply(state: SettingsState | null, update: Update): Outcome<Sett
     case "page":
     case "library":
     case "tasks":
+    case "activity":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

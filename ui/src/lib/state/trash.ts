@@ -28,6 +28,7 @@ export function apply(state: TrashState | null, update: Update): Outcome<TrashSt
     case "trouble":
     case "library":
     case "tasks":
+    case "activity":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

@@ -362,6 +362,7 @@ async fn fault(watch: &mut Option<Subscription>) -> ApiError {
                 | Update::Browser { .. }
                 | Update::Library { .. }
                 | Update::Tasks { .. }
+                | Update::Activity { .. }
                 | Update::Page { .. }
                 | Update::Ended => {}
             }

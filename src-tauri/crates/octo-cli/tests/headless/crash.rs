@@ -343,6 +343,7 @@ fn started_in(events: &[Envelope]) -> Option<SessionId> {
         | Topic::Browser
         | Topic::Library
         | Topic::Tasks
+        | Topic::Activity
         | Topic::Trash => None,
     })
 }

@@ -150,6 +150,7 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
         proxy,
         trash,
         sub_agents,
+        live_turns,
         library,
         desktop,
         welcomed,
@@ -170,6 +171,7 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
     }
     settings.trash = trash.unwrap_or(settings.trash);
     settings.sub_agents = sub_agents.unwrap_or(settings.sub_agents);
+    settings.live_turns = live_turns.unwrap_or(settings.live_turns);
     settings.library = library.unwrap_or(settings.library);
     settings.welcomed = welcomed.unwrap_or(settings.welcomed);
     settings.appearance = appearance.unwrap_or(settings.appearance);

@@ -47,7 +47,8 @@ impl Tasks {
         self.0.preferences().language
     }
 
-    pub(super) fn now(&self) -> Millis {
+    /// The clock of tasks.
+    pub(crate) fn now(&self) -> Millis {
         self.schedule().clock.now()
     }
 

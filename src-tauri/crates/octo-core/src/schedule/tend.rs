@@ -44,6 +44,8 @@ pub(crate) struct Tender {
     /// The steady clock at the last look.
     steady: Duration,
     followed: HashSet<SessionId>,
+    /// Those of them whose turn waited for a place at the last look.
+    queued: HashSet<SessionId>,
     /// What another process had stored when this one last looked.
     theirs: Option<Theirs>,
 }
@@ -70,6 +72,7 @@ impl Tender {
             look: Look::First,
             steady: clock.steady(),
             followed: HashSet::new(),
+            queued: HashSet::new(),
             theirs: None,
         };
         tokio::spawn(async move {
@@ -277,9 +280,15 @@ impl Tender {
         let known: HashSet<RunId> =
             scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.id).collect();
         self.followed = open.iter().filter(|row| is_on(row)).filter_map(|row| row.run.session).collect();
+        let is_queued = |session: &SessionId| octo.shared().board.is_queued(*session);
+        let queued: HashSet<SessionId> = self.followed.iter().copied().filter(is_queued).collect();
+        let waited = std::mem::replace(&mut self.queued, queued.clone());
         let mut news = false;
         for row in open.iter().filter(|row| is_on(row)) {
-            let passed = if known.contains(&row.run.id) { scene.passed } else { 0 };
+            // Who waits for a place does not work.
+            let waits =
+                row.run.session.is_some_and(|session| queued.contains(&session) || waited.contains(&session));
+            let passed = if known.contains(&row.run.id) && !waits { scene.passed } else { 0 };
             let outlook = match row.run.session {
                 Some(session) => {
                     let looked = store.read(move |reader| reader.outlook(session)).await;

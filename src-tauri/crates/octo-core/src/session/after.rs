@@ -77,6 +77,11 @@ impl Course {
         course
     }
 
+    /// Answers of its own model so far.
+    pub(super) fn answers(&self) -> u32 {
+        self.answers
+    }
+
     fn invoked(&mut self) {
         if self.skills == Skills::None {
             self.skills = Skills::ByModel;

@@ -86,6 +86,11 @@ impl Background {
             && untold.filter(|command| !asked_for(command.state)).count() > 0
     }
 
+    /// Those that run.
+    pub(super) fn running(&self) -> Vec<BackgroundCommand> {
+        self.commands.iter().filter(|command| !command.state.is_over()).cloned().collect()
+    }
+
     fn put(&mut self, command: BackgroundCommand) {
         match self.commands.iter_mut().find(|known| known.handle == command.handle) {
             Some(known) => *known = command,

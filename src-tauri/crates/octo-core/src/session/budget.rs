@@ -2,6 +2,7 @@
 
 use super::{
     Report,
+    entry::Held,
     model_call::Attempt,
     state::{Change, Session},
     turns::Step,
@@ -166,7 +167,7 @@ impl Session {
         }
         let mut step = Step::default();
         step.changes.push(Change::Event(Event::BudgetAnswered));
-        self.call_within_budget(next, &mut step);
+        self.once_admitted(Held::Allowed(next), &mut step);
         self.finish(step).await
     }
 

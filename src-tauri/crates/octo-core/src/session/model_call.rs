@@ -406,7 +406,7 @@ impl Session {
 
     /// Stop while the model is called, or while a failed call waits for its next try.
     pub(super) fn cancel_model(&mut self, step: &mut Step) {
-        if self.cancel_budget(step) || self.cancel_compaction(step) {
+        if self.leave_line() || self.cancel_budget(step) || self.cancel_compaction(step) {
             return self.feed_step(Input::ModelStopped { calls: Vec::new() }, step);
         }
         let Some(running) = &mut self.running else { return };

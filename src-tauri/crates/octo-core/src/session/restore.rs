@@ -8,6 +8,7 @@ use super::{
     budget::Allowance,
     calls::OpenCall,
     compacting::Restraint,
+    entry::Entrance,
     fallback::Fallback,
     fork::{Attendance, Forked, Lifeline},
     idle::Pause,
@@ -85,7 +86,9 @@ impl Session {
             });
         // What was read at one site is not carried to another because Octo was started again.
         seat.remember(results).await;
+        let entry = shared.board.entry(id);
         let mut session = Self {
+            entry,
             files: files_of(&shared, (id, root, &ancestors), &folder, &scratch, &shell_place)?,
             shell: shell_of(&shared, id, &shell_place, &inbox),
             shared,
@@ -214,6 +217,7 @@ impl Session {
             task: self.turn_task(stored.turn.id),
             view: stored.turn,
             cancel: self.ending.child_token(),
+            entrance: Entrance::restored(questions.len()),
             model: None,
             pause: None,
             calls,

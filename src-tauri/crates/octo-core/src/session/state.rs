@@ -8,6 +8,7 @@ use super::{
     budget::{Allowance, Next},
     calls::OpenCall,
     compacting::{Restraint, Swap},
+    entry::Entrance,
     fallback::Fallback,
     fork::Forked,
     forking::ForksOfTurn,
@@ -18,7 +19,9 @@ use super::{
     side_call::SideCall,
     tasks::{Ending, TurnTask, Watch},
 };
-use crate::{browsing::Seat, compaction::Size, library::Shelf, live::Live, shared::Shared, turn::Turn};
+use crate::{
+    activity::Entry, browsing::Seat, compaction::Size, library::Shelf, live::Live, shared::Shared, turn::Turn,
+};
 use octo_llm::ModelCard;
 use octo_protocol::{
     ApiError, Block, BudgetStop, CallId, Event, Message, MessageId, Meta, Millis, Origin, Question,
@@ -95,6 +98,8 @@ pub(crate) struct Session {
     pub(super) after: After,
     /// Who is told when no turn runs any more.
     pub(super) waiting_for_idle: Vec<super::Reply<()>>,
+    /// Where it says what it does.
+    pub(super) entry: Entry,
 }
 
 /// Whether what cannot be stored now is tried again.
@@ -114,6 +119,7 @@ pub(crate) struct Running {
     /// How it went so far, for what comes after it.
     pub(super) course: Course,
     pub(super) cancel: CancellationToken,
+    pub(super) entrance: Entrance,
     pub(super) model: Option<ModelCall>,
     /// A model call that waits for its next try.
     pub(super) pause: Option<Attempt>,
@@ -159,15 +165,18 @@ impl Session {
     /// Stores the changes of one step in one transaction, with the head's line if it changed.
     pub(super) async fn commit(&mut self, mut changes: Vec<Change>) -> Result<(), ApiError> {
         let status = self.status();
+        self.keep_place(status);
         if status != self.info.status {
             self.info.status = status;
             self.push_head(&mut changes);
         }
         if changes.is_empty() {
+            self.tell_board();
             return Ok(());
         }
         self.store(Arc::new(changes)).await?;
         self.tell_parent();
+        self.tell_board();
         if self.running.is_none() {
             for waiting in self.waiting_for_idle.drain(..) {
                 // One that no longer waits needs no word.

@@ -7,6 +7,7 @@ use super::{
     Report,
     after::{Course, Over},
     calls::OpenCall,
+    entry::{Entrance, Held},
     state::{Change, Running, Session, now},
     texts,
 };
@@ -131,6 +132,7 @@ impl Session {
             task: self.turn_task(turn),
             view,
             cancel: self.ending.child_token(),
+            entrance: Entrance::default(),
             model: None,
             pause: None,
             calls: Vec::new(),
@@ -172,9 +174,9 @@ impl Session {
     pub(super) fn perform(&mut self, actions: Vec<Action>, step: &mut Step) {
         for action in actions {
             match action {
-                Action::CallModel => self.call_model(step),
+                Action::CallModel => self.once_admitted(Held::Model, step),
                 Action::CancelModel => self.cancel_model(step),
-                Action::Prepare(call) => step.jobs.push(Box::new(move |session| session.prepare(call))),
+                Action::Prepare(call) => self.once_admitted(Held::Prepare(call), step),
                 Action::Ask(call) => self.ask(call, step),
                 Action::Start(call) => self.start(call, step),
                 Action::Cancel(call) => self.cancel(call, step),

@@ -4,4 +4,4 @@ mod crash;
 mod desk;
 mod files;
 mod running;
-mod world;
+pub mod world;

@@ -6,6 +6,7 @@ import type { CompactionLimit } from "./CompactionLimit";
 import type { DesktopSettings } from "./DesktopSettings";
 import type { Language } from "./Language";
 import type { LibrarySettings } from "./LibrarySettings";
+import type { LiveTurnLimit } from "./LiveTurnLimit";
 import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
 import type { Onboarding } from "./Onboarding";
@@ -103,6 +104,10 @@ library: LibrarySettings,
  * How many sub-agents may work at once.
  */
 sub_agents: SubAgentLimit, 
+/**
+ * How many turns may work at once; see [`LiveTurnLimit`] for what counts.
+ */
+live_turns: LiveTurnLimit, 
 /**
  * Octo's place in the system.
  */

@@ -5,6 +5,7 @@ import type { CompactionLimit } from "./CompactionLimit";
 import type { DesktopSettings } from "./DesktopSettings";
 import type { Language } from "./Language";
 import type { LibrarySettings } from "./LibrarySettings";
+import type { LiveTurnLimit } from "./LiveTurnLimit";
 import type { Mode } from "./Mode";
 import type { ModelId } from "./ModelId";
 import type { Onboarding } from "./Onboarding";
@@ -75,6 +76,10 @@ library?: LibrarySettings,
  * See [`Settings::sub_agents`].
  */
 sub_agents?: SubAgentLimit, 
+/**
+ * See [`Settings::live_turns`].
+ */
+live_turns?: LiveTurnLimit, 
 /**
  * See [`Settings::desktop`].
  */

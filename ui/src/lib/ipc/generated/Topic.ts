@@ -8,4 +8,4 @@ export type Topic = { "type": "session",
 /**
  * Which.
  */
-id: SessionId, } | { "type": "sessions" } | { "type": "settings" } | { "type": "ledger" } | { "type": "trash" } | { "type": "browser" } | { "type": "library" } | { "type": "tasks" };
+id: SessionId, } | { "type": "sessions" } | { "type": "settings" } | { "type": "ledger" } | { "type": "trash" } | { "type": "browser" } | { "type": "library" } | { "type": "tasks" } | { "type": "activity" };

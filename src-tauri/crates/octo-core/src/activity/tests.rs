@@ -1,0 +1,159 @@
+#![expect(clippy::indexing_slicing, reason = "tests report by failing")]
+
+use super::*;
+use octo_protocol::{CallId, CommandState, Cost, RunCause, RunId};
+
+const PLACES: Places = Places { taken: 1, limit: 4 };
+
+fn doing(title: &str, turn: Option<TurnDoing>) -> Doing {
+    Doing { title: title.into(), folder: "/work".into(), fork: None, turn, commands: Vec::new() }
+}
+
+fn turn(since: Millis, stands: Stands) -> TurnDoing {
+    TurnDoing { turn: TurnId::new(), since, stands, steps: 2, used: Usage::default() }
+}
+
+fn command(handle: &str, started_at: Millis) -> BackgroundCommand {
+    BackgroundCommand {
+        handle: handle.into(),
+        call: CallId::new(),
+        command: format!("run {handle}"),
+        cwd: "/work/sub".into(),
+        started_at,
+        ended_at: None,
+        state: CommandState::Running,
+        log: None,
+        last_line: String::new(),
+    }
+}
+
+fn run(name: &str, due: Millis, status: RunStatus, session: Option<SessionId>) -> TaskRun {
+    TaskRun {
+        id: RunId::new(),
+        task: format!("{name}-file"),
+        name: name.into(),
+        cause: RunCause::Time,
+        due,
+        started_at: None,
+        ended_at: None,
+        status,
+        session,
+        cost: Cost::ZERO,
+        result: None,
+    }
+}
+
+fn known() -> Known {
+    let (spent, ahead) = (HashMap::new(), HashMap::new());
+    Known { runs: Vec::new(), spent, ahead, places: PLACES, tends: None }
+}
+
+#[test]
+fn each_kind_has_its_row_in_its_order_with_what_it_belongs_to() {
+    let (chat, of_task, child) = (SessionId::new(), SessionId::new(), SessionId::new());
+    let mut with_commands = doing("Chat", Some(turn(50, Stands::NeedsYou)));
+    with_commands.commands = vec![command("two", 9), command("one", 7)];
+    let fork = ForkOrigin {
+        session: chat,
+        title: "As it was called then".into(),
+        turn: TurnId::new(),
+        call: CallId::new(),
+        name: "explore".into(),
+    };
+    let forked = Doing { fork: Some(fork), ..doing("explore", Some(turn(60, Stands::Working))) };
+    let lines = BTreeMap::from([
+        (child, forked),
+        (chat, with_commands),
+        (of_task, doing("Brief", Some(turn(40, Stands::Working)))),
+    ]);
+    let mut known = known();
+    known.runs.push(run("Brief", 30, RunStatus::Running, Some(of_task)));
+    let spent = Spending { calls: 3, cost: Cost::DOLLAR, ..Spending::default() };
+    known.spent.insert(child, spent);
+    let state = state(&lines, &known);
+    let told: Vec<(&str, Option<&str>, bool)> = state
+        .rows
+        .iter()
+        .map(|row| {
+            let of = row.of.as_ref().map(|of| of.title.as_str());
+            (row.name.as_str(), of, row.spending.is_some())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("Chat", None, true),
+            ("Brief", None, true),
+            ("explore", Some("Chat"), true),
+            ("run one", Some("Chat"), false),
+            ("run two", Some("Chat"), false),
+        ]
+    );
+    assert_eq!(state.rows[0].status, ActivityStatus::NeedsYou);
+    assert_eq!(state.rows[1].id, ActivityId::Task { run: known.runs[0].id });
+    assert_eq!(state.rows[1].task.as_deref(), Some("Brief-file"));
+    assert_eq!(state.rows[2].spending, Some(spent));
+    assert_eq!(state.rows[3].folder, "/work/sub");
+    assert_eq!((state.taken, state.places), (1, 4));
+}
+
+#[test]
+fn how_a_turn_stands_goes_by_the_line() {
+    for (stands, ahead, expected) in [
+        (Stands::Working, None, ActivityStatus::Working),
+        (Stands::NeedsYou, None, ActivityStatus::NeedsYou),
+        (Stands::Queued, Some(0), ActivityStatus::Queued { ahead: 0 }),
+        (Stands::Queued, Some(2), ActivityStatus::Queued { ahead: 2 }),
+        // Let in a moment ago.
+        (Stands::Queued, None, ActivityStatus::Working),
+    ] {
+        let turn = turn(1, stands);
+        let lines = BTreeMap::from([(SessionId::new(), doing("Chat", Some(turn)))]);
+        let mut known = known();
+        known.ahead.extend(ahead.map(|ahead| (turn.turn, ahead)));
+        assert_eq!(state(&lines, &known).rows[0].status, expected, "{stands:?} {ahead:?}");
+    }
+}
+
+#[test]
+fn runs_that_are_due_wait_in_their_order_where_this_process_begins_them() {
+    let mut known = known();
+    known.runs = vec![
+        run("first", 5, RunStatus::Waiting { until: 5 }, None),
+        run("tried again later", 5, RunStatus::Waiting { until: 100 }, None),
+        run("asks", 6, RunStatus::Asked, None),
+        run("second", 7, RunStatus::Waiting { until: 7 }, None),
+        run("elsewhere", 8, RunStatus::Running, Some(SessionId::new())),
+    ];
+    let nothing = BTreeMap::new();
+    assert_eq!(state(&nothing, &known).rows, []);
+    known.tends = Some(50);
+    let state = state(&nothing, &known);
+    let told: Vec<_> = state.rows.iter().map(|row| (row.name.as_str(), row.status, row.session)).collect();
+    assert_eq!(
+        told,
+        [
+            ("first", ActivityStatus::Queued { ahead: 0 }, None),
+            ("second", ActivityStatus::Queued { ahead: 1 }, None),
+        ]
+    );
+}
+
+#[test]
+fn the_board_says_when_something_changed_and_forgets_a_session_that_is_gone() {
+    let board = Board::default();
+    let mut news = board.change().watch();
+    let session = SessionId::new();
+    let entry = board.entry(session);
+    entry.tell(None);
+    assert!(!news.has_changed().unwrap(), "nothing is nothing new");
+    let working = doing("Chat", Some(turn(1, Stands::Queued)));
+    entry.tell(Some(working.clone()));
+    assert!(news.has_changed().unwrap());
+    news.mark_unchanged();
+    assert!(board.is_queued(session));
+    entry.tell(Some(working));
+    assert!(!news.has_changed().unwrap(), "told twice");
+    drop(entry);
+    assert!(news.has_changed().unwrap() && board.lines().is_empty());
+}

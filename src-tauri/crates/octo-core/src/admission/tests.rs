@@ -1,0 +1,122 @@
+#![expect(clippy::indexing_slicing, reason = "tests report by failing")]
+
+use super::*;
+use proptest::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn open(limit: u32) -> Admission {
+    let admission = Admission::new(limit, Change::default());
+    admission.open();
+    admission
+}
+
+fn silent(admission: &Admission, turn: TurnId) -> Ticket {
+    admission.ask(turn, || {})
+}
+
+#[test]
+fn what_began_first_comes_first_whenever_it_asked() {
+    let admission = open(1);
+    let turns: Vec<TurnId> = (0..4).map(|_| TurnId::new()).collect();
+    let first = silent(&admission, turns[1]);
+    assert!(first.is_admitted());
+    let (late, early) = (silent(&admission, turns[3]), silent(&admission, turns[0]));
+    let middle = silent(&admission, turns[2]);
+    let ahead = |turn: usize| admission.ahead(turns[turn]);
+    assert_eq!([ahead(0), ahead(1), ahead(2), ahead(3)], [Some(0), None, Some(1), Some(2)]);
+    drop(first);
+    assert!(early.is_admitted() && !middle.is_admitted() && !late.is_admitted());
+    // One that is taken out of the line is passed over.
+    drop(middle);
+    drop(early);
+    assert!(late.is_admitted());
+    assert_eq!(admission.places(), Places { taken: 1, limit: 1 });
+}
+
+#[test]
+fn the_door_keeps_the_order_of_those_who_gather_and_lets_nobody_in_at_the_end() {
+    let admission = Admission::new(2, Change::default());
+    let turns: Vec<TurnId> = (0..3).map(|_| TurnId::new()).collect();
+    let tickets: Vec<Ticket> = turns.iter().rev().map(|turn| silent(&admission, *turn)).collect();
+    assert!(tickets.iter().all(|ticket| !ticket.is_admitted()));
+    admission.open();
+    let inside: Vec<bool> = tickets.iter().map(Ticket::is_admitted).collect();
+    assert_eq!(inside, [false, true, true], "the last of the three waits");
+    admission.close();
+    drop(tickets);
+    assert!(!silent(&admission, TurnId::new()).is_admitted());
+    assert_eq!(admission.places().taken, 0);
+}
+
+#[test]
+fn another_limit_takes_no_place_away_and_is_used_at_once() {
+    let admission = open(2);
+    let tickets: Vec<Ticket> = (0..4).map(|_| silent(&admission, TurnId::new())).collect();
+    let inside = |tickets: &[Ticket]| tickets.iter().filter(|ticket| ticket.is_admitted()).count();
+    admission.set_limit(1);
+    assert_eq!(inside(&tickets), 2);
+    admission.set_limit(3);
+    assert_eq!(inside(&tickets), 3);
+}
+
+#[test]
+fn the_bell_rings_once_and_only_for_one_that_had_to_wait() {
+    let admission = open(1);
+    let rung = Arc::new(AtomicUsize::new(0));
+    let ask = || {
+        let rung = Arc::clone(&rung);
+        admission.ask(TurnId::new(), move || {
+            rung.fetch_add(1, Ordering::SeqCst);
+        })
+    };
+    let (one, two, three) = (ask(), ask(), ask());
+    assert_eq!(rung.load(Ordering::SeqCst), 0);
+    drop(two);
+    drop(one);
+    assert_eq!(rung.load(Ordering::SeqCst), 1, "for the third; the second left before");
+    assert!(three.is_admitted());
+}
+
+/// What is done to a line.
+#[derive(Clone, Debug)]
+enum Step {
+    Ask(usize),
+    Leave(usize),
+    Limit(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        3 => (0..12_usize).prop_map(Step::Ask),
+        2 => (0..12_usize).prop_map(Step::Leave),
+        1 => (1..5_usize).prop_map(Step::Limit),
+    ];
+    prop::collection::vec(step, 0..80)
+}
+
+proptest! {
+    #[test]
+    fn no_place_is_free_while_somebody_waits_and_none_is_given_beyond_the_limit(steps in steps()) {
+        let turns: Vec<TurnId> = (0..12).map(|_| TurnId::new()).collect();
+        let (inside, waiting) = (BTreeSet::new(), BTreeSet::new());
+        let mut line = Line { door: Door::Open, limit: 2, inside, waiting };
+        for step in steps {
+            match step {
+                Step::Ask(turn) if !line.inside.contains(&turns[turn]) => {
+                    line.waiting.insert(turns[turn]);
+                }
+                Step::Ask(_) => {}
+                Step::Leave(turn) => line.leave(turns[turn]),
+                Step::Limit(limit) => line.limit = limit,
+            }
+            let before = line.inside.len();
+            let admitted = line.admit();
+            prop_assert!(line.inside.len() <= line.limit.max(before));
+            prop_assert!(line.waiting.is_empty() || line.inside.len() >= line.limit);
+            prop_assert!(line.inside.is_disjoint(&line.waiting));
+            if let (Some(last), Some(next)) = (admitted.last(), line.waiting.first()) {
+                prop_assert!(last < next, "whoever waits began later than who was let in");
+            }
+        }
+    }
+}

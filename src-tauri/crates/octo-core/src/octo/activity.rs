@@ -1,0 +1,106 @@
+//! Requests about what runs in this Octo.
+
+use super::{Octo, json};
+use crate::{
+    activity::{Known, state},
+    schedule::Tasks,
+};
+use octo_protocol::{ActivityId, ActivityRequest, ActivityState, ActivityStatus, ApiError, Done, ErrorCode};
+use octo_store::StoreError;
+use serde_json::Value;
+use std::collections::HashMap;
+use tokio::sync::watch;
+
+impl Octo {
+    pub(super) async fn activity(&self, request: ActivityRequest) -> Result<Value, ApiError> {
+        match request {
+            ActivityRequest::GetActivity(_) => json(self.activity_state().await?),
+            ActivityRequest::StopActivity(call) => {
+                self.stop_activity(call.id).await?;
+                json(Done {})
+            }
+            ActivityRequest::StopAllActivity(_) => {
+                json(octo_protocol::StoppedActivity { count: self.stop_all().await? })
+            }
+        }
+    }
+
+    /// Another number whenever something runs otherwise.
+    pub(crate) fn activity_news(&self) -> watch::Receiver<u64> {
+        self.shared.board.change().watch()
+    }
+
+    /// All that runs in this process.
+    pub(crate) async fn activity_state(&self) -> Result<ActivityState, ApiError> {
+        let shared = &self.shared;
+        let lines = shared.board.lines();
+        let turns: Vec<_> = lines
+            .iter()
+            .filter_map(|(session, doing)| Some((*session, doing.fork.is_some(), doing.turn?.turn)))
+            .collect();
+        let ahead = turns.iter().filter_map(|(_, _, turn)| Some((*turn, shared.admission.ahead(*turn)?)));
+        let (ahead, places) = (ahead.collect(), shared.admission.places());
+        let (token, now) = (shared.lease.token.clone(), Tasks::of(shared).now());
+        let known = shared.store.read(move |reader| {
+            let mut spent = HashMap::new();
+            for (session, is_fork, turn) in turns {
+                // A sub-agent has one turn, and its calls are in the ledger under its session.
+                let spending =
+                    if is_fork { reader.session_spending(session) } else { reader.turn_spending(turn) };
+                match spending {
+                    Ok(spending) => {
+                        spent.insert(session, spending);
+                    }
+                    // Deleted under it.
+                    Err(StoreError::UnknownSession(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            let tends = reader.schedule_lease()?.filter(|holder| holder.token == token).map(|_| now);
+            let runs = reader.open_runs()?.into_iter().map(|row| row.run).collect();
+            Ok(Known { runs, spent, ahead, places, tends })
+        });
+        Ok(state(&lines, &known.await.map_err(ApiError::from)?))
+    }
+
+    /// Stops one thing that runs.
+    async fn stop_activity(&self, id: ActivityId) -> Result<(), ApiError> {
+        let stopped = match id {
+            ActivityId::Session { session } | ActivityId::SubAgent { session } => {
+                let handle = self.open.lock().await.get(&session).cloned();
+                match handle {
+                    Some(handle) if handle.is_open() => handle.stop().await,
+                    // One that is gone does nothing.
+                    Some(_) | None => Ok(()),
+                }
+            }
+            ActivityId::Task { run } => Tasks::of(&self.shared).stop(run).await,
+            ActivityId::Command { session, handle } => self.stop_command(session, handle).await,
+        };
+        match stopped {
+            Err(error) if error.code == Some(ErrorCode::Gone) || error.key == "task.run_gone" => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Stops everything; how many things. What waits for a place comes first, so that it does not get one now.
+    async fn stop_all(&self) -> Result<u32, ApiError> {
+        let rows = self.activity_state().await?.rows;
+        let (queued, rest): (Vec<_>, Vec<_>) =
+            rows.into_iter().partition(|row| matches!(row.status, ActivityStatus::Queued { .. }));
+        let mut count: u32 = 0;
+        for rows in [queued, rest] {
+            let stops = rows.into_iter().map(|row| async {
+                let id = row.id.clone();
+                (row.id, self.stop_activity(id).await)
+            });
+            for (id, stopped) in futures::future::join_all(stops).await {
+                match stopped {
+                    Ok(()) => count = count.saturating_add(1),
+                    Err(error) => tracing::warn!(?id, %error, "not stopped with everything"),
+                }
+            }
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,580 @@
+//! How many turns work at once, the line of those that wait for a place, and the list of all that runs.
+
+use super::{
+    rig::{PATIENCE, Rig, reached, words},
+    schedule::world::{DAY, HOUR, MINUTE, at_ten, last_run, runs, save, settled, world},
+    shelf::{Shelf, cards, end_of, forking, is_forked, skill},
+};
+use octo_core::SkillWish;
+use octo_protocol::{
+    ActivityId, ActivityRow, ActivityState, ActivityStatus, Answer, AnswerBudget, BudgetAnswer, Budgets,
+    ChangeSettings, Cost, Event, GetActivity, LiveTurnLimit, Message, Mode, RetryTurn, RunStatus, Sent,
+    SettingsPatch, SkipReason, Snapshot, Source, StartDemo, StopActivity, StopAllActivity, SubAgentLimit,
+    SubAgentStatus, Timing, Topic, TurnEnd, Update,
+};
+use octo_testkit::{Gate, RecordedRequest, Reply, Script};
+use serde_json::json;
+use std::{collections::HashMap, time::Duration};
+use tokio::time::timeout;
+
+const WORKS: ActivityStatus = ActivityStatus::Working;
+
+fn queued(ahead: u32) -> ActivityStatus {
+    ActivityStatus::Queued { ahead }
+}
+
+/// A gate for each of these, and a script that holds the answer to a message at its gate and answers all others.
+fn gated<const N: usize>(names: [&'static str; N]) -> (Script, [Gate; N]) {
+    let gates = names.map(|_| Gate::new());
+    let by_name: HashMap<&str, Gate> = names.into_iter().zip(gates.clone()).collect();
+    let script = Script::from_fn(move |request| {
+        let said = asked(request);
+        match by_name.get(said.as_str()) {
+            Some(gate) => Reply::text(format!("answer to {said}")).hold_after(1, gate),
+            None => Reply::text(format!("answer to {said}")),
+        }
+    });
+    (script, gates)
+}
+
+/// What the person said last.
+fn asked(request: &RecordedRequest) -> String {
+    request.user_text().lines().last().unwrap_or_default().trim().to_owned()
+}
+
+async fn set(rig: &Rig, patch: SettingsPatch) {
+    rig.octo.call(ChangeSettings { patch }).await.unwrap();
+}
+
+async fn limit(rig: &Rig, limit: u32) {
+    set(rig, SettingsPatch { live_turns: Some(LiveTurnLimit(limit)), ..SettingsPatch::default() }).await;
+}
+
+async fn state(rig: &Rig) -> ActivityState {
+    rig.octo.call(GetActivity {}).await.unwrap()
+}
+
+/// How each session's turn stands, by its title, in the order of the list.
+async fn standing(rig: &Rig) -> Vec<(String, ActivityStatus)> {
+    state(rig).await.rows.into_iter().map(|row| (row.name, row.status)).collect()
+}
+
+fn told(rows: &[(&str, ActivityStatus)]) -> Vec<(String, ActivityStatus)> {
+    rows.iter().map(|(name, status)| ((*name).to_owned(), *status)).collect()
+}
+
+/// The list as a window hears of it, once it fits.
+async fn heard(rig: &Rig, what: &str, fits: impl Fn(&ActivityState) -> bool) -> ActivityState {
+    let mut watched = rig.octo.subscribe(Topic::Activity).await.unwrap();
+    let mut last = None;
+    let waiting = async {
+        loop {
+            for update in watched.next().await.expect("it goes on") {
+                let state = match update {
+                    Update::Snapshot { snapshot: Snapshot::Activity { state } }
+                    | Update::Activity { state } => state,
+                    other => panic!("not of what runs: {other:?}"),
+                };
+                if fits(&state) {
+                    return state;
+                }
+                last = Some(state);
+            }
+        }
+    };
+    match timeout(PATIENCE, waiting).await {
+        Ok(state) => state,
+        Err(_) => panic!("never {what}: {last:#?}"),
+    }
+}
+
+async fn rows_when(rig: &Rig, what: &str, expected: &[(&str, ActivityStatus)]) {
+    let expected = told(expected);
+    heard(rig, what, |state| {
+        let rows: Vec<_> = state.rows.iter().map(|row| (row.name.clone(), row.status)).collect();
+        rows == expected
+    })
+    .await;
+}
+
+/// What the person said in the requests so far, in their order.
+fn said(rig: &Rig) -> Vec<String> {
+    rig.server.requests().iter().map(asked).collect()
+}
+
+#[tokio::test]
+async fn more_turns_than_may_work_wait_in_the_order_in_which_they_began() {
+    let (script, [a, b, c, d]) = gated(["a", "b", "c", "d"]);
+    let mut rig = Rig::new(script).await;
+    limit(&rig, 2).await;
+    let mut sessions = Vec::new();
+    for name in ["a", "b", "c", "d"] {
+        sessions.push(rig.start(Mode::Ask, name).await);
+    }
+    reached(&a).await;
+    reached(&b).await;
+    let all = [("a", WORKS), ("b", WORKS), ("c", queued(0)), ("d", queued(1))];
+    assert_eq!(standing(&rig).await, told(&all));
+    let now = state(&rig).await;
+    assert_eq!((now.taken, now.places), (2, 2));
+    assert_eq!(said(&rig), ["a", "b"], "nothing is sent for those that wait");
+
+    b.open();
+    assert_eq!(end_of(&mut rig, sessions[1]).await, TurnEnd::Finished);
+    reached(&c).await;
+    rows_when(&rig, "one place on", &[("a", WORKS), ("c", WORKS), ("d", queued(0))]).await;
+    // A message to a session that waits is of the same turn, and one to one that is done stands behind.
+    rig.send(sessions[1], "b again").await;
+    rows_when(
+        &rig,
+        "the newest at the end",
+        &[("a", WORKS), ("c", WORKS), ("d", queued(0)), ("b", queued(1))],
+    )
+    .await;
+    for gate in [&a, &c, &d] {
+        gate.open();
+    }
+    rows_when(&rig, "empty", &[]).await;
+    assert_eq!(said(&rig), ["a", "b", "c", "d", "b again"]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn stop_takes_a_turn_out_of_the_line_and_it_can_stand_in_it_again() {
+    let (script, [a]) = gated(["a"]);
+    let mut rig = Rig::new(script).await;
+    limit(&rig, 1).await;
+    rig.start(Mode::Ask, "a").await;
+    reached(&a).await;
+    let second = rig.start(Mode::Ask, "second").await;
+    rig.start(Mode::Ask, "third").await;
+    assert_eq!(standing(&rig).await[1..], told(&[("second", queued(0)), ("third", queued(1))]));
+    rig.octo.call(StopActivity { id: ActivityId::Session { session: second } }).await.unwrap();
+    assert_eq!(end_of(&mut rig, second).await, TurnEnd::Stopped);
+    assert_eq!(standing(&rig).await, told(&[("a", WORKS), ("third", queued(0))]));
+    let messages = rig.snapshot(second).await.page.messages;
+    assert_eq!(messages.len(), 1, "what was said stays, and nothing is answered");
+    // Stopped once more it is not there any more, which is no fault.
+    rig.octo.call(StopActivity { id: ActivityId::Session { session: second } }).await.unwrap();
+
+    rig.octo.call(RetryTurn { session: second }).await.unwrap();
+    assert_eq!(standing(&rig).await[1..], told(&[("third", queued(0)), ("second", queued(1))]));
+    a.open();
+    assert_eq!(end_of(&mut rig, second).await, TurnEnd::Finished);
+    assert_eq!(said(&rig), ["a", "third", "second"]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn after_a_restart_the_line_is_as_it_was_and_nothing_is_lost_or_doubled() {
+    let (script, [a, b]) = gated(["a", "b"]);
+    let mut rig = Rig::new(script).await;
+    limit(&rig, 1).await;
+    let mut sessions = Vec::new();
+    for name in ["a", "b", "c", "d"] {
+        sessions.push(rig.start(Mode::Ask, name).await);
+    }
+    reached(&a).await;
+    rig.restart().await;
+    let line = [("a", WORKS), ("b", queued(0)), ("c", queued(1)), ("d", queued(2))];
+    assert_eq!(standing(&rig).await, told(&line));
+    reached(&a).await;
+    a.open();
+    reached(&b).await;
+    rig.restart().await;
+    assert_eq!(standing(&rig).await, told(&[("b", WORKS), ("c", queued(0)), ("d", queued(1))]));
+    b.open();
+    rows_when(&rig, "empty", &[]).await;
+    assert_eq!(said(&rig), ["a", "a", "b", "b", "c", "d"]);
+    for (session, name) in sessions.into_iter().zip(["a", "b", "c", "d"]) {
+        let snapshot = rig.snapshot(session).await;
+        let whole: Vec<String> = snapshot.page.messages.iter().map(Message::text).collect();
+        assert_eq!(whole, [name.to_owned(), format!("answer to {name}")]);
+        assert_eq!(snapshot.page.turns.len(), 1);
+    }
+    rig.assert_sound();
+}
+
+fn writes_then(gate: &Gate) -> Script {
+    let gate = gate.clone();
+    Script::from_fn(move |request| match (asked(request).as_str(), request.results().len()) {
+        ("ask me", 0) => Reply::call("write", json!({ "path": "a.txt", "content": "x\n" })),
+        ("long", _) => Reply::text("long work").hold_after(1, &gate),
+        _ => Reply::text("done"),
+    })
+}
+
+#[tokio::test]
+async fn a_turn_that_waits_for_the_person_gives_its_place_to_others() {
+    let gate = Gate::new();
+    let mut rig = Rig::new(writes_then(&gate)).await;
+    limit(&rig, 1).await;
+    let asks = rig.start(Mode::Ask, "ask me").await;
+    let question = rig.question().await;
+    let short = rig.start(Mode::Ask, "short").await;
+    assert_eq!(end_of(&mut rig, short).await, TurnEnd::Finished);
+    let long = rig.start(Mode::Ask, "long").await;
+    reached(&gate).await;
+    assert_eq!(standing(&rig).await, told(&[("ask me", ActivityStatus::NeedsYou), ("long", WORKS)]));
+
+    // What the person allowed happens at once; the model is asked on once there is a place.
+    rig.answer(asks, &question, Answer::Once).await;
+    rows_when(&rig, "waiting with its result", &[("ask me", queued(0)), ("long", WORKS)]).await;
+    assert_eq!(rig.home.read("a.txt"), "x\n");
+    assert_eq!(said(&rig), ["ask me", "short", "long"]);
+    gate.open();
+    assert_eq!(end_of(&mut rig, long).await, TurnEnd::Finished);
+    assert_eq!(end_of(&mut rig, asks).await, TurnEnd::Finished);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn all_questions_of_a_batch_are_asked_while_the_place_is_another_turns() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let script = Script::from_fn(move |request| match (asked(request).as_str(), request.results().len()) {
+        ("ask me", 0) => Reply::nothing()
+            .and_call("write", json!({ "path": "a.txt", "content": "x\n" }))
+            .and_call("write", json!({ "path": "b.txt", "content": "y\n" })),
+        ("long", _) => Reply::text("long work").hold_after(1, &held),
+        _ => Reply::text("done"),
+    });
+    let mut rig = Rig::new(script).await;
+    limit(&rig, 1).await;
+    let asks = rig.start(Mode::Ask, "ask me").await;
+    let first = rig.question().await;
+    rig.start(Mode::Ask, "long").await;
+    reached(&gate).await;
+    rig.answer(asks, &first, Answer::Once).await;
+    let second = rig.question().await;
+    rig.answer(asks, &second, Answer::Once).await;
+    rows_when(&rig, "waiting with its results", &[("ask me", queued(0)), ("long", WORKS)]).await;
+    assert_eq!((rig.home.read("a.txt"), rig.home.read("b.txt")), ("x\n".to_owned(), "y\n".to_owned()));
+    // It can still be stopped there, with all it did.
+    rig.stop(asks).await;
+    assert_eq!(end_of(&mut rig, asks).await, TurnEnd::Stopped);
+    gate.open();
+    rows_when(&rig, "empty", &[]).await;
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_used_up_budget_holds_no_place_and_its_answer_waits_for_one() {
+    let gate = Gate::new();
+    let script = Script::from_fn({
+        let gate = gate.clone();
+        move |request| match (asked(request).as_str(), request.results().len()) {
+            ("costly", 0) => Reply::call("glob", json!({ "pattern": "*" })),
+            ("long", _) => Reply::text("long work").hold_after(1, &gate),
+            _ => Reply::text("done"),
+        }
+    });
+    let mut rig = Rig::priced(script, Duration::from_secs(90)).await;
+    limit(&rig, 1).await;
+    let budgets = Budgets { task: Some(Cost::nano_dollars(1_000)), ..Budgets::default() };
+    set(&rig, SettingsPatch { budgets: Some(budgets), ..SettingsPatch::default() }).await;
+    let costly = rig.start(Mode::Ask, "costly").await;
+    rig.event("used-up budget", |event| matches!(event, Event::BudgetReached { .. }).then_some(())).await;
+    let long = rig.start(Mode::Ask, "long").await;
+    reached(&gate).await;
+    let spent = state(&rig).await.rows[0].spending.unwrap();
+    assert!(spent.cost >= Cost::nano_dollars(1_000) && spent.calls == 1, "{spent:?}");
+    rig.octo.call(AnswerBudget { session: costly, answer: BudgetAnswer::NoLimit }).await.unwrap();
+    rows_when(&rig, "waiting with its leave", &[("costly", queued(0)), ("long", WORKS)]).await;
+    assert_eq!(rig.server.requests().len(), 2);
+    gate.open();
+    assert_eq!(end_of(&mut rig, long).await, TurnEnd::Finished);
+    assert_eq!(end_of(&mut rig, costly).await, TurnEnd::Finished);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_higher_limit_counts_at_once_and_the_demo_takes_no_place() {
+    let (script, [a, b]) = gated(["a", "b"]);
+    let mut rig = Rig::new(script).await;
+    limit(&rig, 1).await;
+    rig.start(Mode::Ask, "a").await;
+    rig.start(Mode::Ask, "b").await;
+    reached(&a).await;
+    let demo = rig.octo.call(StartDemo {}).await.unwrap();
+    assert_eq!(demo.source, Source::Demo);
+    rig.event("answer of the demo", |event| matches!(event, Event::BlockAdded { .. }).then_some(())).await;
+    let now = state(&rig).await;
+    assert_eq!((now.taken, now.places), (1, 1));
+    rig.stop(demo.id).await;
+    limit(&rig, 2).await;
+    reached(&b).await;
+    a.open();
+    b.open();
+    rows_when(&rig, "empty", &[]).await;
+    // Nothing would ever begin with none: one is the least.
+    limit(&rig, 0).await;
+    let last = rig.start(Mode::Ask, "last").await;
+    assert_eq!(end_of(&mut rig, last).await, TurnEnd::Finished);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn sub_agents_work_on_their_parents_place_however_few_there_are() {
+    let script =
+        forking(vec![skill("explore", "one"), skill("explore", "two")], |_| Reply::text("looked around"));
+    let mut rig = Rig::skilled(script, Shelf::new().shared()).await;
+    let patch = SettingsPatch {
+        live_turns: Some(LiveTurnLimit(1)),
+        sub_agents: Some(SubAgentLimit(1)),
+        ..SettingsPatch::default()
+    };
+    set(&rig, patch).await;
+    let session = rig.start(Mode::Autonomous, "go").await;
+    assert_eq!(timeout(PATIENCE, end_of(&mut rig, session)).await.unwrap(), TurnEnd::Finished);
+    let ends: Vec<_> = cards(&rig, session).await.into_iter().map(|card| card.status).collect();
+    assert_eq!(ends, [SubAgentStatus::Done; 2]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_sub_agent_that_asks_frees_its_parents_place_and_goes_on_without_one() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let mut child =
+        vec![Reply::call("write", json!({ "path": "a.txt", "content": "x\n" })), Reply::text("made a file")]
+            .into_iter();
+    let mut parent = vec![
+        Reply::nothing().and_call("invoke_skill", json!({ "skill_name": "explore", "task": "make" })),
+        Reply::text("all done"),
+    ]
+    .into_iter();
+    let script = Script::from_fn(move |request| {
+        if is_forked(request) {
+            child.next().unwrap()
+        } else if asked(request) == "long" {
+            Reply::text("long work").hold_after(1, &held)
+        } else {
+            parent.next().unwrap()
+        }
+    });
+    let mut rig = Rig::skilled(script, Shelf::new().shared()).await;
+    limit(&rig, 1).await;
+    let session = rig.start(Mode::Ask, "go").await;
+    let question = rig.question().await;
+    let Topic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
+    rows_when(
+        &rig,
+        "both waiting for the person",
+        &[("go", ActivityStatus::NeedsYou), ("explore", ActivityStatus::NeedsYou)],
+    )
+    .await;
+    let row = state(&rig).await.rows.remove(1);
+    assert_eq!(row.id, ActivityId::SubAgent { session: child });
+    assert_eq!(row.of.unwrap().session, session);
+    let long = rig.start(Mode::Ask, "long").await;
+    reached(&gate).await;
+    // Were it to wait for its parent's place, neither would go on while the other session works.
+    rig.answer(child, &question, Answer::Once).await;
+    assert_eq!(end_of(&mut rig, child).await, TurnEnd::Finished);
+    rows_when(&rig, "the parent's turn to wait", &[("go", queued(0)), ("long", WORKS)]).await;
+    gate.open();
+    assert_eq!(end_of(&mut rig, long).await, TurnEnd::Finished);
+    assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_skill_the_person_calls_waits_for_a_place_before_its_first_step() {
+    let (held, gate) = (Gate::new(), Gate::new());
+    let (long, first) = (gate.clone(), held.clone());
+    let script = Script::from_fn(move |request| match asked(request).as_str() {
+        _ if is_forked(request) => Reply::text("looked around"),
+        "long" => Reply::text("long work").hold_after(1, &long),
+        "first" => Reply::text("hello").hold_after(1, &first),
+        _ => Reply::text("done"),
+    });
+    let mut rig = Rig::skilled(script, Shelf::new().shared()).await;
+    let session = rig.start(Mode::Autonomous, "first").await;
+    reached(&held).await;
+    held.open();
+    assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
+    limit(&rig, 1).await;
+    rig.start(Mode::Ask, "long").await;
+    reached(&gate).await;
+    let wish = SkillWish { name: "explore".into(), task: "around".into() };
+    rig.octo.invoke_skill(session, words("/explore around"), wish).await.unwrap();
+    assert_eq!(standing(&rig).await, told(&[("long", WORKS), ("first", queued(0))]));
+    assert_eq!(rig.server.requests().len(), 2, "no sub-agent began");
+    // What waits there is kept by a restart too.
+    rig.restart().await;
+    assert_eq!(standing(&rig).await, told(&[("long", WORKS), ("first", queued(0))]));
+    gate.open();
+    assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
+    let ends: Vec<_> = cards(&rig, session).await.into_iter().map(|card| card.status).collect();
+    assert_eq!(ends, [SubAgentStatus::Done]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_task_waits_like_everybody_and_its_waiting_is_no_work() {
+    let (script, [gate]) = gated(["long"]);
+    let (rig, clock) = world(script, DAY + 9 * HOUR).await;
+    limit(&rig, 1).await;
+    rig.start(Mode::Ask, "long").await;
+    reached(&gate).await;
+    let mut plan = at_ten(&rig);
+    plan.when = Timing::Cron { expression: "0,50 10 * * *".to_owned() };
+    plan.minutes = 5;
+    save(&rig, plan).await;
+    clock.set(DAY + 10 * HOUR);
+    let run = last_run(&rig, "begun", |status| *status == RunStatus::Running).await;
+    // The run is stored as begun before its session's actor says what it does.
+    let row = heard(&rig, "the run", |state| state.rows.len() == 2).await.rows.remove(1);
+    assert_eq!((row.id, row.status), (ActivityId::Task { run: run.id }, queued(0)));
+    assert_eq!((row.name.as_str(), row.task.as_deref()), ("Morning brief", Some("morning-brief")));
+    // It waits eight times as long as it may work.
+    for _ in 0..40 {
+        clock.pass(MINUTE);
+        tokio::task::yield_now().await;
+    }
+    settled(&rig, &clock, 1).await;
+    assert_eq!(runs(&rig).await[0].status, RunStatus::Running, "not timed out");
+    // And is not over when its next time comes.
+    clock.set(DAY + 10 * HOUR + 50 * MINUTE);
+    let still = RunStatus::Skipped { reason: SkipReason::StillRunning };
+    last_run(&rig, "left out", |status| *status == still).await;
+    assert_eq!(rig.server.requests().len(), 1);
+    gate.open();
+    let fits = |runs: &[octo_protocol::TaskRun]| runs[0].status == RunStatus::Finished;
+    super::schedule::world::runs_when(&rig, "finished", fits).await;
+    assert_eq!(said(&rig), ["long", "Write the brief."]);
+}
+
+#[tokio::test]
+async fn a_task_is_stopped_in_the_line_and_its_history_says_so() {
+    let (script, [gate]) = gated(["long"]);
+    let (rig, clock) = world(script, DAY + 9 * HOUR).await;
+    limit(&rig, 1).await;
+    rig.start(Mode::Ask, "long").await;
+    reached(&gate).await;
+    save(&rig, at_ten(&rig)).await;
+    clock.set(DAY + 10 * HOUR);
+    let run = last_run(&rig, "begun", |status| *status == RunStatus::Running).await;
+    rig.octo.call(StopActivity { id: ActivityId::Task { run: run.id } }).await.unwrap();
+    last_run(&rig, "stopped", |status| *status == RunStatus::Stopped).await;
+    rows_when(&rig, "out of the line", &[("long", WORKS)]).await;
+    gate.open();
+    rows_when(&rig, "empty", &[]).await;
+    assert_eq!(said(&rig), ["long"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn everything_is_in_one_list_and_stopped_by_its_row_or_all_at_once() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let endless = json!({ "command": "while :; do sleep 1; done", "async": true });
+    let script = Script::from_fn(move |request| match (asked(request).as_str(), request.results().len()) {
+        _ if is_forked(request) => Reply::text("looking around").hold_after(1, &held),
+        ("serve", 0) => Reply::nothing()
+            .and_call("terminal", endless.clone())
+            .and_call("terminal", json!({ "command": "exec sleep 4000", "async": true })),
+        ("fork", 0) => {
+            Reply::nothing().and_call("invoke_skill", json!({ "skill_name": "explore", "task": "x" }))
+        }
+        _ => Reply::text("done"),
+    });
+    let mut rig = Rig::skilled(script, Shelf::new().shared()).await;
+    let serve = rig.start(Mode::Autonomous, "serve").await;
+    assert_eq!(end_of(&mut rig, serve).await, TurnEnd::Finished);
+    let fork = rig.start(Mode::Autonomous, "fork").await;
+    reached(&gate).await;
+    let all = heard(&rig, "four rows", |state| state.rows.len() == 4).await;
+    let [turn, agent, first, second] = &all.rows[..] else { panic!("{all:#?}") };
+    assert_eq!(turn.id, ActivityId::Session { session: fork });
+    assert_eq!((agent.name.as_str(), agent.of.as_ref().unwrap().title.as_str()), ("explore", "fork"));
+    assert_eq!((first.name.as_str(), first.session), ("while :; do sleep 1; done", Some(serve)));
+    assert_eq!(first.of.as_ref().unwrap().title, "serve");
+    let known = |row: &ActivityRow| (row.steps, row.spending.map(|spent| spent.calls));
+    assert_eq!([known(turn), known(first)], [(Some(1), Some(1)), (None, None)]);
+    assert_eq!((all.taken, all.places), (1, 4), "commands take none, nor does a sub-agent");
+
+    // A sub-agent by itself: its parent goes on.
+    rig.octo.call(StopActivity { id: agent.id.clone() }).await.unwrap();
+    assert_eq!(end_of(&mut rig, fork).await, TurnEnd::Finished);
+    rig.octo.call(StopActivity { id: first.id.clone() }).await.unwrap();
+    let left = heard(&rig, "one row", |state| state.rows.len() == 1).await;
+    assert_eq!(left.rows[0].id, second.id);
+
+    // And all the rest, what waits for a place first.
+    limit(&rig, 1).await;
+    let again = rig.start(Mode::Autonomous, "fork").await;
+    reached(&gate).await;
+    let waits = rig.start(Mode::Ask, "waits").await;
+    heard(&rig, "four rows", |state| state.rows.len() == 4).await;
+    assert_eq!(rig.octo.call(StopAllActivity {}).await.unwrap().count, 4);
+    heard(&rig, "none", |state| state.rows.is_empty()).await;
+    for session in [again, waits] {
+        let turns = rig.snapshot(session).await.page.turns;
+        assert_eq!(turns.last().unwrap().end, Some(TurnEnd::Stopped));
+    }
+    assert!(!said(&rig).contains(&"waits".to_owned()), "it never got a place");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_watcher_hears_of_each_change_and_a_session_that_is_deleted_leaves_the_line() {
+    let (script, [a]) = gated(["a"]);
+    let rig = Rig::new(script).await;
+    limit(&rig, 1).await;
+    let mut watched = rig.octo.subscribe(Topic::Activity).await.unwrap();
+    let first = watched.next().await.unwrap();
+    assert_eq!(
+        first,
+        [Update::Snapshot {
+            snapshot: Snapshot::Activity { state: ActivityState { rows: vec![], taken: 0, places: 1 } }
+        }]
+    );
+    rig.start(Mode::Ask, "a").await;
+    reached(&a).await;
+    let doomed = rig.start(Mode::Ask, "doomed").await;
+    rows_when(&rig, "two", &[("a", WORKS), ("doomed", queued(0))]).await;
+    rig.octo.call(octo_protocol::DeleteSession { session: doomed }).await.unwrap();
+    rows_when(&rig, "one", &[("a", WORKS)]).await;
+    a.open();
+    let mut last = None;
+    while last.as_ref().is_none_or(|state: &ActivityState| !state.rows.is_empty()) {
+        for update in timeout(PATIENCE, watched.next()).await.unwrap().unwrap() {
+            if let Update::Activity { state } = update {
+                last = Some(state);
+            }
+        }
+    }
+    assert_eq!(said(&rig), ["a"]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn what_is_said_while_a_turn_waits_is_part_of_what_is_asked_then() {
+    let (script, [a]) = gated(["a"]);
+    let mut rig = Rig::new(script).await;
+    limit(&rig, 1).await;
+    rig.start(Mode::Ask, "a").await;
+    reached(&a).await;
+    let (kept, waits) = (rig.start(Mode::Ask, "kept").await, rig.start(Mode::Ask, "b").await);
+    for (session, more) in [(kept, "and more"), (waits, "and c")] {
+        assert!(matches!(rig.send(session, more).await, Sent::Queued { .. }));
+        assert_eq!(rig.snapshot(session).await.queue.len(), 1);
+    }
+    // A restart keeps it too.
+    rig.restart().await;
+    rig.send(waits, "and d").await;
+    a.open();
+    rows_when(&rig, "empty", &[]).await;
+    for (session, expected) in [(kept, ["kept", "and more"].as_slice()), (waits, &["b", "and c", "and d"])] {
+        let snapshot = rig.snapshot(session).await;
+        let texts: Vec<String> = snapshot.page.messages.iter().map(Message::text).collect();
+        let (answer, said) = texts.split_last().unwrap();
+        assert_eq!(said, expected, "each once");
+        assert_eq!(*answer, format!("answer to {}", expected.last().unwrap()), "with one answer");
+        assert!(snapshot.queue.is_empty());
+    }
+    assert_eq!(said(&rig), ["a", "a", "and more", "and d"]);
+    rig.assert_sound();
+}

@@ -1,0 +1,236 @@
+// @vitest-environment jsdom
+import { activity } from "$lib/app/activity.svelte";
+import { library } from "$lib/app/library.svelte";
+import { navigation } from "$lib/app/navigation.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import { pressed } from "$lib/app/shortcuts";
+import { toasts } from "$lib/app/toasts.svelte";
+import { useTransport } from "$lib/ipc";
+import { replay } from "$lib/ipc/fake";
+import type { Request } from "$lib/ipc/types";
+import { testids } from "$lib/testids";
+import { standIn, until, within } from "$lib/testing/stage";
+import { speak } from "$lib/words/words.svelte";
+import { flushSync, mount, unmount, type Component } from "svelte";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import BehaviourPage from "../settings/BehaviourPage.svelte";
+import Sidebar from "../sidebar/Sidebar.svelte";
+import ActivityView from "./ActivityView.svelte";
+
+const WORKS = "d0000000000000000000000000000001";
+
+let core: Awaited<ReturnType<typeof replay>>["core"];
+let asked: Request["call"][] = [];
+let shown: Record<string, unknown>[] = [];
+let refuse: string | null = null;
+const target = document.createElement("div");
+
+const { all, get } = within(target);
+const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
+const last = <T extends string>(type: T) => asked.findLast((call) => call.type === type);
+const named = (name: string): HTMLElement => {
+  const found = all(testids.activityRow).find((row) => words(row).startsWith(name));
+  if (!found) throw new Error(`no ${name}`);
+  return found;
+};
+const stopOf = (row: HTMLElement): HTMLButtonElement => {
+  const found = row.querySelector<HTMLButtonElement>(`[data-testid="${testids.activityStop}"]`);
+  if (!found) throw new Error("no stop");
+  return found;
+};
+const show = (component: Component): void => {
+  shown.push(mount(component, { target }));
+  flushSync();
+};
+
+beforeAll(() => {
+  vi.setConfig({ testTimeout: 20_000 });
+  standIn();
+  HTMLElement.prototype.hidePopover ??= () => undefined;
+  HTMLElement.prototype.showPopover ??= () => undefined;
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function () {
+    this.open = false;
+    this.dispatchEvent(new Event("close"));
+  };
+});
+
+async function begin(query = ""): Promise<void> {
+  history.replaceState(null, "", `/?fast${query}`);
+  const transport = await replay("main");
+  core = transport.core;
+  useTransport({
+    ...transport,
+    request: (request) => {
+      asked.push(request.call);
+      if (request.call.type === refuse) return Promise.reject({ key: "store.full", args: {}, retryable: true });
+      return transport.request(request);
+    },
+  });
+  await preferences.begin();
+  await library.begin();
+  activity.begin();
+  navigation.activity();
+}
+
+beforeEach(async () => {
+  document.body.append(target);
+  await speak("en");
+  asked = [];
+  refuse = null;
+});
+
+afterEach(async () => {
+  for (const component of shown) await unmount(component);
+  shown = [];
+  toasts.list = [];
+  target.remove();
+});
+
+describe("the page of what runs", () => {
+  it("lists everything by kind, with how it stands, since when and what it cost", async () => {
+    await begin();
+    show(ActivityView);
+    await until(() => expect(all(testids.activityRow).length).toBeGreaterThan(4));
+    const heads = [...target.querySelectorAll("h2.activity-head")].map(words);
+    expect(heads.map((head) => head.replace(/\d+$/, ""))).toEqual([
+      "Sessions",
+      "Tasks",
+      "Sub-agents",
+      "Commands in the background",
+    ]);
+    const session = named("Resume uploads");
+    expect(session.dataset["status"]).toBe("working");
+    expect(words(session)).toMatch(/Working · 12 steps · ~\/code\/harbor.*3 min.*\$0\.38/);
+    expect(session.querySelector(".activity-cost")?.getAttribute("title")).toBe("$0.38, 412k tokens");
+    expect(words(named("Move settings to TOML"))).toContain("Waits for your answer");
+    expect(words(named("Morning brief"))).toContain("Waiting for a free place: next in line");
+    expect(words(named("code-explorer"))).toContain("of Resume uploads after a dropped connection");
+    const command = named("npm run dev");
+    expect(words(command)).toMatch(/38 min/);
+    expect(command.querySelector(".activity-cost")?.textContent).toBe("");
+    expect(words(get(testids.activityPlaces))).toBe("1 of 4 places taken");
+  });
+
+  it("says how many stand how, for whoever does not see it", async () => {
+    await begin();
+    show(ActivityView);
+    const spoken = get(testids.activitySpoken);
+    expect(spoken.getAttribute("role")).toBe("status");
+    await until(() => expect(words(spoken)).toBe("3 working, 3 wait for you, 1 waits for a place"));
+    await speak("zh");
+    await until(() => expect(words(spoken)).toMatch(/3 项工作中.*3 项等你回答.*1 项排队中/));
+  });
+
+  it("opens what a row is of", async () => {
+    await begin();
+    show(ActivityView);
+    await until(() => expect(all(testids.activityRow).length).toBeGreaterThan(4));
+    named("npm run dev").querySelector<HTMLElement>(`[data-testid="${testids.activityOpen}"]`)?.click();
+    expect(navigation.current?.id).toBe(WORKS);
+    navigation.activity();
+    named("Morning brief").querySelector<HTMLElement>(`[data-testid="${testids.activityOpen}"]`)?.click();
+    expect(navigation.place.page).toBe("tasks");
+  });
+
+  it("stops one thing by its row, which says what it stops", async () => {
+    await begin();
+    show(ActivityView);
+    await until(() => expect(all(testids.activityRow).length).toBeGreaterThan(4));
+    const stop = stopOf(named("npm run dev"));
+    expect(stop.getAttribute("aria-label")).toBe("Stop npm run dev -- --port 4173");
+    stop.click();
+    expect(last("stop_activity")).toMatchObject({ id: { type: "command", session: WORKS, handle: "1" } });
+    await until(() => expect(all(testids.activityRow).some((row) => words(row).startsWith("npm run dev"))).toBe(false));
+    refuse = "stop_activity";
+    const refused = stopOf(named("Resume uploads"));
+    refused.click();
+    flushSync();
+    expect(refused.disabled).toBe(true);
+    await until(() => expect(toasts.list.length).toBe(1));
+    await until(() => expect(refused.disabled).toBe(false));
+    expect(named("Resume uploads").dataset["status"]).toBe("working");
+  });
+
+  it("asks before it stops everything, and keeps it all where that is not wanted", async () => {
+    await begin();
+    show(ActivityView);
+    await until(() => expect(all(testids.activityRow).length).toBe(7));
+    const dialog = get(testids.activityDialog) as HTMLDialogElement;
+    get(testids.activityStopAll).click();
+    await until(() => expect(dialog.open).toBe(true));
+    expect(words(dialog)).toContain("Stop 7 things that run?");
+    await until(() => expect(words(document.activeElement ?? target)).toBe("Let them run"));
+    (document.activeElement as HTMLElement).click();
+    expect(dialog.open).toBe(false);
+    expect(last("stop_all_activity")).toBeUndefined();
+    get(testids.activityStopAll).click();
+    get(testids.activityConfirm).click();
+    await until(() => expect(words(get(testids.activityNone))).toContain("Nothing is running."));
+    await until(() => expect(toasts.list.at(-1)?.text).toBe("7 stopped."));
+    expect((get(testids.activityStopAll) as HTMLButtonElement).disabled).toBe(true);
+    expect(words(get(testids.activitySpoken))).toBe("");
+  });
+
+  it("counts on while something runs, and hears of what ends elsewhere", async () => {
+    await begin();
+    show(ActivityView);
+    await until(() => expect(all(testids.activityRow).length).toBe(7));
+    const before = words(named("code-explorer"));
+    await until(() => expect(words(named("code-explorer"))).not.toBe(before));
+    await core.answer({ domain: "sessions", call: { type: "stop", session: WORKS } });
+    // With it go what it started.
+    await until(() => expect(all(testids.activityRow).length).toBe(3));
+  });
+
+  it("says so where nothing runs", async () => {
+    await begin("&no-activity");
+    show(ActivityView);
+    await until(() => expect(words(get(testids.activityNone))).toContain("Nothing is running."));
+    expect(all(testids.activityRow)).toEqual([]);
+  });
+});
+
+describe("a session that waits for a place", () => {
+  it("has a mark of its own in the sidebar, and the list a count", async () => {
+    await begin("&queued");
+    show(Sidebar);
+    await until(() => expect(words(get(testids.openActivity))).toContain("7"));
+    expect(words(get(testids.openActivity))).toContain("2 working, 3 wait for you, 2 wait for a place");
+    expect(get(testids.openActivity).getAttribute("aria-keyshortcuts")).toBe("Control+J");
+    get(testids.openActivity).click();
+    flushSync();
+    expect(get(testids.openActivity).getAttribute("aria-current")).toBe("page");
+    expect(activity.ahead(WORKS)).toBe(2);
+  });
+
+  it("is opened by its key too", () => {
+    const event = new KeyboardEvent("keydown", { key: "j", ctrlKey: true });
+    expect(pressed(event, "typing")?.id).toBe("activity");
+  });
+});
+
+describe("how many work at a time", () => {
+  it("is set in its row, from 1 to 16", async () => {
+    await begin();
+    show(BehaviourPage);
+    const field = get(testids.liveTurns) as HTMLInputElement;
+    expect(field.value).toBe("4");
+    const type = (text: string): void => {
+      field.value = text;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+      field.dispatchEvent(new Event("blur", { bubbles: true }));
+      flushSync();
+    };
+    for (const wrong of ["0", "17", "two", ""]) {
+      type(wrong);
+      expect(words(target)).toContain("A whole number from 1 to 16.");
+      expect(last("change_settings")).toBeUndefined();
+    }
+    type("2");
+    await until(() => expect(preferences.settings?.live_turns).toBe(2));
+  });
+});

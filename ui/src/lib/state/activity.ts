@@ -1,0 +1,65 @@
+/** What runs, as one subscription tells it, and the groups it is shown in. Pure. */
+import type { ActivityId, ActivityRow, ActivityState } from "$lib/ipc/types";
+import { wholeState } from "./whole";
+
+/** Applies an update of the subscription. */
+export const apply = wholeState<ActivityState>((update) => {
+  if (update.type === "activity") return update.state;
+  return update.type === "snapshot" && update.snapshot.topic === "activity" ? update.snapshot.state : null;
+});
+
+/** The kinds of what runs, in the order they are shown. */
+export const KINDS = ["session", "task", "sub_agent", "command"] as const satisfies readonly ActivityId["type"][];
+
+/** What is shown under one head. */
+export interface ActivityGroup {
+  readonly kind: ActivityId["type"];
+  readonly rows: readonly ActivityRow[];
+}
+
+/** The rows by their kinds; those there are none of are left out. */
+export function groups(rows: readonly ActivityRow[]): readonly ActivityGroup[] {
+  return KINDS.map((kind) => ({ kind, rows: rows.filter((row) => row.id.type === kind) })).filter(
+    (group) => group.rows.length > 0,
+  );
+}
+
+/** The same text for the same thing, and another for every other. */
+export function keyOf(id: ActivityId): string {
+  switch (id.type) {
+    case "session":
+    case "sub_agent":
+      return `${id.type} ${id.session}`;
+    case "task":
+      return `task ${id.run}`;
+    case "command":
+      return `command ${id.session} ${id.handle}`;
+    default:
+      return id satisfies never;
+  }
+}
+
+/** How many things work, wait for the person, and wait for a place. */
+export interface ActivityCounts {
+  readonly working: number;
+  readonly needs_you: number;
+  readonly queued: number;
+}
+
+export function counts(rows: readonly ActivityRow[]): ActivityCounts {
+  const of = (type: ActivityRow["status"]["type"]): number => rows.filter((row) => row.status.type === type).length;
+  return { working: of("working"), needs_you: of("needs_you"), queued: of("queued") };
+}
+
+/** How many get a place before the turn of a session; null for one that does not wait for one. */
+export function aheadOf(rows: readonly ActivityRow[], session: string): number | null {
+  const row = rows.find(({ id, session: own }) => own === session && (id.type === "session" || id.type === "task"));
+  return row?.status.type === "queued" ? row.status.ahead : null;
+}
+
+/** All tokens of what was spent. */
+export function tokensOf({ spending }: ActivityRow): number {
+  if (!spending) return 0;
+  const { input, cache_read, cache_write, output } = spending.usage;
+  return input + cache_read + cache_write + output;
+}
