@@ -12,6 +12,7 @@ mod library;
 mod mending;
 mod models;
 mod policies;
+mod residence;
 mod schedule;
 mod searches;
 mod sessions;
@@ -140,6 +141,8 @@ impl Octo {
                 ApiError::new("start.home_unwritable").arg("home", home.display()).detail(error)
             })?;
             let store = Store::open(&home).map_err(ApiError::from)?;
+            // Only now: whoever moves a home keeps everybody from opening it meanwhile.
+            residence::must_not_have_moved(&home)?;
             // Documents are read without them too, as far as Octo's own readers go.
             match Scripts::new(home.join("scripts")).install(SHIPPED_SCRIPTS) {
                 Ok(done) => report(&done),
@@ -154,7 +157,8 @@ impl Octo {
         let (store, bundled) = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
         let keys = KeyRing::open(config.keys).await;
         let site_keys = keys.clone();
-        let mut remarks = Vec::from_iter(mending::mend_settings(&store, &config.home, keys.state()).await?);
+        let mut remarks = config.settled.remarks.clone();
+        remarks.extend(mending::mend_settings(&store, &config.home, keys.state()).await?);
         let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
@@ -165,7 +169,7 @@ impl Octo {
         let blobs = Blobs::new(config.home.join("blobs"));
         let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());
         let library = Library::new(&config.home, bundled, store.clone(), &state.settings);
-        let trash = HomeTrash::new(&config.home, store.clone());
+        let trash = HomeTrash::new(&config.settled.residence, &config.home, store.clone());
         trash.install(&config.remover)?;
         let shared = Shared {
             trash,

@@ -25,7 +25,7 @@ mod tests;
 mod tree;
 
 pub use copied::{CopyNote, HomeCopied, look_at_copy, note_copy};
-pub use kept::{KeptHome, drop_kept, kept_homes};
+pub use kept::{KeptHome, drop_kept, erase_all, kept_homes};
 pub use plan::{Plan, Planned};
 pub use prepare::{cancel_plan, plan_move, plan_restore};
 pub use settle::{MOVED, Settled, settle};

@@ -1,6 +1,6 @@
 //! What these tests stand on: an application in a temporary home, connected to a scripted model.
 
-use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, SkillSource};
+use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, Residence, Settled, SkillSource};
 use octo_protocol::{
     Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession,
     Profile, Protocol, Question, SaveModel, Send, Sent, SessionId, SessionSnapshot, Source, StartSession,
@@ -26,6 +26,7 @@ pub struct Rig {
 pub fn config(home: &TempHome) -> Config {
     Config {
         home: home.octo(),
+        settled: Settled::at(Residence::by_variable(home.octo())),
         source: Source::Window,
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::Memory,

@@ -46,6 +46,25 @@ pub fn drop_kept(residence: &Residence, path: &Path) -> io::Result<Vec<String>> 
     erase_home(path)
 }
 
+/// Deletes everything for good: the home, the homes that were put aside, where they are and what is planned. What is
+/// left: of the home by name, of others by path.
+///
+/// # Errors
+/// Those of the system, where the home cannot be read.
+pub fn erase_all(residence: &Residence, home: &Path) -> io::Result<Vec<String>> {
+    let mut others = Vec::new();
+    for kept in kept_homes(residence) {
+        let left = erase_home(&kept.path).unwrap_or_else(|_| vec![".".to_owned()]);
+        others.extend(left.iter().map(|name| kept.path.join(name).display().to_string()));
+    }
+    if let Err(error) = residence.forget() {
+        others.push(error.to_string());
+    }
+    let mut left = erase_home(home)?;
+    left.extend(others);
+    Ok(left)
+}
+
 fn put_aside(home: &Path) -> Vec<PathBuf> {
     let Some((above, name)) = home.parent().zip(home.file_name()) else { return Vec::new() };
     let begin = format!("{}{BEFORE}", name.to_string_lossy());

@@ -83,7 +83,7 @@ pub(super) fn restore(
 ///
 /// # Errors
 /// See [`ResidenceError`].
-pub fn plan_move(residence: &Residence, to: &Path, at: Millis, mark: &str) -> Result<Planned, ResidenceError> {
+pub fn plan_move(residence: &Residence, to: &Path, at: Millis) -> Result<Planned, ResidenceError> {
     if residence.chosen == Chosen::ByVariable {
         return Err(ResidenceError::ByVariable);
     }
@@ -95,7 +95,8 @@ pub fn plan_move(residence: &Residence, to: &Path, at: Millis, mark: &str) -> Re
     can_write(&to)?;
     let size = tree::measure(&residence.home, &|name| !is_moved(name))?;
     has_room(&to, size.bytes)?;
-    let plan = Plan::Move { to: to.clone(), mark: mark.to_owned() };
+    let mark = blake3::hash(format!("{at} {} {}", std::process::id(), to.display()).as_bytes()).to_hex();
+    let plan = Plan::Move { to: to.clone(), mark: mark.to_string() };
     let planned = Planned { at, home: residence.home.clone(), plan };
     planned.write(&residence.usual).map_err(|error| ResidenceError::of(&to, error))?;
     Ok(planned)

@@ -9,7 +9,11 @@ use super::{
 use crate::write_private;
 use octo_protocol::ApiError;
 use octo_store::{Claim, claim};
-use std::{fs, io, path::Path};
+use std::{
+    fs, io,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 /// The file in a former home that says where it went. One that has it is not opened: what would be done there would be
 /// missed in the home.
@@ -26,6 +30,16 @@ pub struct Settled {
     /// Why what was planned was not done, where it was not; the home is as it was then.
     pub remarks: Vec<ApiError>,
 }
+
+impl Settled {
+    /// A home for which nothing was planned.
+    pub fn at(residence: Residence) -> Self {
+        Self { residence, remarks: Vec::new() }
+    }
+}
+
+/// How long a home may still be in use: an Octo that starts anew begins before the one before it is quite gone.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Carries out what is planned for a home. To be called by every process before it opens anything in the home, and
 /// before it decides where the home is for good. It takes as long as the home is large where that is to move.
@@ -79,7 +93,7 @@ fn anew(residence: Residence) -> Result<Residence, ResidenceError> {
 fn sweep(home: &Path) {
     let staged = beside(home, STAGED);
     if staged.symlink_metadata().is_ok()
-        && let Ok(_lock) = alone(home)
+        && let Ok(Claim::Alone(_lock)) = claim(home)
         && let Err(error) = tree::remove(&staged)
     {
         tracing::warn!(%error, "an unfinished copy stays beside the home");
@@ -221,9 +235,13 @@ fn is_marked(folder: &Path, mark: &str) -> bool {
 
 /// Keeps others out of a home while this is kept.
 fn alone(home: &Path) -> Result<Option<fs::File>, ResidenceError> {
-    match claim(home).map_err(|error| ResidenceError::of(home, error))? {
-        // A folder with an open file in it keeps its name there.
-        Claim::Alone(lock) => Ok(lock.filter(|_| cfg!(unix))),
-        Claim::Occupied => Err(ResidenceError::InUse),
+    let begun = Instant::now();
+    loop {
+        match claim(home).map_err(|error| ResidenceError::of(home, error))? {
+            // A folder with an open file in it keeps its name there.
+            Claim::Alone(lock) => return Ok(lock.filter(|_| cfg!(unix))),
+            Claim::Occupied if begun.elapsed() >= PATIENCE => return Err(ResidenceError::InUse),
+            Claim::Occupied => std::thread::sleep(Duration::from_millis(20)),
+        }
     }
 }

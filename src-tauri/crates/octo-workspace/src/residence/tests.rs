@@ -153,7 +153,7 @@ fn a_home_that_moved_is_found_and_the_one_before_is_kept() {
     let scene = Scene::new();
     #[cfg(unix)]
     std::os::unix::fs::symlink("/nowhere", scene.home().join("skills/linked")).unwrap();
-    plan_move(&scene.residence(), &scene.to(), AT, "m1").unwrap();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
     assert_eq!(scene.residence().home, scene.home(), "until the next start nothing changes");
     let settled = settle(scene.residence()).unwrap();
     assert_eq!((settled.residence.home.clone(), settled.remarks), (scene.to(), vec![]));
@@ -174,7 +174,7 @@ fn a_home_that_moved_is_found_and_the_one_before_is_kept() {
     fs::remove_dir_all(scene.home()).unwrap();
     // And back to where it was.
     fs::create_dir(scene.home()).unwrap();
-    plan_move(&residence, &scene.home(), AT, "m2").unwrap();
+    plan_move(&residence, &scene.home(), AT).unwrap();
     let back = settle(scene.residence()).unwrap().residence;
     assert_eq!((back.home.clone(), back.former), (scene.home(), vec![scene.to()]));
     assert_eq!(which(&scene.home()).unwrap(), "old");
@@ -212,7 +212,7 @@ fn a_process_that_ends_anywhere_while_the_home_moves_leaves_it_here_or_there() {
     let mut outcomes = BTreeMap::new();
     for n in 0.. {
         let scene = Scene::new();
-        plan_move(&scene.residence(), &scene.to(), AT, "m1").unwrap();
+        plan_move(&scene.residence(), &scene.to(), AT).unwrap();
         let over = killed_at(n, |watch| {
             settle_watched(scene.residence(), watch).unwrap();
         });
@@ -315,15 +315,15 @@ fn a_folder_that_cannot_be_moved_into_is_refused() {
         (full.join("letter"), "home.unusable"),
         (PathBuf::from("to"), "home.unusable"),
     ] {
-        let refused = plan_move(&scene.residence(), &to, AT, "m1").unwrap_err();
+        let refused = plan_move(&scene.residence(), &to, AT).unwrap_err();
         assert_eq!(ApiError::from(refused).key, key, "{}", to.display());
     }
     let by_variable = Residence::by_variable(scene.home());
-    let refused = plan_move(&by_variable, &scene.to(), AT, "m1").unwrap_err();
+    let refused = plan_move(&by_variable, &scene.to(), AT).unwrap_err();
     assert_eq!(ApiError::from(refused).key, "home.by_variable");
     assert_eq!(settle(by_variable).unwrap().residence.home, scene.home());
     // What came into the folder since stays, and the home too.
-    plan_move(&scene.residence(), &scene.to(), AT, "m1").unwrap();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
     fs::write(scene.to().join("letter"), "mine").unwrap();
     let settled = settle(scene.residence()).unwrap();
     assert_eq!((settled.residence.home, settled.remarks[1].key.as_str()), (scene.home(), "home.not_empty"));
@@ -334,7 +334,7 @@ fn a_folder_that_cannot_be_moved_into_is_refused() {
 #[test]
 fn a_home_somebody_works_in_stays_and_the_plan_waits() {
     let scene = Scene::new();
-    plan_move(&scene.residence(), &scene.to(), AT, "m1").unwrap();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
     let store = Store::open(&scene.home()).unwrap();
     let settled = settle(scene.residence()).unwrap();
     assert_eq!((settled.residence.home, settled.remarks[0].key.as_str()), (scene.home(), "home.plan_waits"));
@@ -349,7 +349,7 @@ fn a_home_somebody_works_in_stays_and_the_plan_waits() {
 #[test]
 fn a_moved_home_that_is_not_there_is_never_begun_anew() {
     let scene = Scene::new();
-    plan_move(&scene.residence(), &scene.to(), AT, "m1").unwrap();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
     settle(scene.residence()).unwrap();
     fs::rename(scene.to(), scene.base.join("unplugged")).unwrap();
     // The folder a disk is put in may be there without the disk.
@@ -370,7 +370,7 @@ fn a_moved_home_that_is_not_there_is_never_begun_anew() {
 #[test]
 fn whoever_comes_while_a_plan_is_carried_out_waits_and_finds_it_done() {
     let scene = Scene::new();
-    plan_move(&scene.residence(), &scene.to(), AT, "m1").unwrap();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
     let (first, second) = (scene.residence(), scene.residence());
     let found = std::thread::scope(|threads| {
         let mut other = None;
@@ -415,13 +415,13 @@ impl Drop for Disk {
 fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
     let scene = Scene::with_copy();
     let Some(small) = Disk::mount(scene.base.join("small"), "size=3m") else { return };
-    let refused = plan_move(&scene.residence(), &small.0, AT, "m1").unwrap_err();
+    let refused = plan_move(&scene.residence(), &small.0, AT).unwrap_err();
     assert!(matches!(refused, ResidenceError::NoRoom { needed: Some(_), .. }), "{refused}");
 
     let Some(disk) = Disk::mount(scene.base.join("disk"), "size=90m") else { return };
     let to = disk.0.join("octo");
     fs::create_dir(&to).unwrap();
-    plan_move(&scene.residence(), &to, AT, "m1").unwrap();
+    plan_move(&scene.residence(), &to, AT).unwrap();
     // It fills up while the home is being copied.
     let hog = disk.0.join("hog");
     let settled = settle_watched(scene.residence(), &mut || {
@@ -441,15 +441,15 @@ fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
     };
     fs::remove_file(&hog).unwrap();
     remount("remount,ro");
-    let refused = plan_move(&scene.residence(), &to, AT, "m1").unwrap_err();
+    let refused = plan_move(&scene.residence(), &to, AT).unwrap_err();
     assert_eq!(ApiError::from(refused).key, "home.unusable");
     remount("remount,rw");
-    plan_move(&scene.residence(), &to, AT, "m1").unwrap();
+    plan_move(&scene.residence(), &to, AT).unwrap();
     remount("remount,ro");
     let settled = settle(scene.residence()).unwrap();
     assert_eq!((settled.residence.home, settled.remarks[0].key.as_str()), (scene.home(), "home.not_moved"));
     remount("remount,rw");
-    plan_move(&scene.residence(), &to, AT, "m1").unwrap();
+    plan_move(&scene.residence(), &to, AT).unwrap();
     assert_eq!(settle(scene.residence()).unwrap().residence.home, to);
     assert_eq!(which(&to).unwrap(), "old");
 
