@@ -42,5 +42,4 @@ pub use octo::*;
 pub use octo_tools::{DeskLeave, SkillWish};
 pub use octo_workspace::{Residence, Settled};
 pub use schedule::{Clock, SystemClock};
-pub use skills::*;
 pub use subscription::Subscription;

@@ -34,7 +34,6 @@ use crate::{
     searching::Searching,
     session::{SessionHandle, resumes_at_start},
     shared::{OpenSessions, Shared},
-    skills::SkillSource,
     subscription,
     trash::{HomeTrash, look_after},
     troubles::Troubles,
@@ -111,7 +110,7 @@ impl Octo {
     /// Opens the home and goes on where it was left. Fails with a clear error (`start.*`, `store.*`) and
     /// changes nothing when the home cannot be used: not writable, from a newer Octo, or damaged.
     pub async fn start(config: Config) -> Result<Self, ApiError> {
-        Self::begin(config, None, Arc::new(SystemClock::default())).await
+        Self::start_by_clock(config, Arc::new(SystemClock::default())).await
     }
 
     /// The same by another clock, which tells when tasks run.
@@ -119,22 +118,6 @@ impl Octo {
     /// # Errors
     /// As [`Octo::start`].
     pub async fn start_by_clock(config: Config, clock: Arc<dyn Clock>) -> Result<Self, ApiError> {
-        Self::begin(config, None, clock).await
-    }
-
-    /// The same with skills: sessions have the tool that invokes them.
-    ///
-    /// # Errors
-    /// As [`Octo::start`].
-    pub async fn start_with_skills(config: Config, skills: Arc<dyn SkillSource>) -> Result<Self, ApiError> {
-        Self::begin(config, Some(skills), Arc::new(SystemClock::default())).await
-    }
-
-    async fn begin(
-        config: Config,
-        skills: Option<Arc<dyn SkillSource>>,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, ApiError> {
         let home = config.home.clone();
         let opened = tokio::task::spawn_blocking(move || {
             octo_workspace::private_folder(&home).map_err(|error| {
@@ -147,6 +130,12 @@ impl Octo {
             match Scripts::new(home.join("scripts")).install(SHIPPED_SCRIPTS) {
                 Ok(done) => report(&done),
                 Err(error) => tracing::warn!(%error, "the scripts that read documents are not installed"),
+            }
+            let skills = home.join("skills");
+            if skills.is_dir()
+                && let Err(error) = octo_skills::clear_unfinished(&skills)
+            {
+                tracing::warn!(%error, "the folder of skills cannot be looked through");
             }
             let bundled = install_bundled(&home).unwrap_or_else(|error| {
                 tracing::warn!(%error, "the skills that come with Octo are not there");
@@ -176,7 +165,7 @@ impl Octo {
             time,
             models: Models::new(keys, presets, state.models, &state.settings),
             toolset: Toolset::standard(),
-            forks: Forks::new(skills.unwrap_or_else(|| Arc::new(library.clone()))),
+            forks: Forks::new(Arc::new(library.clone())),
             library,
             schedule: Schedule::new(&config.home, clock),
             open: OpenSessions::default(),

@@ -281,9 +281,12 @@ impl Tasks {
     ) -> Result<(), ApiError> {
         let _one_at_a_time = self.schedule().writing.lock().await;
         let path = self.schedule().files.path(&task)?;
-        if path.symlink_metadata().is_err() {
-            return Err(ApiError::new("task.missing").arg("file", &task));
-        }
+        let (place, name) = (path.clone(), task.clone());
+        blocking(move || {
+            let missing = |_| ApiError::new("task.missing").arg("file", &name);
+            place.symlink_metadata().map(drop).map_err(missing)
+        })
+        .await?;
         let removal = Removal { who, session, project: None, command: None };
         self.0.trash.throw_away(path, removal).await?;
         let now = self.now();
