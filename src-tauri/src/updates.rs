@@ -8,8 +8,8 @@ use crate::desk::leave_errand;
 use octo_core::Octo;
 use octo_desktop::{is_news, until_look};
 use octo_protocol::{
-    ApiError, ChangeSettings, DesktopSettings, Errand, GetSettings, Millis, SettingsPatch, Topic, UpdateOffer,
-    UpdateSettings,
+    ApiError, ChangeSettings, DesktopSettings, Errand, GetSettings, Millis, SettingsPatch, Topic,
+    UpdateOffer, UpdateSettings,
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tauri::{AppHandle, Config, Manager as _, Wry, plugin::TauriPlugin};

@@ -91,7 +91,9 @@ impl Host for NoHost {
 pub fn settle_home() -> Result<Settled, ApiError> {
     let no_home = || ApiError::new("start.no_home");
     let residence = match std::env::var_os("OCTO_HOME") {
-        Some(home) if !home.is_empty() => Residence::by_variable(path::absolute(home).map_err(|_| no_home())?),
+        Some(home) if !home.is_empty() => {
+            Residence::by_variable(path::absolute(home).map_err(|_| no_home())?)
+        }
         _ => {
             let own = std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).ok_or_else(no_home)?;
             Residence::by_octo(path::absolute(own.join(".octo")).map_err(|_| no_home())?)?

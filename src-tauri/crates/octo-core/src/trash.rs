@@ -97,7 +97,10 @@ impl HomeTrash {
             TrashKind::Skill
         } else if inside.starts_with("memories") && depth == 2 {
             TrashKind::Memory
-        } else if inside.starts_with("tasks") && depth == 2 && inside.extension().is_some_and(|end| end == "md") {
+        } else if inside.starts_with("tasks")
+            && depth == 2
+            && inside.extension().is_some_and(|end| end == "md")
+        {
             TrashKind::Task
         } else {
             TrashKind::File

@@ -46,9 +46,7 @@ pub fn inspect(file: &Path) -> Result<Inspected, OpenError> {
     if log.symlink_metadata().is_ok_and(|log| log.len() > 0) {
         return Err(damaged("its log octo.db-wal is beside it: it was copied while Octo ran".to_owned()));
     }
-    open::check_header(file)
-        .map_err(unavailable)?
-        .map_err(|detail| damaged(detail.to_owned()))?;
+    open::check_header(file).map_err(unavailable)?.map_err(|detail| damaged(detail.to_owned()))?;
     let read = || -> rusqlite::Result<Result<Inspected, OpenError>> {
         let connection = unchanging(file)?;
         let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
@@ -89,7 +87,9 @@ pub fn claim(home: &Path) -> io::Result<Claim> {
     // A database that cannot be read is nobody's place of work, and may be what is to be replaced.
     let holders = open::read_only(&home.join("octo.db")).map(|connection| holders(&connection));
     let lives = holders.is_ok_and(|holders| {
-        holders.iter().any(|holder| holder.process != std::process::id() && lease::probe(holder) == Life::Alive)
+        holders
+            .iter()
+            .any(|holder| holder.process != std::process::id() && lease::probe(holder) == Life::Alive)
     });
     Ok(if lives { Claim::Occupied } else { Claim::Alone(lock) })
 }
@@ -108,7 +108,8 @@ impl Reader<'_> {
 fn holders(connection: &Connection) -> Vec<Holder> {
     let mut found = Vec::new();
     for table in ["leases", "schedule_lease"] {
-        let Ok(mut rows) = connection.prepare(&format!("SELECT process, started, boot, token FROM {table}")) else {
+        let Ok(mut rows) = connection.prepare(&format!("SELECT process, started, boot, token FROM {table}"))
+        else {
             continue;
         };
         if let Ok(rows) = rows.query_map([], holder) {
@@ -179,7 +180,9 @@ mod tests {
         let good = fs::read(&file).unwrap();
         Connection::open(&file).unwrap().pragma_update(None, "user_version", 999).unwrap();
         assert!(matches!(inspect(&file), Err(OpenError::Newer { found: 999, .. })));
-        for bytes in [&good[..good.len() / 2 / 4096 * 4096], b"SQLite format 3\0", b"a letter home, longer", b""] {
+        for bytes in
+            [&good[..good.len() / 2 / 4096 * 4096], b"SQLite format 3\0", b"a letter home, longer", b""]
+        {
             fs::write(&file, bytes).unwrap();
             assert!(matches!(inspect(&file), Err(OpenError::Damaged { .. })), "{} bytes", bytes.len());
         }

@@ -72,8 +72,8 @@ impl Residence {
     /// [`ResidenceError::Unreadable`] where it was moved and nobody can tell where.
     pub fn by_octo(usual: PathBuf) -> Result<Self, ResidenceError> {
         let pointer = Pointer::read(&usual)?;
-        let (home, former) = pointer
-            .map_or_else(|| (usual.clone(), Vec::new()), |pointer| (pointer.home, pointer.former));
+        let (home, former) =
+            pointer.map_or_else(|| (usual.clone(), Vec::new()), |pointer| (pointer.home, pointer.former));
         Ok(Self { home, chosen: Chosen::ByOcto, former, usual })
     }
 

@@ -4,8 +4,8 @@ use super::{Octo, home::blocking};
 use octo_protocol::{ApiError, CopyLook, HomePlan, KeptHome, KeptHomeDropped, ResidenceState};
 use octo_store::{Life, probe};
 use octo_workspace::{
-    Chosen, MOVED, Plan, Planned, Residence, ResidenceError, cancel_plan, drop_kept, kept_homes, look_at_copy,
-    plan_move, plan_restore,
+    Chosen, MOVED, Plan, Planned, Residence, ResidenceError, cancel_plan, drop_kept, kept_homes,
+    look_at_copy, plan_move, plan_restore,
 };
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,9 @@ impl Octo {
 pub(super) fn must_not_have_moved(home: &Path) -> Result<(), ApiError> {
     let note = home.join(MOVED);
     if note.exists() {
-        return Err(ApiError::new("start.home_moved").arg("home", home.display()).arg("note", note.display()));
+        return Err(ApiError::new("start.home_moved")
+            .arg("home", home.display())
+            .arg("note", note.display()));
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 use super::{Octo, json};
 use crate::{schedule::Tasks, trash::picked};
 use octo_protocol::{
-    ApiError, Millis, OnConflict, Restored, TrashEntry, TrashId, TrashKind, TrashLook, TrashOverview, TrashPage,
-    TrashPreview, TrashRequest, TrashRestored,
+    ApiError, Millis, OnConflict, Restored, TrashEntry, TrashId, TrashKind, TrashLook, TrashOverview,
+    TrashPage, TrashPreview, TrashRequest, TrashRestored,
 };
 use octo_store::{TrashFilter, TrashRow};
 use octo_workspace::Sweep;
@@ -56,12 +56,7 @@ impl Octo {
         }
     }
 
-    async fn restore_one(
-        &self,
-        id: TrashId,
-        folder: Option<PathBuf>,
-        on_conflict: OnConflict,
-    ) -> Restored {
+    async fn restore_one(&self, id: TrashId, folder: Option<PathBuf>, on_conflict: OnConflict) -> Restored {
         let restored = async {
             let row = self.shared.trash.row(id).await?;
             match (row.entry.kind, row.entry.session) {

@@ -247,10 +247,7 @@ async fn no_more_work_at_once_than_the_setting_lets() {
 #[tokio::test]
 async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
     let script = forking(vec![skill("cheap", "Count the files.")], |_| Reply::text("three"));
-    let shelf = Shelf::new()
-        .with("cheap", "Other", &[])
-        .with("gone", "nobody", &[])
-        ;
+    let shelf = Shelf::new().with("cheap", "Other", &[]).with("gone", "nobody", &[]);
     let mut rig = Rig::skilled(script, shelf).await;
     let draft = ModelDraft {
         id: None,
@@ -450,8 +447,7 @@ async fn a_long_summary_is_cut_and_a_long_skill_is_kept_whole_beside() {
     let said = long.clone();
     let script =
         forking(vec![skill("explore", "talk"), skill("book", "read")], move |_| Reply::text(said.clone()));
-    let mut rig =
-        Rig::skilled(script, Shelf::new().inline("book", &"line of a book\n".repeat(4_000))).await;
+    let mut rig = Rig::skilled(script, Shelf::new().inline("book", &"line of a book\n".repeat(4_000))).await;
     let session = rig.start(Mode::Ask, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let told = results(&rig.snapshot(session).await);

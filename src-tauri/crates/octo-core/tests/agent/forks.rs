@@ -173,10 +173,8 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
     let sessions = if std::env::var_os("OCTO_SOAK").is_some() { SESSIONS * 10 } else { SESSIONS };
     let (mut forks, mut inlines, mut unknown) = (0, 0, 0);
     for seed in 0..sessions {
-        let shelf = Shelf::new()
-            .with("other", "inherit", &["terminal"])
-            .inline("style", "Write short lines.")
-            ;
+        let shelf =
+            Shelf::new().with("other", "inherit", &["terminal"]).inline("style", "Write short lines.");
         let mut rig = Rig::skilled(mixed(seed), shelf).await;
         // What looks back at a turn branches off while the next one begins: whose request comes first is chance.
         let library =

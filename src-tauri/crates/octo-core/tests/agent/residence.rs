@@ -3,8 +3,8 @@
 use super::rig::{Rig, config, open};
 use octo_core::{Config, Octo, Residence, Settled};
 use octo_protocol::{
-    BackUpHome, CancelHomePlan, DropKeptHome, EraseHome, GetResidence, HomePlan, ListSessions, LookAtCopy, Mode,
-    MoveHome, RestoreHome, SessionFilter, TurnEnd,
+    BackUpHome, CancelHomePlan, DropKeptHome, EraseHome, GetResidence, HomePlan, ListSessions, LookAtCopy,
+    Mode, MoveHome, RestoreHome, SessionFilter, TurnEnd,
 };
 use octo_testkit::{Script, TempHome};
 use octo_workspace::settle;

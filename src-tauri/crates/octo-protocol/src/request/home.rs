@@ -2,7 +2,8 @@
 
 use super::{Call, Request};
 use crate::{
-    CopyLook, Diagnostics, DiagnosticsId, HomeBackup, HomeErased, HomeSizes, KeptHomeDropped, ResidenceState, SavedFile,
+    CopyLook, Diagnostics, DiagnosticsId, HomeBackup, HomeErased, HomeSizes, KeptHomeDropped, ResidenceState,
+    SavedFile,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

@@ -31,7 +31,10 @@ pub fn kept_homes(residence: &Residence) -> Vec<KeptHome> {
     places
         .into_iter()
         .filter(is_home)
-        .map(|path| KeptHome { bytes: tree::measure(&path, &|_| false).map_or(0, |amount| amount.bytes), path })
+        .map(|path| KeptHome {
+            bytes: tree::measure(&path, &|_| false).map_or(0, |amount| amount.bytes),
+            path,
+        })
         .collect()
 }
 

@@ -132,9 +132,10 @@ fn a_copy_takes_the_homes_place_and_the_home_is_kept() {
     assert_eq!(which(&scene.home()).unwrap(), "new");
     assert!(!scene.home().join("README.txt").exists() && !scene.home().join("octo-copy.json").exists());
     let kept = kept_homes(&scene.residence());
-    assert_eq!(kept.iter().map(|kept| kept.path.clone()).collect::<Vec<_>>(), [scene
-        .base
-        .join(format!(".octo-before-{STAMP}"))]);
+    assert_eq!(
+        kept.iter().map(|kept| kept.path.clone()).collect::<Vec<_>>(),
+        [scene.base.join(format!(".octo-before-{STAMP}"))]
+    );
     assert_eq!(which(&kept[0].path).unwrap(), "old");
     assert_eq!(scene.beside(), [format!(".octo-before-{STAMP}")]);
     // A second time the same name is taken.
@@ -454,7 +455,8 @@ fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
     assert_eq!(which(&to).unwrap(), "old");
 
     // A home that is a disk of its own has no name that a copy could take.
-    let refused = plan_restore(&Residence::by_variable(disk.0.clone()), &scene.copy(), AT, STAMP).unwrap_err();
+    let refused =
+        plan_restore(&Residence::by_variable(disk.0.clone()), &scene.copy(), AT, STAMP).unwrap_err();
     assert!(matches!(refused, ResidenceError::Fixed(_)), "{refused}");
     // A copy on a disk that cannot be written is read as any other.
     let copy = disk.0.join("copy");

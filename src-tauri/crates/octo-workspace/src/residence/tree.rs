@@ -80,8 +80,7 @@ fn copy(
 }
 
 fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata) -> Result<u64, ResidenceError> {
-    let (read, written) =
-        (|error| ResidenceError::of(from, error), |error| ResidenceError::of(to, error));
+    let (read, written) = (|error| ResidenceError::of(from, error), |error| ResidenceError::of(to, error));
     let mut source = File::open(from).map_err(read)?;
     let mut made = File::create_new(to).map_err(written)?;
     let (mut hasher, mut bytes, mut piece) = (Hasher::new(), 0, vec![0; PIECE]);
@@ -196,7 +195,9 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     let folder: PathBuf = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() };
     match File::open(folder)?.sync_all() {
         // Some file systems know no such thing.
-        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Ok(())
+        }
         done => done,
     }
 }

@@ -3,8 +3,8 @@
 use super::world::*;
 use crate::agent::rig::Rig;
 use octo_protocol::{
-    AcceptTask, DeleteTask, DuplicateTask, ListTasks, ListTrash, OnConflict, PreviewTask, RestoreTrash, Restored,
-    RunStatus, RunTask, SaveTask, Switch, SwitchTask, TaskContent, TaskState, Timing, TrashKind,
+    AcceptTask, DeleteTask, DuplicateTask, ListTasks, ListTrash, OnConflict, PreviewTask, RestoreTrash,
+    Restored, RunStatus, RunTask, SaveTask, Switch, SwitchTask, TaskContent, TaskState, Timing, TrashKind,
 };
 use octo_testkit::Script;
 use std::path::PathBuf;
@@ -130,7 +130,9 @@ async fn a_task_comes_back_beside_one_that_has_its_name_and_waits_to_be_seen() {
     let second = save(&rig, at_ten(&rig)).await;
     assert_eq!(second.file, first.file);
     assert!(matches!(bring_back(&rig, OnConflict::Ask).await, Restored::Taken { .. }));
-    let Restored::Done { at, .. } = bring_back(&rig, OnConflict::KeepBoth).await else { panic!("both are kept") };
+    let Restored::Done { at, .. } = bring_back(&rig, OnConflict::KeepBoth).await else {
+        panic!("both are kept")
+    };
     assert_eq!(PathBuf::from(at), file(&rig, "morning-brief-2").canonicalize().unwrap());
     // Whose state was known by that name is not this one's.
     assert_eq!(card(&rig, "morning-brief-2").await.state, TaskState::Unseen);
