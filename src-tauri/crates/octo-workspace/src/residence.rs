@@ -106,6 +106,14 @@ impl Residence {
     }
 }
 
+/// What lies beside a home, by the word after its name: where it is, what is planned, and what a copy is unpacked into.
+/// Whoever could change these could change the home.
+pub const BESIDE_HOME: &[&str] = &[POINTER, PENDING, STAGED];
+
+const POINTER: &str = ".place";
+const PENDING: &str = ".pending";
+const STAGED: &str = ".incoming";
+
 /// A file or folder beside one, of its name and a word.
 fn beside(place: &Path, word: &str) -> PathBuf {
     let mut name = place.as_os_str().to_owned();

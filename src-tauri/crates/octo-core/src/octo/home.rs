@@ -88,7 +88,7 @@ impl Octo {
         match outcome {
             Ok((copy, database)) => Ok(HomeBackup {
                 path: place.display().to_string(),
-                files: copy.files + 2,
+                files: copy.files + 1,
                 bytes: copy.bytes + database,
                 missing: copy.missing,
             }),

@@ -1,6 +1,6 @@
 //! What the next start is to do: a file beside the usual home.
 
-use super::{Residence, ResidenceError, beside, tree};
+use super::{PENDING, Residence, ResidenceError, beside, tree};
 use crate::write_private;
 use octo_protocol::Millis;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ pub enum Plan {
 
 impl Planned {
     pub(super) fn place(usual: &Path) -> PathBuf {
-        beside(usual, ".pending")
+        beside(usual, PENDING)
     }
 
     /// What is planned for a home; none where nothing is.

@@ -1,6 +1,6 @@
 //! Where the home is, once it was moved: a file beside the usual place.
 
-use super::{ResidenceError, beside, tree};
+use super::{POINTER, ResidenceError, beside, tree};
 use crate::write_private;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -20,7 +20,7 @@ pub(super) struct Pointer {
 impl Pointer {
     /// The file, for a usual home.
     pub(super) fn place(usual: &Path) -> PathBuf {
-        beside(usual, ".place")
+        beside(usual, POINTER)
     }
 
     /// What it says; none where the home was never moved.

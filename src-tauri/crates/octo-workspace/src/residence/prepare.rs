@@ -1,7 +1,7 @@
 //! What is done while Octo runs: a plan is made and everything it needs is looked at. Nothing of the home changes.
 
 use super::{
-    Chosen, HomeCopied, Plan, Planned, Residence, ResidenceError, beside,
+    Chosen, HomeCopied, Plan, Planned, Residence, ResidenceError, STAGED, beside,
     copied::is_of_the_folder,
     look_at_copy,
     tree::{self, Links, Watch},
@@ -15,9 +15,6 @@ use std::{
 
 /// Space that is left free beside what a plan takes: the home goes on to grow.
 const SPARE: u64 = 64 << 20;
-
-/// What the folder a copy is unpacked into is called, after the home.
-pub(super) const STAGED: &str = ".incoming";
 
 /// Makes of a copy a whole home beside the present one, and plans that it takes its place at the next start.
 ///

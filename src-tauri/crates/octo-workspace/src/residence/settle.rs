@@ -1,9 +1,9 @@
 //! What is done at the start, before anything opens the home.
 
 use super::{
-    Chosen, Plan, Planned, Residence, ResidenceError, beside,
+    Chosen, Plan, Planned, Residence, ResidenceError, STAGED, beside,
     pointer::Pointer,
-    prepare::{STAGED, free_name, has_room, is_moved, usable},
+    prepare::{free_name, has_room, is_moved, usable},
     tree::{self, Links, Watch},
 };
 use crate::write_private;
