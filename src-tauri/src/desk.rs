@@ -198,8 +198,13 @@ impl Desk {
 
 /// Has the page carry out an errand, in a window that is seen.
 pub(crate) fn run_errand(app: &AppHandle, errand: Errand) {
-    app.state::<Desk>().push(errand);
     windows::bring_to_front(app);
+    leave_errand(app, errand);
+}
+
+/// Has the page carry out an errand when the person is at it: now, where it is there.
+pub(crate) fn leave_errand(app: &AppHandle, errand: Errand) {
+    app.state::<Desk>().push(errand);
     if let Err(error) = app.emit_to(windows::MAIN, ERRAND, ()) {
         tracing::warn!(%error, "the page was not told of an errand");
     }

@@ -142,6 +142,10 @@ impl Host for DesktopHost {
                     self.app.exit(0);
                     Ok(HostReply::Done)
                 }
+                HostRequest::Restart => {
+                    self.app.request_restart();
+                    Ok(HostReply::Done)
+                }
                 HostRequest::LeaveQuickAsk { session } => {
                     self.leave_quick_ask(session);
                     Ok(HostReply::Done)

@@ -11,9 +11,9 @@ use crate::{
     tray, updates,
     windows::{self, Place},
 };
-use octo_core::{Config, Keys, Octo, OpenTurns};
+use octo_core::{Config, Keys, Octo, OpenTurns, Settled};
 use octo_protocol::{ApiError, Errand, Source};
-use std::{path::PathBuf, process::ExitCode, sync::Arc};
+use std::{process::ExitCode, sync::Arc};
 use tauri::{AppHandle, Manager};
 use tokio::sync::OnceCell;
 
@@ -24,14 +24,16 @@ use tokio::sync::OnceCell;
 #[derive(Clone)]
 pub(crate) struct Core {
     app: AppHandle,
-    config: Result<Config, ApiError>,
+    host: Arc<DesktopHost>,
+    /// The home as this start found it; where it did not, it is looked for again.
+    settled: Result<Settled, ApiError>,
     octo: Arc<OnceCell<Octo>>,
 }
 
 impl Core {
     /// Begins to start the core.
-    fn start(app: AppHandle, config: Result<Config, ApiError>) -> Self {
-        let core = Self { app, config, octo: Arc::default() };
+    fn start(app: AppHandle, host: Arc<DesktopHost>, settled: Result<Settled, ApiError>) -> Self {
+        let core = Self { app, host, settled, octo: Arc::default() };
         let first = core.clone();
         // What comes of it is told to whoever asks for something.
         tauri::async_runtime::spawn(async move { first.octo().await.is_ok() });
@@ -41,10 +43,17 @@ impl Core {
     /// The running core, once it runs, or why it does not.
     pub(crate) async fn octo(&self) -> Result<Octo, ApiError> {
         let start = async || {
-            let outcome = Octo::start(self.config.clone()?).await;
+            let settled = match &self.settled {
+                Ok(settled) => settled.clone(),
+                Err(_) => tauri::async_runtime::spawn_blocking(octo_core::settle_home)
+                    .await
+                    .map_err(|error| ApiError::new("internal").detail(error))??,
+            };
+            let outcome = Octo::start(configuration(settled, self.host.clone())).await;
             let octo = outcome.inspect_err(|error| tracing::error!(%error, "the core did not start"))?;
             appearance::follow(self.app.clone(), octo.clone());
             attention::follow(&self.app, &octo);
+            updates::follow(&self.app, &octo);
             for error in octo.remarks() {
                 self.app.state::<Desk>().push(Errand::Refused { error: error.clone() });
             }
@@ -65,8 +74,9 @@ pub fn run() -> ExitCode {
     if let Err(error) = crate::graphics::avoid_dmabuf_on_nvidia() {
         return fail("Octo could not restart itself", &error);
     }
-    let home = absolute_home();
-    let place = home.clone().ok();
+    // Before anything is opened in the home: this may be the start that exchanges or moves it.
+    let settled = octo_core::settle_home();
+    let place = settled.as_ref().ok().map(|settled| settled.residence.home.clone());
     // Dropped last: what is still buffered then is written out.
     let _logs = place.as_deref().and_then(octo_core::logging::start);
     let context = tauri::generate_context!();
@@ -87,7 +97,7 @@ pub fn run() -> ExitCode {
             let host = Arc::new(DesktopHost::new(app.handle().clone()));
             app.manage(Arc::clone(&host));
             app.manage(Appearance::default());
-            app.manage(Core::start(app.handle().clone(), home.map(|home| configuration(home, host))));
+            app.manage(Core::start(app.handle().clone(), host, settled));
             notices::begin(app.handle());
             tray::begin(app.handle());
             windows::open(app, links::at_start(app.handle()))?;
@@ -108,15 +118,10 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Absolute, because the parts that get it do not all resolve it against the same folder.
-fn absolute_home() -> Result<PathBuf, ApiError> {
-    let home = octo_core::home_folder()?;
-    std::path::absolute(&home).map_err(|_| ApiError::new("start.no_home"))
-}
-
-fn configuration(home: PathBuf, host: Arc<DesktopHost>) -> Config {
+fn configuration(settled: Settled, host: Arc<DesktopHost>) -> Config {
     Config {
-        home,
+        home: settled.residence.home.clone(),
+        settled,
         source: Source::Window,
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::System,

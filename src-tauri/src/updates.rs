@@ -1,10 +1,17 @@
-//! Updates: looked for when the person asks, shown with what changed, installed when they say so.
+//! Updates: looked for when the person asks, or once a day where they agreed to that, shown with what changed, installed
+//! when they say so.
 //!
 //! Where updates come from and the key they are signed with are part of the configuration a release is built with. A
 //! build without them says so and reaches nobody.
 
-use octo_protocol::{ApiError, UpdateOffer};
-use std::time::Duration;
+use crate::desk::leave_errand;
+use octo_core::Octo;
+use octo_desktop::{is_news, until_look};
+use octo_protocol::{
+    ApiError, ChangeSettings, DesktopSettings, Errand, GetSettings, Millis, SettingsPatch, Topic,
+    UpdateOffer, UpdateSettings,
+};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tauri::{AppHandle, Config, Manager as _, Wry, plugin::TauriPlugin};
 use tauri_plugin_updater::{Update, UpdaterExt as _};
 use tokio::sync::Mutex;
@@ -14,6 +21,9 @@ const NAME: &str = "updater";
 
 /// How long a server may take to say what there is.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often the clock is looked at while updates are waited for.
+const PAUSE: Duration = Duration::from_secs(15 * 60);
 
 /// The update that was found and not installed.
 #[derive(Default)]
@@ -53,6 +63,60 @@ pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiErro
     });
     *app.state::<Found>().0.lock().await = update;
     Ok(offer)
+}
+
+/// Looks by itself from now on, as often as the person agreed to.
+pub(crate) fn follow(app: &AppHandle, octo: &Octo) {
+    // A build without a place for updates has nothing to look at, whatever was chosen under another.
+    if ability(app).is_ok() {
+        tauri::async_runtime::spawn(look_daily(app.clone(), octo.clone()));
+    }
+}
+
+async fn look_daily(app: AppHandle, octo: Octo) {
+    let mut changes = match octo.subscribe(Topic::Settings).await {
+        Ok(changes) => changes,
+        Err(error) => return tracing::warn!(%error, "updates are not looked for"),
+    };
+    loop {
+        let desktop = match octo.call(GetSettings {}).await {
+            Ok(found) => found.settings.desktop,
+            Err(error) => return tracing::warn!(%error, "updates are looked for no more"),
+        };
+        // A machine that sleeps does not count the time, so the clock is looked at now and then.
+        let wait = until_look(&desktop.updates, now()).map(|wait| wait.min(PAUSE));
+        tokio::select! {
+            batch = changes.next() => if batch.is_none() { return },
+            () = tokio::time::sleep(wait.unwrap_or(PAUSE)), if wait.is_some() => {
+                if until_look(&desktop.updates, now()).is_some_and(|left| left.is_zero())
+                    && let Err(error) = look_once(&app, &octo, desktop).await
+                {
+                    tracing::warn!(%error, "whether there is an update could not be found out");
+                }
+            }
+        }
+    }
+}
+
+/// A look that failed counts as one: the place is asked once a day, not until it answers.
+async fn look_once(app: &AppHandle, octo: &Octo, desktop: DesktopSettings) -> Result<(), ApiError> {
+    let store = async |updates: UpdateSettings| {
+        let desktop = DesktopSettings { updates, ..octo.call(GetSettings {}).await?.settings.desktop };
+        let patch = SettingsPatch { desktop: Some(desktop), ..SettingsPatch::default() };
+        octo.call(ChangeSettings { patch }).await.map(drop)
+    };
+    let looked = UpdateSettings { looked: Some(now()), ..desktop.updates };
+    store(looked.clone()).await?;
+    if let Some(offer) = look(app).await?.filter(|offer| is_news(&looked, &offer.version)) {
+        store(UpdateSettings { told: Some(offer.version.clone()), ..looked }).await?;
+        leave_errand(app, Errand::UpdateFound { offer });
+    }
+    Ok(())
+}
+
+fn now() -> Millis {
+    let past = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis::try_from(past.as_millis()).unwrap_or(Millis::MAX)
 }
 
 /// Installs the update of this version, which the person saw, and starts anew.

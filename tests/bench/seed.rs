@@ -1,7 +1,7 @@
 //! A home as after years of use: 10,000 sessions, one of them of 10,000 messages.
 
 use anyhow::{Context as _, Result};
-use octo_core::{Config, Keys, NoHost, Octo, OpenTurns};
+use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, Residence, Settled};
 use octo_protocol::{
     Block, CallId, CallState, CallStatus, CallView, Event, Message, MessageEnd, MessageId, Meta, Mode,
     ModelDraft, ModelId, Origin, Profile, Protocol, Role, SaveModel, SessionId, SessionInfo, SessionStatus,
@@ -38,6 +38,7 @@ pub struct Seeded {
 pub async fn start(home: &TempHome) -> Result<Octo> {
     let config = Config {
         home: home.octo(),
+        settled: Settled::at(Residence::by_variable(home.octo())),
         source: Source::Window,
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::Memory,

@@ -1,8 +1,9 @@
 //! The documents of the skill `product-help` name only what the app has.
 //!
 //! They mark each name in inline code: `setting:trash.days`, `page:browser`, `command:/undo`, `key:Ctrl+K`,
-//! `path:~/.octo/policy.toml`, `cli:exec`, and `word:side.trash` behind the bold words a person sees. Each kind is looked
-//! up where the app itself has it; a name without a mark is a fault too.
+//! `path:~/.octo/policy.toml`, `cli:exec`, `line:when` of a task's file, `link:octo://new?prompt=…`, and
+//! `word:side.trash` behind the bold words a person sees. Each kind is looked up where the app itself has it; a name
+//! without a mark is a fault too.
 
 use octo_protocol::Settings;
 use serde_json::Value;
@@ -17,6 +18,8 @@ struct App {
     words: Value,
     keys: Vec<String>,
     cli: String,
+    links: String,
+    lines: String,
     sources: String,
 }
 
@@ -40,6 +43,8 @@ impl App {
             words: serde_json::from_str(&text("words/en/ui.json")).unwrap(),
             keys: keys(&text("ui/src/lib/app/shortcuts.ts")),
             cli: text("src-tauri/crates/octo-cli/src/args.rs"),
+            links: text("src-tauri/crates/octo-desktop/src/links.rs"),
+            lines: text("src-tauri/crates/octo-core/src/schedule/file.rs"),
             sources,
         }
     }
@@ -88,6 +93,20 @@ impl App {
                     missing("argument")
                 }
             }
+            Some(("link", name)) => {
+                if self.has_link(name) {
+                    None
+                } else {
+                    missing("link")
+                }
+            }
+            Some(("line", name)) => {
+                if self.lines.contains(&format!("    set(\"{name}\", ")) {
+                    None
+                } else {
+                    missing("line")
+                }
+            }
             Some(("word", key)) => match (self.word(key), bold(before)) {
                 (Some(word), Some(seen)) if word == seen => None,
                 (Some(word), seen) => Some(format!("{code} is “{word}”, and it says {seen:?}")),
@@ -113,6 +132,17 @@ impl App {
             }
             None => false,
         }
+    }
+
+    /// A link whose first word and whose every parameter are understood.
+    fn has_link(&self, name: &str) -> bool {
+        let Some(rest) = name.strip_prefix("octo://") else { return false };
+        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let word = place.split('/').next().unwrap_or_default();
+        let names = query.split('&').filter_map(|pair| pair.split('=').next());
+        let mut parameters = names.filter(|name| !name.is_empty());
+        let is_known = self.links.contains(&format!("(Some(\"{word}\"), "));
+        is_known && parameters.all(|name| self.links.contains(&format!("\"{name}\" => &mut {name},")))
     }
 
     fn has_argument(&self, name: &str) -> bool {
@@ -141,7 +171,7 @@ fn bold(before: &str) -> Option<&str> {
 
 fn looks_like_a_name(code: &str) -> bool {
     let slash = code.strip_prefix('/').is_some_and(|rest| !rest.is_empty() && !rest.contains('/'));
-    slash || code.starts_with("~/.octo") || code.starts_with("Ctrl+")
+    slash || code.starts_with("~/.octo") || code.starts_with("Ctrl+") || code.starts_with("octo://")
 }
 
 /// Faults of a document.
@@ -178,7 +208,7 @@ fn the_help_names_only_what_there_is() {
     let app = App::read();
     let mut documents = below(&root().join("skills/product-help/docs"));
     documents.sort();
-    assert!(documents.len() > 5, "the documents are where they are looked for");
+    assert!(documents.len() > 12, "the documents are where they are looked for");
     let mut all = Vec::new();
     for path in documents {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -203,6 +233,8 @@ fn what_there_is_not_is_found() {
         ("`path:~/.octo/schedules.yml` `path:/etc/hosts`", 2),
         ("`cli:exec` `cli:serve` `cli:--budget`", 0),
         ("`cli:run` `cli:--no-memory`", 2),
+        ("`link:octo://new?prompt=…&folder=…` `link:octo://session/…` `line:when` `line:tell`", 0),
+        ("`link:octo://run` `link:octo://new?mode=…` `link:http://new` `line:every` `octo://new`", 5),
         (
             "**Trash** (`word:side.trash`) and **Bin** (`word:side.trash`), `word:side.trash`, **X** (`word:no.such`)",
             3,

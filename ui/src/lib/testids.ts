@@ -163,6 +163,15 @@ export const testids = {
   dataBackUp: "data-back-up",
   dataCopied: "data-copied",
   dataErase: "data-erase",
+  dataRestore: "data-restore",
+  dataMove: "data-move",
+  dataPlan: "data-plan", // which: data-plan
+  dataPlanCancel: "data-plan-cancel",
+  dataRestart: "data-restart",
+  dataKept: "data-kept", // which one: data-path
+  dataKeptDrop: "data-kept-drop",
+  copyDialog: "copy-dialog",
+  copyRestore: "copy-restore",
   eraseDialog: "erase-dialog",
   eraseWord: "erase-word",
   eraseDo: "erase-do",
@@ -449,6 +458,7 @@ export const testids = {
   quickText: "quick-text",
   newForeign: "new-foreign",
   updateLook: "update-look",
+  updateByItself: "update-by-itself",
   updateOffer: "update-offer",
   updateInstall: "update-install",
   // clear screens

@@ -14,7 +14,7 @@ use crate::{
 };
 use begin::{Begun, Task};
 use follow::{Follower, Shown};
-use octo_core::{Config, NoHost, Octo, OpenTurns, home_folder};
+use octo_core::{Config, NoHost, Octo, OpenTurns, settle_home};
 use octo_protocol::{ApiError, GetSettings, Language, Source};
 use std::{
     io::Read,
@@ -44,10 +44,15 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
     let prompt = prompt(&arguments.prompt, &mut signals).await?;
     let choice = ModelChoice::read(&arguments, |name| std::env::var(name).ok())?;
     let folder = folder(arguments.cwd.as_deref())?;
-    let home = home_folder()?;
+    let settled = settle_home()?;
+    let home = settled.residence.home.clone();
     let _logs = octo_core::logging::start(&home);
+    for remark in &settled.remarks {
+        explain(*language, remark);
+    }
     let config = Config {
         home,
+        settled,
         source: Source::Headless,
         open_turns: OpenTurns::WaitForUse,
         keys: choice.keys(),

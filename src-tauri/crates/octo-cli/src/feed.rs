@@ -160,7 +160,7 @@ fn listed(event: &Event) -> Option<SessionId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use octo_core::{Config, Keys, NoHost, OpenTurns};
+    use octo_core::{Config, Keys, NoHost, OpenTurns, Residence, Settled};
     use octo_protocol::{ChangeSettings, RenameSession, SettingsPatch, Source, StartDemo, Stop, Theme};
     use std::collections::BTreeMap;
 
@@ -169,6 +169,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let config = Config {
             home: home.path().to_owned(),
+            settled: Settled::at(Residence::by_variable(home.path().to_owned())),
             source: Source::Headless,
             open_turns: OpenTurns::WaitForUse,
             keys: Keys::Memory,

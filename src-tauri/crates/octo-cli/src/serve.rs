@@ -10,7 +10,7 @@ use crate::{
     signals::Signals,
 };
 use lines::{Incoming, read_lines};
-use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, home_folder};
+use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, Settled, settle_home};
 use octo_protocol::{ApiError, ClientLine, Envelope, Language, ServerLine, Source};
 use serde_json::Value;
 use std::{io, sync::Arc, task::Poll, thread, time::Duration};
@@ -35,11 +35,15 @@ pub(crate) async fn serve() -> Exit {
         }
     };
     let writer = Writer::start();
-    let _logs = home_folder().ok().as_deref().and_then(octo_core::logging::start);
+    let settled = settle_home();
+    let _logs = settled.as_ref().ok().and_then(|settled| octo_core::logging::start(&settled.residence.home));
+    for remark in settled.as_ref().map(|settled| settled.remarks.as_slice()).unwrap_or_default() {
+        explain(Language::System, remark);
+    }
     let octo = tokio::select! {
         biased;
         () = signals.next() => return Exit::Finished,
-        started = start() => match started {
+        started = start(settled) => match started {
             Ok(octo) => octo,
             Err(error) => {
                 explain(Language::System, &error);
@@ -61,9 +65,11 @@ pub(crate) async fn serve() -> Exit {
     Exit::Finished
 }
 
-async fn start() -> Result<Octo, ApiError> {
+async fn start(settled: Result<Settled, ApiError>) -> Result<Octo, ApiError> {
+    let settled = settled?;
     Octo::start(Config {
-        home: home_folder()?,
+        home: settled.residence.home.clone(),
+        settled,
         source: Source::Headless,
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::System,

@@ -2,13 +2,20 @@
 
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, Cost, ErrorCode, HostReply, HostRequest, Source};
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use octo_workspace::{Residence, Settled, settle};
+use std::{
+    path::{self, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 /// What an [`crate::Octo`] is started with.
 #[derive(Clone)]
 pub struct Config {
-    /// The home folder; see [`home_folder`].
+    /// The home folder; see [`settle_home`].
     pub home: PathBuf,
+    /// How it was found, and what became of what was planned for it.
+    pub settled: Settled,
     /// What the sessions of this process count as.
     pub source: Source,
     /// What becomes of turns an earlier process of this kind left open.
@@ -76,13 +83,21 @@ impl Host for NoHost {
     }
 }
 
-/// The home folder: `OCTO_HOME`, or `.octo` in the person's home.
-pub fn home_folder() -> Result<PathBuf, ApiError> {
-    match std::env::var_os("OCTO_HOME") {
-        Some(home) if !home.is_empty() => Ok(PathBuf::from(home)),
-        _ => std::env::home_dir()
-            .filter(|home| !home.as_os_str().is_empty())
-            .map(|home| home.join(".octo"))
-            .ok_or_else(|| ApiError::new("start.no_home")),
-    }
+/// Finds the home, and carries out what is planned for it: to be called before anything in it is opened, and once. It
+/// is `OCTO_HOME`, or where the person moved it, or `.octo` in the person's own folder; absolute.
+///
+/// # Errors
+/// `start.no_home`; `start.home_away` for one that was moved and is not there; `start.plan_unreadable`.
+pub fn settle_home() -> Result<Settled, ApiError> {
+    let no_home = || ApiError::new("start.no_home");
+    let residence = match std::env::var_os("OCTO_HOME") {
+        Some(home) if !home.is_empty() => {
+            Residence::by_variable(path::absolute(home).map_err(|_| no_home())?)
+        }
+        _ => {
+            let own = std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).ok_or_else(no_home)?;
+            Residence::by_octo(path::absolute(own.join(".octo")).map_err(|_| no_home())?)?
+        }
+    };
+    Ok(settle(residence)?)
 }

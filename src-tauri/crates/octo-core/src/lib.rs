@@ -42,6 +42,6 @@ pub use config::Remover;
 pub use config::*;
 pub use octo::*;
 pub use octo_tools::{DeskLeave, SkillWish};
+pub use octo_workspace::{Residence, Settled};
 pub use schedule::{Clock, SystemClock};
-pub use skills::*;
 pub use subscription::Subscription;

@@ -13,6 +13,7 @@ mod library;
 mod mending;
 mod models;
 mod policies;
+mod residence;
 mod schedule;
 mod searches;
 mod sessions;
@@ -36,7 +37,6 @@ use crate::{
     searching::Searching,
     session::{SessionHandle, resumes_at_start},
     shared::{OpenSessions, Shared},
-    skills::SkillSource,
     subscription,
     trash::{HomeTrash, look_after},
     troubles::Troubles,
@@ -113,7 +113,7 @@ impl Octo {
     /// Opens the home and goes on where it was left. Fails with a clear error (`start.*`, `store.*`) and
     /// changes nothing when the home cannot be used: not writable, from a newer Octo, or damaged.
     pub async fn start(config: Config) -> Result<Self, ApiError> {
-        Self::begin(config, None, Arc::new(SystemClock::default())).await
+        Self::start_by_clock(config, Arc::new(SystemClock::default())).await
     }
 
     /// The same by another clock, which tells when tasks run.
@@ -121,32 +121,24 @@ impl Octo {
     /// # Errors
     /// As [`Octo::start`].
     pub async fn start_by_clock(config: Config, clock: Arc<dyn Clock>) -> Result<Self, ApiError> {
-        Self::begin(config, None, clock).await
-    }
-
-    /// The same with skills: sessions have the tool that invokes them.
-    ///
-    /// # Errors
-    /// As [`Octo::start`].
-    pub async fn start_with_skills(config: Config, skills: Arc<dyn SkillSource>) -> Result<Self, ApiError> {
-        Self::begin(config, Some(skills), Arc::new(SystemClock::default())).await
-    }
-
-    async fn begin(
-        config: Config,
-        skills: Option<Arc<dyn SkillSource>>,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, ApiError> {
         let home = config.home.clone();
         let opened = tokio::task::spawn_blocking(move || {
             octo_workspace::private_folder(&home).map_err(|error| {
                 ApiError::new("start.home_unwritable").arg("home", home.display()).detail(error)
             })?;
             let store = Store::open(&home).map_err(ApiError::from)?;
+            // Only now: whoever moves a home keeps everybody from opening it meanwhile.
+            residence::must_not_have_moved(&home)?;
             // Documents are read without them too, as far as Octo's own readers go.
             match Scripts::new(home.join("scripts")).install(SHIPPED_SCRIPTS) {
                 Ok(done) => report(&done),
                 Err(error) => tracing::warn!(%error, "the scripts that read documents are not installed"),
+            }
+            let skills = home.join("skills");
+            if skills.is_dir()
+                && let Err(error) = octo_skills::clear_unfinished(&skills)
+            {
+                tracing::warn!(%error, "the folder of skills cannot be looked through");
             }
             let bundled = install_bundled(&home).unwrap_or_else(|error| {
                 tracing::warn!(%error, "the skills that come with Octo are not there");
@@ -157,7 +149,8 @@ impl Octo {
         let (store, bundled) = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
         let keys = KeyRing::open(config.keys).await;
         let site_keys = keys.clone();
-        let mut remarks = Vec::from_iter(mending::mend_settings(&store, &config.home, keys.state()).await?);
+        let mut remarks = config.settled.remarks.clone();
+        remarks.extend(mending::mend_settings(&store, &config.home, keys.state()).await?);
         let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
@@ -168,7 +161,7 @@ impl Octo {
         let blobs = Blobs::new(config.home.join("blobs"));
         let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());
         let library = Library::new(&config.home, bundled, store.clone(), &state.settings);
-        let trash = HomeTrash::new(&config.home, store.clone());
+        let trash = HomeTrash::new(&config.settled.residence, &config.home, store.clone());
         trash.install(&config.remover)?;
         let board = Board::default();
         let places = state.settings.live_turns.effective();
@@ -179,7 +172,7 @@ impl Octo {
             time,
             models: Models::new(keys, presets, state.models, &state.settings),
             toolset: Toolset::standard(),
-            forks: Forks::new(skills.unwrap_or_else(|| Arc::new(library.clone()))),
+            forks: Forks::new(Arc::new(library.clone())),
             library,
             schedule: Schedule::new(&config.home, clock),
             open: OpenSessions::default(),

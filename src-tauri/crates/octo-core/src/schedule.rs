@@ -7,6 +7,7 @@
 //! | [`plan`] | what is wrong with a plan, and what is unusual |
 //! | [`decide`] | what becomes of times and runs: pure |
 //! | [`tasks`] | what the person and the agent do with tasks |
+//! | [`revive`] | tasks that come back from the trash |
 //! | [`tend`] | the part that waits, begins runs and follows them |
 //!
 //! A task is a file of the home; what it says runs only as the person wrote or accepted it, which its hash in the store
@@ -20,6 +21,7 @@ mod decide;
 mod desk;
 mod file;
 mod plan;
+mod revive;
 mod tasks;
 mod tend;
 mod timing;

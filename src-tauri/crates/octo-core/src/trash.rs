@@ -14,7 +14,7 @@ use crate::{Remover, shared::Shared};
 use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
 use octo_shell::Removals;
 use octo_store::{Store, TrashRow};
-use octo_workspace::{Arrival, Measure, Removal, Slip, Sweep, Trash, TrashError, path_bytes, rm};
+use octo_workspace::{Arrival, Measure, Removal, Residence, Slip, Sweep, Trash, TrashError, path_bytes, rm};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -34,6 +34,8 @@ pub(crate) struct HomeTrash {
     store: Store,
     files: Trash,
     home: PathBuf,
+    /// Where the home was before: things are restored to where that is now.
+    residence: Residence,
     /// Held while entries are made of content, so that each is made once.
     taking_in: Arc<Mutex<()>>,
     /// Held while things leave for good.
@@ -41,9 +43,10 @@ pub(crate) struct HomeTrash {
 }
 
 impl HomeTrash {
-    pub(crate) fn new(home: &Path, store: Store) -> Self {
+    pub(crate) fn new(residence: &Residence, home: &Path, store: Store) -> Self {
         Self {
             store,
+            residence: residence.clone(),
             files: Trash::of_home(home),
             home: home.to_owned(),
             taking_in: Arc::default(),
@@ -94,6 +97,11 @@ impl HomeTrash {
             TrashKind::Skill
         } else if inside.starts_with("memories") && depth == 2 {
             TrashKind::Memory
+        } else if inside.starts_with("tasks")
+            && depth == 2
+            && inside.extension().is_some_and(|end| end == "md")
+        {
+            TrashKind::Task
         } else {
             TrashKind::File
         }

@@ -36,6 +36,7 @@ mod agent {
     mod models;
     mod permission;
     mod prefix;
+    mod residence;
     mod restart;
     mod rig;
     mod rules;

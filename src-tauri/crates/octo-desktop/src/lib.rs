@@ -10,6 +10,7 @@ mod closing;
 mod icon;
 mod links;
 mod notices;
+mod updates;
 mod waking;
 
 pub use arguments::{Start, WindowAtStart, read};
@@ -18,4 +19,5 @@ pub use closing::{CloseStep, Page, Tray, on_close};
 pub use icon::{Dot, with_dot};
 pub use links::{LINK_LIMIT, SCHEME, link};
 pub use notices::{Act, Attention, NoticeKind, Notices, Sight};
+pub use updates::{is_news, until_look};
 pub use waking::{NAP, TICK, Waking};

@@ -1,6 +1,6 @@
 //! Octo's place in the system: what the person chose of it, what it can do here, and what comes from it.
 
-use crate::{ApiError, SessionId, Switch};
+use crate::{ApiError, Millis, SessionId, Switch};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -17,6 +17,28 @@ pub struct DesktopSettings {
     pub quick_ask: Option<String>,
     /// Whether Octo starts, hidden, when the person logs in.
     pub autostart: Switch,
+    /// Whether Octo looks for updates by itself, and what came of it.
+    pub updates: UpdateSettings,
+}
+
+/// Whether Octo looks for updates by itself. Nothing is installed by that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+#[ts(export)]
+pub struct UpdateSettings {
+    /// Whether the person agreed to it: once a day at most, the place this build has its updates from is asked.
+    pub by_itself: Switch,
+    /// When that was done last, whether it succeeded or not.
+    #[ts(type = "number | null")]
+    pub looked: Option<Millis>,
+    /// The version the person was told of last: of each they are told once.
+    pub told: Option<String>,
+}
+
+impl Default for UpdateSettings {
+    fn default() -> Self {
+        Self { by_itself: Switch::Off, looked: None, told: None }
+    }
 }
 
 impl Default for DesktopSettings {
@@ -27,6 +49,7 @@ impl Default for DesktopSettings {
             notices: NoticeSettings::default(),
             quick_ask: None,
             autostart: Switch::Off,
+            updates: UpdateSettings::default(),
         }
     }
 }
@@ -118,6 +141,11 @@ pub enum Errand {
     },
     /// Ask what closing the window is to do.
     AskClosing,
+    /// Tell of an update that was found. Nothing is installed by that.
+    UpdateFound {
+        /// It.
+        offer: UpdateOffer,
+    },
     /// Something that came cannot be done.
     Refused {
         /// Why.

@@ -44,6 +44,8 @@ pub enum HostRequest {
     StayOpen,
     /// End Octo.
     Quit,
+    /// End Octo and start it again.
+    Restart,
     /// The small window is done: it goes, and the other one shows this session where one is named.
     LeaveQuickAsk {
         /// The session that was started.

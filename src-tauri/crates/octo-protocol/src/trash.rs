@@ -17,13 +17,15 @@ pub enum TrashKind {
     Skill,
     /// A memory.
     Memory,
+    /// A task: its file. Its runs and whether it was paused stay in the store.
+    Task,
 }
 
 impl TrashKind {
     /// Whether its content is a file or a folder, and not rows of the store.
     pub fn is_on_disk(self) -> bool {
         match self {
-            TrashKind::File | TrashKind::Skill | TrashKind::Memory => true,
+            TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task => true,
             TrashKind::Session => false,
         }
     }
@@ -183,6 +185,15 @@ pub enum Restored {
         id: TrashId,
         /// Where it is; of a session its id.
         at: String,
+    },
+    /// A task is back, and paused: a time at which it would have run passed meanwhile.
+    Paused {
+        /// Which.
+        id: TrashId,
+        /// Where its file is.
+        at: String,
+        /// The name of its file, by which it is asked for.
+        task: String,
     },
     /// Something else is there; nothing was changed.
     Taken {

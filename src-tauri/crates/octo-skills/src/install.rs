@@ -23,7 +23,7 @@ use std::{
     collections::HashSet,
     path::{Path, PathBuf},
 };
-pub use write::{Installed, OnConflict, install};
+pub use write::{Installed, OnConflict, clear_unfinished, install};
 
 /// Where skills are taken from. Fetching is the caller's: this reads what lies on the disk.
 #[derive(Clone, Copy, Debug)]

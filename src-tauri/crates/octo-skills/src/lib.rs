@@ -45,7 +45,7 @@ pub use format::{Document, MAX_SKILL_BYTES, read};
 pub use front::{FrontMatter, Parts, take_apart};
 pub use install::{
     Candidate, CandidateFile, CandidateKind, Conflict, Inspection, InstallError, InstallSource, Installed,
-    OnConflict, inspect, install,
+    OnConflict, clear_unfinished, inspect, install,
 };
 pub use listing::{MAX_LISTED, announce, listing};
 pub use memories::{Memories, Memory, MemoryError, NewMemory};

@@ -14,6 +14,7 @@ mod error;
 #[cfg(test)]
 mod gates;
 mod health;
+mod inspect;
 mod key;
 mod lease;
 mod open;
@@ -28,6 +29,7 @@ mod upcast;
 
 pub use error::{OpenError, StoreError};
 pub use health::Health;
+pub use inspect::{Claim, Inspected, claim, inspect};
 pub use lease::{Holder, LeaseOutcome, Life, probe};
 pub use reader::Reader;
 pub use rows::*;

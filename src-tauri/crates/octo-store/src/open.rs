@@ -153,16 +153,9 @@ fn examine(
     company: Company,
 ) -> Result<Connection, OpenError> {
     let size = fs::metadata(file).map_err(|error| unavailable(file, error))?.len();
-    let mut header = [0; 16];
-    let read = File::open(file).and_then(|mut file| file.read_exact(&mut header));
-    match read {
-        Ok(()) if &header == b"SQLite format 3\0" => {}
-        Ok(()) => return Err(damaged(home, file, "not an SQLite file")),
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-            return Err(damaged(home, file, "too short to be a database"));
-        }
-        Err(error) => return Err(unavailable(file, error)),
-    }
+    check_header(file)
+        .map_err(|error| unavailable(file, error))?
+        .map_err(|detail| damaged(home, file, detail))?;
     // A log that holds something was left by an Octo that did not close (or by one that still runs).
     let unclean = fs::metadata(with_suffix(file, "-wal")).is_ok_and(|log| log.len() > 0);
 
@@ -202,18 +195,30 @@ fn examine(
     Ok(connection)
 }
 
+/// Whether a file begins as a database does. The inner error says why not.
+pub(crate) fn check_header(file: &Path) -> std::io::Result<Result<(), &'static str>> {
+    let mut header = [0; 16];
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut header));
+    match read {
+        Ok(()) if &header == b"SQLite format 3\0" => Ok(Ok(())),
+        Ok(()) => Ok(Err("not an SQLite file")),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(Err("too short to be a database")),
+        Err(error) => Err(error),
+    }
+}
+
 /// The newest schema version these steps lead to.
-fn known(steps: &[M<'_>]) -> u32 {
+pub(crate) fn known(steps: &[M<'_>]) -> u32 {
     u32::try_from(steps.len()).unwrap_or(u32::MAX)
 }
 
 /// The schema version of the file.
-fn version(connection: &Connection) -> rusqlite::Result<u32> {
+pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
 /// Reads the file through. The inner error says what is wrong with it.
-fn check(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
+pub(crate) fn check(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
     let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok(if verdict == "ok" { Ok(()) } else { Err(verdict) })
 }
@@ -262,7 +267,7 @@ fn unavailable(path: &Path, error: impl Display) -> OpenError {
     OpenError::Unavailable { path: path.to_owned(), detail: error.to_string() }
 }
 
-fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

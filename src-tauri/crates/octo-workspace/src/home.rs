@@ -48,6 +48,7 @@ const PLACES: &[(&str, HomePart, Copied)] = &[
     ("policy.toml", HomePart::Configuration, Copied::Yes),
     ("hooks.toml", HomePart::Configuration, Copied::Yes),
     ("presets.json", HomePart::Configuration, Copied::Yes),
+    (crate::MOVED, HomePart::Configuration, Copied::No),
 ];
 
 /// What of a home could be copied.

@@ -5,7 +5,8 @@
 //! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] keeps content under its hash,
 //!   [`Archives`] what left a model's view, [`Outputs`] long results of tools.
 //! * [`TimeMachine`] knows what every task did to files, and goes back to the end of any of them.
-//! * [`measure_home`], [`copy_home`] and [`erase_home`] are about Octo's home as a whole.
+//! * [`measure_home`], [`copy_home`] and [`erase_home`] are about Octo's home as a whole; [`Residence`] is where it is,
+//!   and [`settle`] what becomes of it at a start.
 //! * [`Trash`] keeps what was deleted; [`rm`] is the `rm` of a session's commands, which moves things there.
 
 mod archives;
@@ -17,6 +18,7 @@ mod home;
 mod outputs;
 mod paths;
 mod private;
+mod residence;
 pub mod rm;
 mod scripts;
 mod search;
@@ -36,6 +38,10 @@ pub use home::{HomeCopy, copy_home, drop_private_folder, erase_home, measure_hom
 pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
 pub use private::{private_folder, write_private};
+pub use residence::{
+    BESIDE_HOME, Chosen, CopyNote, HomeCopied, KeptHome, MOVED, Plan, Planned, Residence, ResidenceError, Settled,
+    cancel_plan, drop_kept, erase_all, kept_homes, look_at_copy, note_copy, plan_move, plan_restore, settle,
+};
 pub use scripts::{Installed, Scripts, ShippedScript};
 pub use search::{
     Case, CutShort, FileHits, GlobFound, GlobQuery, GrepFound, GrepQuery, SearchError, Skipped, glob,

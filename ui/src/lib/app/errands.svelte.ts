@@ -6,6 +6,7 @@ import { newDraft } from "./drafts.svelte";
 import { navigation, type SettingsPage } from "./navigation.svelte";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
+import { updates } from "./updates.svelte";
 
 class Errands {
   /** Whether the person is asked what closing the window is to do. */
@@ -53,6 +54,9 @@ class Errands {
         return;
       case "ask_closing":
         this.closing = true;
+        return;
+      case "update_found":
+        updates.found(errand.offer);
         return;
       case "refused":
         toasts.fail(errand.error);

@@ -1,7 +1,7 @@
 /** The way back for what was just put into the trash from its own page. */
 import { baseName } from "$lib/format/figures";
 import { call } from "$lib/ipc";
-import type { TrashKind } from "$lib/ipc/types";
+import type { Restored, TrashKind } from "$lib/ipc/types";
 import { t } from "$lib/words/words.svelte";
 import { navigation } from "./navigation.svelte";
 import { toasts } from "./toasts.svelte";
@@ -26,10 +26,20 @@ export async function offerBack(kind: TrashKind | null, names: readonly string[]
   toasts.show(words, { label: t("toast.undo"), run: () => void bringBack(known.id) });
 }
 
+/** Says which tasks came back paused, since a time of theirs passed meanwhile. */
+export function sayPaused(outcomes: readonly Restored[]): void {
+  for (const outcome of outcomes) {
+    if (outcome.type !== "paused") continue;
+    const { task } = outcome;
+    toasts.show(t("trash.paused", { task }), { label: t("trash.paused.open"), run: () => navigation.tasks() });
+  }
+}
+
 async function bringBack(id: string): Promise<void> {
   try {
     const { outcomes } = await call("trash", "restore_trash", { ids: [id], to: null, on_conflict: "ask" });
     const outcome = outcomes[0];
+    if (outcome) sayPaused([outcome]);
     if (outcome?.type === "failed") toasts.fail(outcome.error);
     // Something of its name is there again: the trash shows both.
     else if (outcome?.type === "taken") navigation.trash();

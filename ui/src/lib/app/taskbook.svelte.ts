@@ -169,7 +169,7 @@ export class Taskbook {
     this.close();
     await Promise.all([
       this.refresh(),
-      offerBack(null, [card.file, `${card.file}.md`, name], t("tasks.deleted", { name })),
+      offerBack("task", [card.file, `${card.file}.md`, name], t("tasks.deleted", { name })),
     ]);
   }
 

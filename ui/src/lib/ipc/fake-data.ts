@@ -1,5 +1,5 @@
 /** Octo's own folder in a replay: its sizes, a copy, its end, and a report. `?home=in-use` refuses the end. */
-import type { ApiError, HomePart, HomeRequest } from "./types";
+import type { ApiError, HomePart, HomePlan, HomeRequest, KeptHome, ResidenceState } from "./types";
 
 const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
 const HOME = "/home/mei/.octo";
@@ -22,6 +22,20 @@ const LOG = [
 export class FakeHome {
   #report = 0;
   #over = false;
+  #planned: HomePlan | null = null;
+  #kept: KeptHome[] = new URLSearchParams(location.search).has("kept")
+    ? [{ path: `${HOME}-before-2026-11-20-091500`, bytes: 1_120_000_000 }]
+    : [];
+
+  #residence(): ResidenceState {
+    const fixed = new URLSearchParams(location.search).get("home") === "fixed" ? failure("home.by_variable") : null;
+    return { home: HOME, fixed, planned: this.#planned, kept: this.#kept };
+  }
+
+  #plan(plan: HomePlan | null): ResidenceState {
+    this.#planned = plan;
+    return this.#residence();
+  }
 
   /** Whether everything was deleted: nothing answers any more. */
   get over(): boolean {
@@ -51,6 +65,28 @@ export class FakeHome {
         if (query.get("home") === "in-use") throw failure("home.in_use");
         this.#over = true;
         return { left: query.has("left") ? ["diary.md"] : [], keys: null };
+      case "get_residence":
+        return this.#residence();
+      case "look_at_copy":
+        if (query.get("copy") === "newer") throw failure("home.copy_newer", { path: call.from });
+        return {
+          path: call.from,
+          at: Date.now() - 3 * 86_400_000,
+          octo: query.get("copy") === "old" ? null : "0.1.0",
+          sessions: 41,
+          files: 8_540,
+          bytes: 1_330_000_000,
+        };
+      case "restore_home":
+        return this.#plan({ type: "restore", from: call.from, aside: `${HOME}-before-2026-11-22-150405` });
+      case "move_home":
+        if (query.get("copy") === "full") throw failure("home.not_empty", { path: call.to });
+        return this.#plan({ type: "move", to: call.to });
+      case "cancel_home_plan":
+        return this.#plan(null);
+      case "drop_kept_home":
+        this.#kept = this.#kept.filter((kept) => kept.path !== call.path);
+        return { left: query.has("left") ? ["diary.md"] : [], state: this.#residence() };
       case "make_diagnostics":
         this.#report += 1;
         return {

@@ -15,6 +15,7 @@ export function hostReply(call: HostRequest): unknown {
     case "stay_open":
     case "hide_window":
     case "quit":
+    case "restart":
     case "leave_quick_ask":
     case "hand_over":
     case "install_update":

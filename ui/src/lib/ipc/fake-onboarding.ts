@@ -12,6 +12,7 @@ export const LATER: Pick<Settings, "onboarding" | "appearance" | "desktop"> = {
     notices: { question: "on", finished: "on", failed: "on" },
     quick_ask: null,
     autostart: "off",
+    updates: { by_itself: "off", looked: null, told: null },
   },
 };
 

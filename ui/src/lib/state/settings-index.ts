@@ -84,6 +84,8 @@ export const settingsIndex: readonly SettingsEntry[] = [
   entry("data", "data.sizes"),
   entry("data", "data.sessions", "data.sessions.sub", "data.kept"),
   entry("data", "data.copy", "data.copy.sub", "data.back_up"),
+  entry("data", "data.restore", "data.restore.sub", "data.restore.title", "data.place"),
+  entry("data", "data.move", "data.move.sub", "data.place"),
   entry("data", "data.erase.all", "data.erase", "data.erase.sub"),
   entry("about", "settings.page.about"),
   entry("about", "about.version"),

@@ -12,6 +12,7 @@ mod exec;
 mod exec_errors;
 mod exec_stop;
 mod killed;
+mod moved;
 mod rm;
 mod secrets;
 mod serve;

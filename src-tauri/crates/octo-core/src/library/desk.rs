@@ -124,10 +124,13 @@ impl HomeDesk {
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from, skills: skills.collect() }))
             }
             Errand::Skill(SkillErrand::Propose { path, .. }) => {
-                let (name, text) = proposed(&path)?;
+                let (name, text) = proposed(path).await?;
                 let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
                 let present = shelf.catalogue.get(&name).filter(|skill| skill.source.is_writable());
-                let before = present.and_then(|skill| super::skill::text_of(skill).ok());
+                let before = match present {
+                    Some(skill) => written(skill).await.ok(),
+                    None => None,
+                };
                 let place = self.shared.config.home.join("skills").join(&name).join(super::skill::SKILL_FILE);
                 Ok(diff(&place, before.as_deref(), &text))
             }
@@ -147,7 +150,8 @@ impl HomeDesk {
                 Ok(diff(Path::new(&memory.path), Some(&memory.body), ""))
             }
             Errand::Persona(PersonaErrand::Write { kind, text }) => {
-                let file = library.agents().file(kind);
+                let agents = library.agents().clone();
+                let file = super::blocking(move || Ok(agents.file(kind))).await.map_err(told)?;
                 let before = if file.text.is_empty() { &file.standard } else { &file.text };
                 Ok(diff(Path::new(&file.path), Some(before), &text))
             }
@@ -184,15 +188,18 @@ impl HomeDesk {
                         "{name} came with this folder and the person has not accepted it. They can look at it on the Skills page."
                     )));
                 }
-                let text = super::skill::text_of(skill).map_err(told)?;
+                let text = written(skill).await?;
                 Ok(format!("{}\nFolder: {}\n\n{text}", line(skill).trim_end(), skill.folder.display()))
             }
             SkillErrand::Validate { path } => {
-                let folder = if path.is_file() { path.parent().map(Path::to_owned) } else { Some(path) };
-                let folder = folder.ok_or_else(|| ToolError::new("Name the skill's folder."))?;
-                let findings = super::blocking(move || Ok(octo_skills::validate(&folder, Rules::Octo)))
+                let validated = super::blocking(move || {
+                    let folder = if path.is_file() { path.parent().map(Path::to_owned) } else { Some(path) };
+                    Ok(folder.map(|folder| octo_skills::validate(&folder, Rules::Octo)))
+                });
+                let findings = validated
                     .await
-                    .map_err(told)?;
+                    .map_err(told)?
+                    .ok_or_else(|| ToolError::new("Name the skill's folder."))?;
                 if findings.is_empty() {
                     return Ok("It keeps every rule.".to_owned());
                 }
@@ -217,7 +224,7 @@ impl HomeDesk {
                 Ok(format!("Installed: {}. They can be used at once.", done.names.join(", ")))
             }
             SkillErrand::Propose { path, reason } => {
-                let (name, text) = proposed(&path)?;
+                let (name, text) = proposed(path).await?;
                 let by = self.writer(asker).await;
                 let info = self.shared.store.read(move |reader| reader.session(by)).await;
                 let info = info.map_err(|error| told(error.into()))?;
@@ -412,8 +419,19 @@ fn place(source: &SkillPlace) -> String {
     }
 }
 
+/// The text of a skill that is there.
+async fn written(skill: &Skill) -> Result<String, ToolError> {
+    let skill = skill.clone();
+    super::blocking(move || super::skill::text_of(&skill)).await.map_err(told)
+}
+
 /// A skill's name and text, of its folder or its `SKILL.md`.
-fn proposed(path: &Path) -> Result<(String, String), ToolError> {
+async fn proposed(path: PathBuf) -> Result<(String, String), ToolError> {
+    // What is wrong is for the model, and comes through as it is.
+    super::blocking(move || Ok(read_proposal(&path))).await.map_err(told)?
+}
+
+fn read_proposal(path: &Path) -> Result<(String, String), ToolError> {
     let file = if path.is_dir() { path.join(super::skill::SKILL_FILE) } else { path.to_owned() };
     let about = std::fs::metadata(&file)
         .map_err(|error| ToolError::new(format!("{} cannot be read: {error}", file.display())))?;

@@ -8,7 +8,7 @@ use octo_protocol::{
 };
 use octo_store::Health;
 use octo_workspace::{
-    copy_home, drop_private_folder, erase_home, measure_home, new_private_folder, write_private,
+    copy_home, drop_private_folder, erase_all, measure_home, new_private_folder, note_copy, write_private,
 };
 use serde_json::Value;
 use std::{
@@ -21,6 +21,12 @@ impl Octo {
         match request {
             HomeRequest::MeasureHome(_) => json(self.measure().await?),
             HomeRequest::BackUpHome(call) => json(self.back_up(PathBuf::from(call.to)).await?),
+            HomeRequest::GetResidence(_) => json(self.residence().await?),
+            HomeRequest::LookAtCopy(call) => json(self.look_at_copy(PathBuf::from(call.from)).await?),
+            HomeRequest::RestoreHome(call) => json(self.restore_home(PathBuf::from(call.from)).await?),
+            HomeRequest::MoveHome(call) => json(self.move_home(PathBuf::from(call.to)).await?),
+            HomeRequest::CancelHomePlan(_) => json(self.cancel_home_plan().await?),
+            HomeRequest::DropKeptHome(call) => json(self.drop_kept_home(PathBuf::from(call.path)).await?),
             HomeRequest::EraseHome(call) => json(self.erase(&call.confirm).await?),
             HomeRequest::MakeDiagnostics(_) => json(self.diagnose().await?),
             HomeRequest::SaveDiagnostics(call) => json(self.save_report(call.id, Path::new(&call.to)).await?),
@@ -71,6 +77,8 @@ impl Octo {
                     let copy = copy_home(&from, &into).map_err(|error| failed(&into, &error))?;
                     write_private(&into.join("README.txt"), how.as_bytes())
                         .map_err(|error| failed(&into, &error))?;
+                    note_copy(&into, env!("CARGO_PKG_VERSION"), crate::session::now())
+                        .map_err(|error| failed(&into, &error))?;
                     let database = into.join("octo.db").metadata().map_err(|error| failed(&into, &error))?;
                     Ok((copy, database.len()))
                 })
@@ -109,8 +117,9 @@ impl Octo {
         tracing::info!("everything is deleted, as the person asked");
         self.shutdown().await;
         let keys = self.forget_keys().await.err();
+        let residence = self.shared.config.settled.residence.clone();
         let left = blocking(move || {
-            erase_home(&home)
+            erase_all(&residence, &home)
                 .map_err(|error| ApiError::new("home.unreadable").arg("path", home.display()).detail(error))
         })
         .await?;
@@ -190,7 +199,7 @@ fn written(report: &Diagnostics, language: Language) -> String {
 }
 
 /// Runs `work` where it may block.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     tokio::task::spawn_blocking(work)

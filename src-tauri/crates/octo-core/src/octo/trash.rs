@@ -1,12 +1,12 @@
 //! Requests about the trash.
 
 use super::{Octo, json};
-use crate::trash::picked;
+use crate::{schedule::Tasks, trash::picked};
 use octo_protocol::{
-    ApiError, Millis, Restored, TrashEntry, TrashId, TrashKind, TrashLook, TrashOverview, TrashPage,
-    TrashPreview, TrashRequest, TrashRestored,
+    ApiError, Millis, OnConflict, Restored, TrashEntry, TrashId, TrashKind, TrashLook, TrashOverview,
+    TrashPage, TrashPreview, TrashRequest, TrashRestored,
 };
-use octo_store::TrashFilter;
+use octo_store::{TrashFilter, TrashRow};
 use octo_workspace::Sweep;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -56,18 +56,14 @@ impl Octo {
         }
     }
 
-    async fn restore_one(
-        &self,
-        id: TrashId,
-        folder: Option<PathBuf>,
-        on_conflict: octo_protocol::OnConflict,
-    ) -> Restored {
+    async fn restore_one(&self, id: TrashId, folder: Option<PathBuf>, on_conflict: OnConflict) -> Restored {
         let restored = async {
             let row = self.shared.trash.row(id).await?;
             match (row.entry.kind, row.entry.session) {
                 (TrashKind::File | TrashKind::Skill | TrashKind::Memory, _) => {
                     self.shared.trash.restore_file(&row, folder, on_conflict).await
                 }
+                (TrashKind::Task, _) => self.restore_task(&row, folder, on_conflict).await,
                 (TrashKind::Session, Some(session)) => {
                     let back = self.shared.store.write(move |tx| tx.undelete(session)).await;
                     Ok(Restored::Done { id, at: back.map_err(ApiError::from)?.id.to_string() })
@@ -78,10 +74,39 @@ impl Octo {
         restored.await.unwrap_or_else(|error| Restored::Failed { id, error })
     }
 
+    /// A task comes back as it was left. One of which a time passed meanwhile is paused, so that nothing runs that the
+    /// person did not think of.
+    async fn restore_task(
+        &self,
+        row: &TrashRow,
+        folder: Option<PathBuf>,
+        on_conflict: OnConflict,
+    ) -> Result<Restored, ApiError> {
+        let (trash, tasks) = (&self.shared.trash, Tasks::of(&self.shared));
+        let done = match (folder, on_conflict) {
+            // The names of tasks are not those that files get when both are kept.
+            (None, OnConflict::KeepBoth) => {
+                let free = tasks.free_place(&row.entry.name).await?;
+                trash.restore_to(row, free, OnConflict::Ask).await?
+            }
+            (folder, on_conflict) => trash.restore_file(row, folder, on_conflict).await?,
+        };
+        match done {
+            Restored::Done { id, at } => {
+                let paused = tasks.came_back(PathBuf::from(&at), row.entry.at).await?;
+                Ok(match paused {
+                    Some(task) => Restored::Paused { id, at, task },
+                    None => Restored::Done { id, at },
+                })
+            }
+            other => Ok(other),
+        }
+    }
+
     async fn preview_trash(&self, id: TrashId) -> Result<TrashPreview, ApiError> {
         let row = self.shared.trash.row(id).await?;
         let (look, present) = match row.entry.kind {
-            TrashKind::File | TrashKind::Skill | TrashKind::Memory => {
+            TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task => {
                 let look = self.shared.trash.look_at(id, self.shared.blobs.clone()).await?;
                 (look, self.shared.trash.present(row.path).await?)
             }
@@ -89,7 +114,7 @@ impl Octo {
         };
         let days = self.shared.preferences().trash.days.map(|days| Millis::from(days.max(1)));
         let session_title = match (row.entry.kind, row.entry.session) {
-            (TrashKind::File | TrashKind::Skill | TrashKind::Memory, Some(session)) => {
+            (TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task, Some(session)) => {
                 let read = self.shared.store.read(move |reader| reader.session(session)).await;
                 read.map_err(ApiError::from)?.map(|info| info.title)
             }

@@ -13,7 +13,7 @@ use octo_protocol::{
     Switch, TaskCard, TaskCards, TaskContent, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState,
     TasksState, Timing,
 };
-use octo_store::{RunEnding, RunRow, TaskStateRow};
+use octo_store::{RunEnding, RunRow, Store, TaskStateRow};
 use octo_workspace::Removal;
 use std::{
     collections::HashMap,
@@ -37,6 +37,10 @@ impl Tasks {
 
     pub(super) fn schedule(&self) -> &Schedule {
         &self.0.schedule
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.0.store
     }
 
     pub(super) fn models(&self) -> &Models {
@@ -278,15 +282,18 @@ impl Tasks {
     ) -> Result<(), ApiError> {
         let _one_at_a_time = self.schedule().writing.lock().await;
         let path = self.schedule().files.path(&task)?;
-        if path.symlink_metadata().is_err() {
-            return Err(ApiError::new("task.missing").arg("file", &task));
-        }
+        let (place, name) = (path.clone(), task.clone());
+        blocking(move || {
+            let missing = |_| ApiError::new("task.missing").arg("file", &name);
+            place.symlink_metadata().map(drop).map_err(missing)
+        })
+        .await?;
         let removal = Removal { who, session, project: None, command: None };
         self.0.trash.throw_away(path, removal).await?;
         let now = self.now();
         let gone = self.0.store.write(move |tx| {
-            // Should it come back, it is as the person left it, and what passed meanwhile is over.
-            tx.task_decided(&task, None)?;
+            // Should it come back, what passed meanwhile is over: until when it was there is kept.
+            tx.task_decided(&task, Some(now))?;
             for row in tx.open_runs()?.into_iter().filter(|row| row.run.task == task) {
                 tx.put_run(&stopping(row, now))?;
             }
@@ -364,7 +371,7 @@ impl Tasks {
         blocking(move || Ok(tasks.schedule().files.list(&tasks.0.models))).await
     }
 
-    async fn file(&self, task: String) -> Result<TaskFile, ApiError> {
+    pub(super) async fn file(&self, task: String) -> Result<TaskFile, ApiError> {
         let tasks = self.clone();
         blocking(move || tasks.schedule().files.get(&task, &tasks.0.models)).await
     }
@@ -427,7 +434,7 @@ fn number(count: usize) -> u32 {
 }
 
 /// Runs `work` where it may block.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     tokio::task::spawn_blocking(work)

@@ -26,12 +26,22 @@ impl HomeTrash {
         folder: Option<PathBuf>,
         on_conflict: OnConflict,
     ) -> Result<Restored, ApiError> {
-        let id = row.entry.id;
-        let old = path_of(row.path.clone());
+        let old = self.residence.now_at(&path_of(row.path.clone()));
         let to = match (folder, old.file_name()) {
             (Some(folder), Some(name)) => folder.join(name),
             _ => old,
         };
+        self.restore_to(row, to, on_conflict).await
+    }
+
+    /// Brings a file back, to exactly this place.
+    pub(crate) async fn restore_to(
+        &self,
+        row: &TrashRow,
+        to: PathBuf,
+        on_conflict: OnConflict,
+    ) -> Result<Restored, ApiError> {
+        let id = row.entry.id;
         let replaced = Removal {
             who: RemovedBy::Person,
             session: None,
@@ -164,7 +174,7 @@ impl HomeTrash {
 
     /// What is at the old place of a file now.
     pub(crate) async fn present(&self, path: Vec<u8>) -> Result<Option<PresentThing>, ApiError> {
-        let path = path_of(path);
+        let path = self.residence.now_at(&path_of(path));
         blocking(move || Ok(Present::at(&path).map(|present| present_thing(&present)))).await
     }
 }

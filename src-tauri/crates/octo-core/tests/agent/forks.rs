@@ -4,7 +4,7 @@ use super::{
     rig::{Rig, results, words},
     shelf::{Shelf, cards, end_of, forking, is_forked, skill},
 };
-use octo_core::{ForkModel, SkillWish};
+use octo_core::SkillWish;
 use octo_protocol::{
     CallState, ChangeSettings, Event, LibrarySettings, ListSessions, Mode, Origin, Purpose, Role,
     SearchSessions, SessionStatus, SettingsPatch, Source, SubAgentStatus, Switch, ToolView, TurnEnd, Usage,
@@ -36,7 +36,7 @@ fn long(text: &str) -> String {
 #[tokio::test]
 async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() {
     let script = forking(vec![skill("explore", "Find the heron.")], |_| Reply::text("It is in a.txt."));
-    let mut rig = Rig::skilled(script, Shelf::new().shared()).await;
+    let mut rig = Rig::skilled(script, Shelf::new()).await;
     let session = rig.start(Mode::Ask, &long("Where is the heron? ")).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
 
@@ -84,7 +84,7 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
     );
     assert_eq!(
         (view.name.as_str(), view.label.as_str(), view.last_line.as_str()),
-        ("explore", "a shelf", "It is in a.txt.")
+        ("explore", "yours", "It is in a.txt.")
     );
     assert_eq!(view.cost, lines[1].cost);
 
@@ -173,10 +173,8 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
     let sessions = if std::env::var_os("OCTO_SOAK").is_some() { SESSIONS * 10 } else { SESSIONS };
     let (mut forks, mut inlines, mut unknown) = (0, 0, 0);
     for seed in 0..sessions {
-        let shelf = Shelf::new()
-            .with("other", ForkModel::Same, &["terminal"])
-            .inline("style", "Write short lines.")
-            .shared();
+        let shelf =
+            Shelf::new().with("other", "inherit", &["terminal"]).inline("style", "Write short lines.");
         let mut rig = Rig::skilled(mixed(seed), shelf).await;
         // What looks back at a turn branches off while the next one begins: whose request comes first is chance.
         let library =

@@ -1,6 +1,7 @@
 //! What these tests stand on: an application in a temporary home, connected to a scripted model.
 
-use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, SkillSource};
+use super::shelf::Shelf;
+use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, Residence, Settled};
 use octo_protocol::{
     Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession,
     Profile, Protocol, Question, SaveModel, Send, Sent, SessionId, SessionSnapshot, Source, StartSession,
@@ -20,12 +21,12 @@ pub struct Rig {
     events: broadcast::Receiver<Arc<Envelope>>,
     pub seen: Vec<Arc<Envelope>>,
     models: Vec<octo_protocol::ModelId>,
-    skills: Option<Arc<dyn SkillSource>>,
 }
 
 pub fn config(home: &TempHome) -> Config {
     Config {
         home: home.octo(),
+        settled: Settled::at(Residence::by_variable(home.octo())),
         source: Source::Window,
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::Memory,
@@ -41,22 +42,15 @@ pub async fn open(home: &TempHome) -> Octo {
     Octo::start(config(home)).await.expect("the application starts")
 }
 
-async fn started(config: Config, skills: Option<&Arc<dyn SkillSource>>) -> Octo {
-    let octo = match skills {
-        Some(skills) => Octo::start_with_skills(config, skills.clone()).await,
-        None => Octo::start(config).await,
-    };
-    octo.expect("the application starts")
-}
-
 impl Rig {
     /// With skills, and a model whose prices are known.
-    pub async fn skilled(script: impl Into<Script>, skills: Arc<dyn SkillSource>) -> Self {
+    pub async fn skilled(script: impl Into<Script>, skills: Shelf) -> Self {
         let (home, server) = (TempHome::new(), ModelServer::start(script));
         std::fs::create_dir_all(home.octo()).expect("a home");
         std::fs::write(home.octo().join("presets.json"), prices(&server.url(), &markers())).expect("presets");
-        let octo = started(config(&home), Some(&skills)).await;
-        Self { skills: Some(skills), ..Self::connected(home, server, octo).await }
+        skills.write(&home.octo());
+        let octo = open(&home).await;
+        Self::connected(home, server, octo).await
     }
 
     pub async fn new(script: impl Into<Script>) -> Self {
@@ -119,7 +113,7 @@ impl Rig {
         };
         let model = octo.call(SaveModel { draft }).await.expect("the model is saved").id;
         let events = octo.events();
-        Self { home, server, octo, events, seen: Vec::new(), models: vec![model], skills: None }
+        Self { home, server, octo, events, seen: Vec::new(), models: vec![model] }
     }
 
     /// The models, as settings tell of them, in the order they were added.
@@ -130,7 +124,7 @@ impl Rig {
     /// Ends the application and starts it again on the same home.
     pub async fn restart(&mut self) {
         self.octo.shutdown().await;
-        self.octo = started(config(&self.home), self.skills.as_ref()).await;
+        self.octo = open(&self.home).await;
         self.events = self.octo.events();
         // What happened between the two was not heard.
         self.seen.clear();

@@ -1,68 +1,45 @@
 //! Skills for tests, and what sub-agents are followed by.
 
 use super::rig::Rig;
-use futures::future::BoxFuture;
-use octo_core::{DeskLeave, Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError, SkillSource};
 use octo_protocol::{Block, CallId, Event, SessionId, SubAgentView, ToolView, Topic, TurnEnd};
 use octo_testkit::{RecordedRequest, Reply, Script};
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path};
 
-/// A handful of skills by name.
-#[derive(Default)]
-pub struct Shelf(BTreeMap<String, Loaded>);
+/// The person's own skills by name, as their files.
+#[derive(Clone, Default)]
+pub struct Shelf(BTreeMap<String, String>);
 
 impl Shelf {
     /// With the skill `explore`, which forks on its parent's model.
     pub fn new() -> Self {
-        Self::default().with("explore", ForkModel::Same, &[])
+        Self::default().with("explore", "inherit", &[])
     }
 
-    pub fn with(mut self, name: &str, model: ForkModel, forbidden: &[&str]) -> Self {
-        let fork = Fork {
-            instructions: format!("Look around as {name} does."),
-            forbidden_tools: forbidden.iter().map(|name| (*name).to_owned()).collect(),
-            model,
-            leave: DeskLeave::Ask,
-        };
-        self.0.insert(name.to_owned(), Loaded::Fork(fork));
+    /// With one that forks on a model: `inherit`, `light` or a connected one's name.
+    pub fn with(mut self, name: &str, model: &str, forbidden: &[&str]) -> Self {
+        let text = format!(
+            "---\nname: {name}\ndescription: Looks around.\ncontext: fork\nmodel: {model}\nforbidden_tools: {forbidden:?}\n---\n\n\
+             Look around as {name} does.\n"
+        );
+        self.0.insert(name.to_owned(), text);
         self
     }
 
+    /// With one whose instructions go into the conversation.
     pub fn inline(mut self, name: &str, instructions: &str) -> Self {
-        self.0.insert(name.to_owned(), Loaded::Inline { instructions: instructions.to_owned() });
+        let text = format!("---\nname: {name}\ndescription: Says how.\n---\n\n{instructions}\n");
+        self.0.insert(name.to_owned(), text);
         self
     }
 
-    pub fn shared(self) -> Arc<dyn SkillSource> {
-        Arc::new(self)
-    }
-
-    fn get(&self, ask: &SkillAsk) -> Result<Loaded, SkillError> {
-        assert!(ask.folder.is_dir(), "asked from a folder");
-        self.0.get(&ask.name).cloned().ok_or_else(|| SkillError::Unknown {
-            name: ask.name.clone(),
-            near: self.0.keys().take(2).cloned().collect(),
-        })
-    }
-}
-
-impl SkillSource for Shelf {
-    fn find(&self, ask: SkillAsk) -> BoxFuture<'static, Result<SkillCard, SkillError>> {
-        let found = self.get(&ask).map(|loaded| SkillCard {
-            name: ask.name,
-            label: "a shelf".to_owned(),
-            manner: match loaded {
-                Loaded::Inline { .. } => Manner::Inline,
-                Loaded::Fork(_) => Manner::Fork,
-            },
-        });
-        Box::pin(async { found })
-    }
-
-    fn load(&self, ask: SkillAsk) -> BoxFuture<'static, Result<Loaded, SkillError>> {
-        let found = self.get(&ask);
-        Box::pin(async { found })
+    /// Puts them into a home.
+    pub fn write(&self, home: &Path) {
+        for (name, text) in &self.0 {
+            let folder = home.join("skills").join(name);
+            fs::create_dir_all(&folder).expect("a folder of the home");
+            fs::write(folder.join("SKILL.md"), text).expect("a skill");
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Requests about Octo's home and its state.
 
 use super::{Call, Request};
-use crate::{Diagnostics, DiagnosticsId, HomeBackup, HomeErased, HomeSizes, SavedFile};
+use crate::{
+    CopyLook, Diagnostics, DiagnosticsId, HomeBackup, HomeErased, HomeSizes, KeptHomeDropped, ResidenceState,
+    SavedFile,
+};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -21,6 +24,31 @@ super::domain! {
             /// The home's absolute path, as [`crate::About`] says it: nothing is deleted by mistake.
             confirm: String,
         } -> HomeErased;
+        /// Where the home is, what is planned for it, and what was put aside.
+        GetResidence {} -> ResidenceState;
+        /// Look at a copy of a home: it is read through, and nothing is changed.
+        LookAtCopy {
+            /// The absolute folder it is in.
+            from: String,
+        } -> CopyLook;
+        /// Let a copy take the home's place at the next start. What it needs is made beside the home now; the present
+        /// home is put aside whole. Keys are in no copy: those in the keychain stay as they are.
+        RestoreHome {
+            /// The absolute folder of the copy.
+            from: String,
+        } -> ResidenceState;
+        /// Move the home at the next start. The present one is kept until the person deletes it.
+        MoveHome {
+            /// The absolute folder it goes into, which is there and empty.
+            to: String,
+        } -> ResidenceState;
+        /// Do neither after all.
+        CancelHomePlan {} -> ResidenceState;
+        /// Delete a home that was put aside, for good.
+        DropKeptHome {
+            /// Its absolute path, as [`ResidenceState::kept`] says it.
+            path: String,
+        } -> KeptHomeDropped;
         /// Make a report of the state, to be looked at. Nothing is written.
         MakeDiagnostics {} -> Diagnostics;
         /// Write a report that was looked at.

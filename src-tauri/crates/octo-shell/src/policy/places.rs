@@ -3,6 +3,7 @@
 //! Nothing here looks at the disk: the words of a line must be enough to refuse it.
 
 use crate::Language;
+use octo_workspace::BESIDE_HOME;
 use std::path::{Component, Path, PathBuf};
 
 /// What stands for a part of a word that is not known.
@@ -135,6 +136,16 @@ impl Around {
     pub(super) fn is_own(&self, path: &Path) -> bool {
         let default = self.home.as_ref().map(|home| home.join(".octo"));
         let home = [Some(&self.octo_home), default.as_ref()].into_iter().flatten();
+        let beside = |home: &PathBuf| {
+            BESIDE_HOME.iter().any(|word| {
+                let mut place = home.clone().into_os_string();
+                place.push(word);
+                path.starts_with(place)
+            })
+        };
+        if home.clone().any(beside) {
+            return true;
+        }
         home.filter_map(|home| path.strip_prefix(home).ok()).any(|rest| {
             let mut parts = rest.components();
             let (Some(Component::Normal(name)), None) = (parts.next(), parts.next()) else { return false };

@@ -4,10 +4,20 @@ use super::{Candidate, InstallError};
 use crate::{discovery::SKILL_FILE, name::MAX_NAME, yaml::Yaml};
 use octo_workspace::private_folder;
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
+    time::Duration,
 };
+
+/// What the name of a folder begins with in which a skill is being written.
+const UNFINISHED: &str = ".installing-";
+/// What the name of a folder begins with in which a replaced skill waits.
+const ASIDE: &str = ".replaced-";
+/// The file in such a folder that is locked while somebody writes there.
+const HELD: &str = ".lock";
+/// Longer than this nothing is written.
+const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// How often another name is tried.
 const MAX_TRIES: u32 = 100;
@@ -59,7 +69,8 @@ pub fn install(
             .find(|name| !is_taken(name))
             .ok_or_else(|| InstallError::Exists(candidate.name.clone()))?,
     };
-    let beside = tempfile::Builder::new().prefix(".installing-").tempdir_in(&into)?;
+    let beside = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(&into)?;
+    let _being_written = hold(beside.path())?;
     let made = beside.path().join(&name);
     fs::create_dir(&made)?;
     for file in &candidate.contents {
@@ -81,6 +92,74 @@ pub fn install(
         return Err(error.into());
     }
     Ok(Installed { name, folder, replaced })
+}
+
+/// Takes away what installations that never ended left in a folder of skills, and puts back what they had put aside.
+/// What a living process writes is left alone. How many there were.
+///
+/// # Errors
+/// Those of the system, where the folder cannot be read; what cannot be taken away stays, and is told in the log.
+pub fn clear_unfinished(into: &Path) -> io::Result<usize> {
+    let (mut dead, mut alive, mut aside) = (Vec::new(), 0, Vec::new());
+    for entry in fs::read_dir(into)?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // A link of that name is nobody's work.
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && name.starts_with(UNFINISHED) {
+            if is_being_written(&entry.path()) { alive += 1 } else { dead.push(entry.path()) }
+        } else if is_folder && name.starts_with(ASIDE) {
+            aside.push(entry.path());
+        }
+    }
+    let mut cleared = 0;
+    for folder in dead {
+        match fs::remove_dir_all(&folder) {
+            Ok(()) => cleared += 1,
+            Err(error) => tracing::warn!(folder = %folder.display(), %error, "an unfinished skill stays"),
+        }
+    }
+    // Between two renames a living process has a skill only there.
+    if alive == 0 {
+        aside.iter().for_each(|aside| put_back(into, aside));
+    }
+    Ok(cleared)
+}
+
+/// A skill that was put aside for one that never came goes back to its place; one whose place is taken stays.
+fn put_back(into: &Path, aside: &Path) {
+    for entry in fs::read_dir(aside).into_iter().flatten().flatten() {
+        let place = into.join(entry.file_name());
+        if place.symlink_metadata().is_err()
+            && let Err(error) = fs::rename(entry.path(), &place)
+        {
+            tracing::warn!(place = %place.display(), %error, "a skill that was put aside stays there");
+        }
+    }
+    // Only where nothing is left in it.
+    let _kept = fs::remove_dir(aside);
+}
+
+/// Says, as long as it is kept, that this process writes there.
+fn hold(folder: &Path) -> io::Result<File> {
+    let file = File::create(folder.join(HELD))?;
+    match file.lock() {
+        // Where the file system knows no locks, the time tells.
+        Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
+        Ok(()) | Err(_) => Ok(file),
+    }
+}
+
+fn is_being_written(folder: &Path) -> bool {
+    let held = File::open(folder.join(HELD)).map(|file| file.try_lock());
+    match held {
+        Ok(Ok(())) => false,
+        Ok(Err(TryLockError::WouldBlock)) => true,
+        // Before the lock is there, or without locks: nothing is written for an hour.
+        Ok(Err(TryLockError::Error(_))) | Err(_) => {
+            let made = folder.metadata().and_then(|meta| meta.modified()).ok();
+            made.and_then(|made| made.elapsed().ok()).is_none_or(|age| age < LONGEST)
+        }
+    }
 }
 
 fn numbered(name: &str, number: u32) -> String {
@@ -105,7 +184,7 @@ fn put(folder: &Path, path: &str, content: &[u8], executable: bool) -> io::Resul
 
 /// Moves what has the name into a hidden folder beside it, where no skill is looked for.
 fn put_aside(into: &Path, name: &str) -> io::Result<PathBuf> {
-    let aside = tempfile::Builder::new().prefix(".replaced-").tempdir_in(into)?;
+    let aside = tempfile::Builder::new().prefix(ASIDE).tempdir_in(into)?;
     let place = aside.path().join(name);
     fs::rename(into.join(name), &place)?;
     let _kept = aside.keep();

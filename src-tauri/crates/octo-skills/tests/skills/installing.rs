@@ -2,7 +2,9 @@
 
 use crate::world::{World, keys, put, skill};
 use octo_protocol::SkillOrigin;
-use octo_skills::{CandidateKind, InstallError, InstallSource, OnConflict, Run, inspect, install};
+use octo_skills::{
+    CandidateKind, InstallError, InstallSource, OnConflict, Run, clear_unfinished, inspect, install,
+};
 use std::{
     fs,
     io::Write,
@@ -211,4 +213,35 @@ fn one_that_cannot_be_used_is_shown_with_its_error_and_not_installed() {
     assert_eq!(candidate.error.as_ref().unwrap().key, "skills.error.empty");
     assert!(matches!(install(candidate, &world.user(), OnConflict::Refuse), Err(InstallError::Broken(_))));
     assert!(!world.user().exists());
+}
+
+#[test]
+fn what_a_crash_left_is_cleared_and_what_somebody_writes_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let into = folder.path();
+    put(into, "notes/SKILL.md", "mine");
+    // Killed while it wrote: the lock went with the process.
+    put(into, ".installing-dead/.lock", "");
+    put(into, ".installing-dead/pdf/SKILL.md", "half");
+    put(into, ".replaced-one/tables/SKILL.md", "the one before");
+    put(into, ".replaced-two/notes/SKILL.md", "an earlier one");
+    // Somebody writes, or is just about to.
+    put(into, ".installing-alive/.lock", "");
+    put(into, ".installing-new/pdf/SKILL.md", "");
+    let held = fs::File::open(into.join(".installing-alive/.lock")).unwrap();
+    held.lock().unwrap();
+    assert_eq!(clear_unfinished(into).unwrap(), 1);
+    assert!(!into.join(".installing-dead").exists());
+    assert!(into.join(".installing-alive").exists() && into.join(".installing-new").exists());
+    assert!(!into.join("tables").exists(), "a living process may have it there only for a moment");
+    drop(held);
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
+    fs::File::open(into.join(".installing-new")).unwrap().set_modified(long_ago).unwrap();
+    assert_eq!(clear_unfinished(into).unwrap(), 2);
+    assert_eq!(
+        files(into),
+        [".replaced-two/notes/SKILL.md", "notes/SKILL.md", "tables/SKILL.md"],
+        "the skill that was put aside is back, what has its place taken stays aside"
+    );
+    assert_eq!(clear_unfinished(into).unwrap(), 0);
 }

@@ -2,6 +2,7 @@
 import type { Closing } from "./Closing";
 import type { NoticeSettings } from "./NoticeSettings";
 import type { Switch } from "./Switch";
+import type { UpdateSettings } from "./UpdateSettings";
 
 /**
  * What the person chose of Octo's place in the system.
@@ -22,4 +23,8 @@ quick_ask: string | null,
 /**
  * Whether Octo starts, hidden, when the person logs in.
  */
-autostart: Switch, };
+autostart: Switch, 
+/**
+ * Whether Octo looks for updates by itself, and what came of it.
+ */
+updates: UpdateSettings, };

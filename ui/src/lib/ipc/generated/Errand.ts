@@ -2,6 +2,7 @@
 import type { ApiError } from "./ApiError";
 import type { ErrandSource } from "./ErrandSource";
 import type { SessionId } from "./SessionId";
+import type { UpdateOffer } from "./UpdateOffer";
 
 /**
  * Something that came to Octo from outside its page: from the system, a link, the tray. The page fetches them with
@@ -31,7 +32,11 @@ page: string, } | { "type": "inspect_skills",
 /**
  * The file's absolute path.
  */
-path: string, } | { "type": "ask_closing" } | { "type": "refused", 
+path: string, } | { "type": "ask_closing" } | { "type": "update_found", 
+/**
+ * It.
+ */
+offer: UpdateOffer, } | { "type": "refused", 
 /**
  * Why.
  */

@@ -24,7 +24,7 @@ url: string, } | { "type": "get_desktop" } | { "type": "take_errands" } | { "typ
 /**
  * The session on screen; none for another page.
  */
-session: SessionId | null, } | { "type": "hide_window" } | { "type": "stay_open" } | { "type": "quit" } | { "type": "leave_quick_ask", 
+session: SessionId | null, } | { "type": "hide_window" } | { "type": "stay_open" } | { "type": "quit" } | { "type": "restart" } | { "type": "leave_quick_ask", 
 /**
  * The session that was started.
  */

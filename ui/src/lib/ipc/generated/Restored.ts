@@ -14,7 +14,19 @@ id: TrashId,
 /**
  * Where it is; of a session its id.
  */
-at: string, } | { "type": "taken", 
+at: string, } | { "type": "paused", 
+/**
+ * Which.
+ */
+id: TrashId, 
+/**
+ * Where its file is.
+ */
+at: string, 
+/**
+ * The name of its file, by which it is asked for.
+ */
+task: string, } | { "type": "taken", 
 /**
  * Which.
  */

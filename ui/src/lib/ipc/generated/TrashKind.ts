@@ -3,4 +3,4 @@
 /**
  * What kind of thing was deleted.
  */
-export type TrashKind = "file" | "session" | "skill" | "memory";
+export type TrashKind = "file" | "session" | "skill" | "memory" | "task";

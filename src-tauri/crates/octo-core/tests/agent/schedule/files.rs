@@ -4,7 +4,7 @@ use super::world::*;
 use crate::agent::rig::Rig;
 use octo_protocol::{
     AcceptTask, DeleteTask, DuplicateTask, ListTasks, ListTrash, OnConflict, PreviewTask, RestoreTrash,
-    RunStatus, RunTask, SaveTask, TaskContent, TaskState, Timing,
+    Restored, RunStatus, RunTask, SaveTask, Switch, SwitchTask, TaskContent, TaskState, Timing, TrashKind,
 };
 use octo_testkit::Script;
 use std::path::PathBuf;
@@ -92,16 +92,53 @@ async fn a_deleted_task_comes_back_as_it_was_and_what_passed_meanwhile_is_over()
     rig.octo.call(DeleteTask { task: task.file.clone() }).await.unwrap();
     assert!(rig.octo.call(ListTasks {}).await.unwrap().tasks.is_empty());
     assert_eq!(rig.octo.call(DeleteTask { task: task.file.clone() }).await.unwrap_err().key, "task.missing");
+    // Before its next time: it goes on as if nothing had been.
+    clock.set(DAY + 20 * HOUR);
+    settled(&rig, &clock, 1).await;
+    assert!(matches!(bring_back(&rig, OnConflict::Ask).await, Restored::Done { .. }));
+    assert_eq!(card(&rig, &task.file).await.state, TaskState::Active);
+    // A time of it passes: it is there with its runs, and paused.
+    rig.octo.call(DeleteTask { task: task.file.clone() }).await.unwrap();
     clock.set(DAY + 40 * HOUR);
     settled(&rig, &clock, 1).await;
-    let list = ListTrash { query: String::new(), kind: None, project: None, offset: 0, limit: 9 };
-    let entry = rig.octo.call(list).await.unwrap().entries.remove(0);
-    let restore = RestoreTrash { ids: vec![entry.id], to: None, on_conflict: OnConflict::Ask };
-    rig.octo.call(restore).await.unwrap();
-    assert_eq!(card(&rig, &task.file).await.state, TaskState::Active);
+    let back = bring_back(&rig, OnConflict::Ask).await;
+    assert!(matches!(&back, Restored::Paused { task: name, .. } if *name == task.file), "{back:?}");
+    assert_eq!(card(&rig, &task.file).await.state, TaskState::Paused);
+    assert_eq!(card(&rig, &task.file).await.last.map(|run| run.status), Some(RunStatus::Finished));
     settled(&rig, &clock, 1).await;
+    rig.octo.call(SwitchTask { task: task.file.clone(), on: Switch::On }).await.unwrap();
     clock.set(DAY + 58 * HOUR);
     runs_when(&rig, "two", |runs| runs.len() == 2 && runs[1].status == RunStatus::Finished).await;
+}
+
+/// Restores the one task that is in the trash.
+async fn bring_back(rig: &Rig, on_conflict: OnConflict) -> Restored {
+    let kind = Some(TrashKind::Task);
+    let list = ListTrash { query: String::new(), kind, project: None, offset: 0, limit: 9 };
+    let mut entries = rig.octo.call(list).await.unwrap().entries;
+    assert_eq!(entries.len(), 1, "{entries:?}");
+    let ids = vec![entries.remove(0).id];
+    rig.octo.call(RestoreTrash { ids, to: None, on_conflict }).await.unwrap().outcomes.remove(0)
+}
+
+#[tokio::test]
+async fn a_task_comes_back_beside_one_that_has_its_name_and_waits_to_be_seen() {
+    let (rig, _clock) = world(Script::new(), DAY + 9 * HOUR).await;
+    let first = save(&rig, at_ten(&rig)).await;
+    rig.octo.call(SwitchTask { task: first.file.clone(), on: Switch::Off }).await.unwrap();
+    rig.octo.call(DeleteTask { task: first.file.clone() }).await.unwrap();
+    let second = save(&rig, at_ten(&rig)).await;
+    assert_eq!(second.file, first.file);
+    assert!(matches!(bring_back(&rig, OnConflict::Ask).await, Restored::Taken { .. }));
+    let Restored::Done { at, .. } = bring_back(&rig, OnConflict::KeepBoth).await else {
+        panic!("both are kept")
+    };
+    assert_eq!(PathBuf::from(at), file(&rig, "morning-brief-2").canonicalize().unwrap());
+    // Whose state was known by that name is not this one's.
+    assert_eq!(card(&rig, "morning-brief-2").await.state, TaskState::Unseen);
+    // One that was paused stays so, whatever passed.
+    rig.octo.call(DeleteTask { task: "morning-brief-2".into() }).await.unwrap();
+    assert!(matches!(bring_back(&rig, OnConflict::Ask).await, Restored::Done { .. }));
 }
 
 #[tokio::test]

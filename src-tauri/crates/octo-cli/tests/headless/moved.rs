@@ -1,0 +1,137 @@
+//! A home that moves or comes back from a copy: every process finds it, and a kill leaves it whole.
+
+use crate::support::{BINARY, environment, exec, model};
+use octo_protocol::{
+    BackUpHome, GetResidence, HomePlan, ListSessions, MoveHome, RestoreHome, SessionFilter, SetNewDraft,
+};
+use octo_testkit::{ModelServer, Script, Serve, TempHome};
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+/// The usual home: the variable says nothing.
+fn usual(home: &TempHome) -> Vec<(OsString, OsString)> {
+    let mut environment = environment(home);
+    environment.push(("OCTO_HOME".into(), "".into()));
+    environment
+}
+
+fn serve(home: &TempHome) -> Serve {
+    Serve::start(Path::new(BINARY), ["serve"], usual(home))
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+fn folder(home: &TempHome, name: &str) -> PathBuf {
+    let folder = home.work().join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn sessions(core: &mut Serve) -> usize {
+    let list = ListSessions { query: String::new(), filter: SessionFilter::default(), offset: 0, limit: 9 };
+    core.call(list).unwrap().sessions.len()
+}
+
+/// A run of `exec` in the usual home.
+fn work(home: &TempHome) {
+    let server = ModelServer::start(Script::new().text("Done."));
+    let mut all = model(&server);
+    all.push("hello".to_owned());
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let ran = exec(home, &all).env("OCTO_HOME", "").output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+}
+
+#[test]
+fn a_moved_home_is_found_by_every_process() {
+    let home = TempHome::new();
+    work(&home);
+    let to = folder(&home, "new");
+    let mut core = serve(&home);
+    assert_eq!(
+        core.call(MoveHome { to: text(&to) }).unwrap().planned,
+        Some(HomePlan::Move { to: text(&to) })
+    );
+    core.close(Duration::from_secs(30));
+    // Whoever comes first moves it.
+    work(&home);
+    let mut core = serve(&home);
+    let state = core.call(GetResidence {}).unwrap();
+    assert_eq!((state.home.as_str(), state.planned), (text(&to).as_str(), None));
+    assert_eq!(sessions(&mut core), 2, "both runs are in it");
+    core.close(Duration::from_secs(30));
+    assert!(home.home().join(".octo/MOVED.txt").is_file());
+
+    // Its disk is gone: nothing begins anew in its place.
+    fs::rename(&to, home.work().join("away")).unwrap();
+    let ran = exec(&home, &["--protocol", "demo", "hello"]).env("OCTO_HOME", "").output().unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.code() == Some(1) && said.contains(&text(&to)), "{said}");
+    assert!(!to.exists());
+}
+
+/// SplitMix64, as elsewhere: the same moments for a seed.
+fn mixed(seed: u64) -> u64 {
+    let mut mixed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed ^ (mixed >> 27)
+}
+
+/// Starts what carries the plan out, and kills it after a while.
+fn killed(home: &TempHome, fuse: Duration) {
+    let mut child = Command::new(BINARY)
+        .arg("serve")
+        .envs(usual(home))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(fuse);
+    // One that ended already is over, too.
+    let _over = child.kill();
+    child.wait().unwrap();
+}
+
+#[test]
+fn kill_9_at_any_moment_leaves_the_home_whole_and_the_plan_goes_on() {
+    let home = TempHome::new();
+    work(&home);
+    for number in 0..300 {
+        let skill = home.home().join(format!(".octo/skills/one-{number}"));
+        fs::create_dir_all(&skill).unwrap();
+        fs::write(skill.join("notes.md"), "herons nest here\n".repeat(200)).unwrap();
+    }
+    let (copies, to) = (folder(&home, "copies"), folder(&home, "new"));
+    let mut core = serve(&home);
+    let copy = core.call(BackUpHome { to: text(&copies) }).unwrap().path;
+    core.call(SetNewDraft { draft: octo_protocol::Draft { text: "since".into(), attachments: vec![] } })
+        .unwrap();
+    core.call(MoveHome { to: text(&to) }).unwrap();
+    core.close(Duration::from_secs(30));
+    for number in 0..12 {
+        killed(&home, Duration::from_micros(mixed(number) % 120_000));
+    }
+    let mut core = serve(&home);
+    let state = core.call(GetResidence {}).unwrap();
+    assert_eq!((state.home.as_str(), state.planned), (text(&to).as_str(), None));
+    assert_eq!((sessions(&mut core), fs::read_dir(to.join("skills")).unwrap().count()), (1, 300));
+    fs::remove_dir_all(to.join("skills/one-7")).unwrap();
+    core.call(RestoreHome { from: copy }).unwrap();
+    core.close(Duration::from_secs(30));
+    for number in 0..6 {
+        killed(&home, Duration::from_micros(mixed(100 + number) % 30_000));
+    }
+    let mut core = serve(&home);
+    let state = core.call(GetResidence {}).unwrap();
+    assert_eq!((state.home.as_str(), state.planned, state.kept.len()), (text(&to).as_str(), None, 2));
+    assert_eq!((sessions(&mut core), fs::read_dir(to.join("skills")).unwrap().count()), (1, 300));
+    core.close(Duration::from_secs(30));
+}

@@ -1,0 +1,125 @@
+//! Requests about where the home is, and about copies that take its place.
+
+use super::{Octo, home::blocking};
+use octo_protocol::{ApiError, CopyLook, HomePlan, KeptHome, KeptHomeDropped, ResidenceState};
+use octo_store::{Life, probe};
+use octo_workspace::{
+    Chosen, MOVED, Plan, Planned, Residence, ResidenceError, cancel_plan, drop_kept, kept_homes,
+    look_at_copy, plan_move, plan_restore,
+};
+use std::path::{Path, PathBuf};
+
+impl Octo {
+    /// Where the home is, what is planned for it, and what was put aside.
+    pub(super) async fn residence(&self) -> Result<ResidenceState, ApiError> {
+        let residence = self.home_now();
+        blocking(move || state(&residence)).await
+    }
+
+    pub(super) async fn look_at_copy(&self, from: PathBuf) -> Result<CopyLook, ApiError> {
+        let found = blocking(move || Ok(look_at_copy(&from)?)).await?;
+        Ok(CopyLook {
+            path: found.path.display().to_string(),
+            at: found.at,
+            octo: found.octo,
+            sessions: found.sessions,
+            files: found.files,
+            bytes: found.bytes,
+        })
+    }
+
+    /// Lets a copy take the home's place at the next start.
+    pub(super) async fn restore_home(&self, from: PathBuf) -> Result<ResidenceState, ApiError> {
+        self.nobody_else().await?;
+        let residence = self.home_now();
+        let _one_at_a_time = self.shared.changing.lock().await;
+        blocking(move || {
+            let stamp = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
+            plan_restore(&residence, &from, crate::session::now(), &stamp)?;
+            state(&residence)
+        })
+        .await
+    }
+
+    /// Moves the home at the next start.
+    pub(super) async fn move_home(&self, to: PathBuf) -> Result<ResidenceState, ApiError> {
+        self.nobody_else().await?;
+        let residence = self.home_now();
+        let _one_at_a_time = self.shared.changing.lock().await;
+        blocking(move || {
+            plan_move(&residence, &to, crate::session::now())?;
+            state(&residence)
+        })
+        .await
+    }
+
+    pub(super) async fn cancel_home_plan(&self) -> Result<ResidenceState, ApiError> {
+        let residence = self.home_now();
+        blocking(move || {
+            cancel_plan(&residence).map_err(|error| changed_not(&residence.home, error))?;
+            state(&residence)
+        })
+        .await
+    }
+
+    pub(super) async fn drop_kept_home(&self, path: PathBuf) -> Result<KeptHomeDropped, ApiError> {
+        let residence = self.home_now();
+        blocking(move || {
+            let left = drop_kept(&residence, &path).map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => ApiError::new("home.not_kept").arg("path", path.display()),
+                _ => changed_not(&path, error),
+            })?;
+            Ok(KeptHomeDropped { left, state: state(&residence)? })
+        })
+        .await
+    }
+
+    /// The home this process works in.
+    fn home_now(&self) -> Residence {
+        self.shared.config.settled.residence.clone()
+    }
+
+    /// Where another process works in this home, what it does would be missed in the one to come.
+    async fn nobody_else(&self) -> Result<(), ApiError> {
+        let (store, own) = (self.shared.store.clone(), std::process::id());
+        let holders = store.read(|reader| reader.holders()).await.map_err(ApiError::from)?;
+        let is_alone = blocking(move || {
+            let others = holders.iter().any(|holder| holder.process != own && probe(holder) == Life::Alive);
+            Ok(!others && store.is_alone())
+        });
+        if is_alone.await? { Ok(()) } else { Err(ResidenceError::InUse.into()) }
+    }
+}
+
+/// A home that has moved is not worked in where it was.
+pub(super) fn must_not_have_moved(home: &Path) -> Result<(), ApiError> {
+    let note = home.join(MOVED);
+    if note.exists() {
+        return Err(ApiError::new("start.home_moved")
+            .arg("home", home.display())
+            .arg("note", note.display()));
+    }
+    Ok(())
+}
+
+fn state(residence: &Residence) -> Result<ResidenceState, ApiError> {
+    let fixed = match residence.chosen {
+        Chosen::ByVariable => Some(ResidenceError::ByVariable.into()),
+        Chosen::ByOcto => None,
+    };
+    let planned = Planned::read(residence)?.map(|planned| match planned.plan {
+        Plan::Restore { from, aside, .. } => {
+            HomePlan::Restore { from: from.display().to_string(), aside: aside.display().to_string() }
+        }
+        Plan::Move { to, .. } => HomePlan::Move { to: to.display().to_string() },
+    });
+    let kept = kept_homes(residence)
+        .into_iter()
+        .map(|kept| KeptHome { path: kept.path.display().to_string(), bytes: kept.bytes })
+        .collect();
+    Ok(ResidenceState { home: residence.home.display().to_string(), fixed, planned, kept })
+}
+
+fn changed_not(path: &Path, error: std::io::Error) -> ApiError {
+    ApiError::new("home.change_failed").arg("path", path.display()).detail(error)
+}

@@ -1,0 +1,57 @@
+//! Tasks that come back from the trash.
+
+use super::{
+    tasks::{Tasks, blocking, is_accepted},
+    timing::Times,
+};
+use octo_protocol::{ApiError, Millis, Switch};
+use octo_store::TaskStateRow;
+use std::path::PathBuf;
+
+impl Tasks {
+    /// A place for a task's file of this name that nothing has.
+    pub(crate) async fn free_place(&self, file: &str) -> Result<PathBuf, ApiError> {
+        let (tasks, name) = (self.clone(), file.strip_suffix(".md").unwrap_or(file).to_owned());
+        blocking(move || {
+            let files = &tasks.schedule().files;
+            files.path(&files.free_name(&name))
+        })
+        .await
+    }
+
+    /// A task's file that was deleted at a moment is there again. Its runs and what the person chose for it were kept;
+    /// it is paused where a time of it passed since, and then its name is told. A file that is no task, or in another
+    /// folder, is none of this.
+    pub(crate) async fn came_back(&self, at: PathBuf, deleted: Millis) -> Result<Option<String>, ApiError> {
+        let name = at.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
+        let Some(name) = name else { return Ok(None) };
+        let (tasks, task) = (self.clone(), name.clone());
+        let is_here = blocking(move || {
+            let place = tasks.schedule().files.path(&task)?;
+            Ok(octo_workspace::real(&place)
+                .is_ok_and(|place| octo_workspace::real(&at).is_ok_and(|at| at == place)))
+        });
+        if !is_here.await.unwrap_or(false) {
+            return Ok(None);
+        }
+        let file = self.file(name.clone()).await?;
+        let (now, state) = (self.now(), self.states().await?.remove(&name));
+        let is_on = state.as_ref().is_some_and(|state| state.on == Switch::On);
+        // As the schedule's clock has it; a file that went another way says when itself.
+        let gone = state.as_ref().and_then(|state| state.decided).unwrap_or(deleted);
+        let passed = file.plan.as_ref().is_ok_and(|plan| {
+            Times::new(&plan.when, &plan.zone)
+                .is_ok_and(|times| times.after(gone).next().is_some_and(|time| time <= now))
+        });
+        let pauses = passed && is_on && is_accepted(&file, state.as_ref());
+        if let Some(state) = state {
+            let on = if pauses { Switch::Off } else { state.on };
+            // What passed meanwhile is over, whether it runs from now on or not.
+            let row = TaskStateRow { on, decided: Some(now), ..state };
+            let task = name.clone();
+            self.store().write(move |tx| tx.put_task_state(&task, &row)).await.map_err(ApiError::from)?;
+        }
+        self.changed();
+        Ok(pauses.then_some(name))
+    }
+}

@@ -1,0 +1,63 @@
+//! When updates are looked for without being asked.
+
+use octo_protocol::{Millis, Switch, UpdateSettings};
+use std::time::Duration;
+
+/// At most this often is the place of updates asked, in milliseconds.
+const DAY: Millis = 24 * 60 * 60 * 1_000;
+
+/// How long until they are looked for; none where the person did not agree to it.
+///
+/// A clock that was set back puts off the next look by a day at most.
+#[must_use]
+pub fn until_look(settings: &UpdateSettings, now: Millis) -> Option<Duration> {
+    match (settings.by_itself, settings.looked) {
+        (Switch::Off, _) => None,
+        (Switch::On, None) => Some(Duration::ZERO),
+        (Switch::On, Some(looked)) => {
+            let left = looked.saturating_add(DAY).saturating_sub(now).clamp(0, DAY);
+            Some(Duration::from_millis(left.unsigned_abs()))
+        }
+    }
+}
+
+/// Whether the person is told of a version: of each once.
+#[must_use]
+pub fn is_news(settings: &UpdateSettings, version: &str) -> bool {
+    settings.told.as_deref() != Some(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Millis = 1_790_000_000_000;
+    const HOUR: Millis = 60 * 60 * 1_000;
+
+    #[test]
+    fn updates_are_looked_for_once_a_day_and_only_where_the_person_agreed() {
+        for (by_itself, looked, hours) in [
+            (Switch::Off, None, None),
+            (Switch::Off, Some(NOW - 100 * DAY), None),
+            (Switch::On, None, Some(0)),
+            (Switch::On, Some(NOW - 100 * DAY), Some(0)),
+            (Switch::On, Some(NOW - DAY), Some(0)),
+            (Switch::On, Some(NOW - 23 * HOUR), Some(1)),
+            (Switch::On, Some(NOW), Some(24)),
+            (Switch::On, Some(NOW + 400 * DAY), Some(24)),
+        ] {
+            let settings = UpdateSettings { by_itself, looked, told: None };
+            let until = hours.map(|hours: u64| Duration::from_secs(hours * 60 * 60));
+            assert_eq!(until_look(&settings, NOW), until, "{settings:?}");
+        }
+        assert_eq!(until_look(&UpdateSettings::default(), NOW), None, "off as Octo comes");
+    }
+
+    #[test]
+    fn of_a_version_the_person_is_told_once() {
+        let mut settings = UpdateSettings::default();
+        assert!(is_news(&settings, "1.2.0"));
+        settings.told = Some("1.2.0".to_owned());
+        assert!(!is_news(&settings, "1.2.0") && is_news(&settings, "1.2.1"));
+    }
+}

@@ -1,0 +1,228 @@
+//! A home looked at from outside, before anything opens it: whether somebody works in it, and what a copy holds.
+
+use crate::{
+    Holder, Life, OpenError, Reader, StoreError,
+    lease::{self, holder},
+    open, schema,
+};
+use octo_protocol::Millis;
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+};
+
+/// What the database of a copy holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inspected {
+    /// The version of its schema.
+    pub schema: u32,
+    /// How many sessions are in it, those in the trash counted.
+    pub sessions: u64,
+    /// When something last happened in it; none where nothing ever did.
+    pub newest: Option<Millis>,
+}
+
+/// Whether somebody works in a home.
+#[derive(Debug)]
+pub enum Claim {
+    /// Nobody, and nobody begins to while this is kept. Nothing is in it where the file system knows no locks, or where
+    /// there is no home.
+    Alone(Option<File>),
+    /// Another process does.
+    Occupied,
+}
+
+/// Reads through the database of a copy, and writes nothing beside it: it may be on a disk that cannot be written.
+///
+/// # Errors
+/// [`OpenError::Newer`], [`OpenError::Damaged`], and [`OpenError::Unavailable`] where it cannot be read.
+pub fn inspect(file: &Path) -> Result<Inspected, OpenError> {
+    let damaged = |detail: String| OpenError::Damaged { path: file.to_owned(), backup: None, detail };
+    let unavailable =
+        |error: io::Error| OpenError::Unavailable { path: file.to_owned(), detail: error.to_string() };
+    let log = open::with_suffix(file, "-wal");
+    if log.symlink_metadata().is_ok_and(|log| log.len() > 0) {
+        return Err(damaged("its log octo.db-wal is beside it: it was copied while Octo ran".to_owned()));
+    }
+    open::check_header(file).map_err(unavailable)?.map_err(|detail| damaged(detail.to_owned()))?;
+    let read = || -> rusqlite::Result<Result<Inspected, OpenError>> {
+        let connection = unchanging(file)?;
+        let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        if application != schema::APPLICATION_ID {
+            return Ok(Err(damaged("not Octo's database".to_owned())));
+        }
+        let (found, known) = (open::version(&connection)?, open::known(schema::STEPS));
+        if found > known {
+            return Ok(Err(OpenError::Newer { path: file.to_owned(), found, known }));
+        }
+        if let Err(detail) = open::check(&connection)? {
+            return Ok(Err(damaged(detail)));
+        }
+        let sessions: i64 = connection.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0))?;
+        let newest = connection.query_row("SELECT max(at) FROM events", [], |row| row.get(0))?;
+        Ok(Ok(Inspected { schema: found, sessions: sessions.unsigned_abs(), newest }))
+    };
+    read().unwrap_or_else(|error| Err(damaged(error.to_string())))
+}
+
+/// Takes a home for this process alone, as long as the lock is kept. A lease that a living process has in its database
+/// counts too: some file systems know no locks.
+///
+/// # Errors
+/// Those of the system, where the lock's file cannot be opened.
+pub fn claim(home: &Path) -> io::Result<Claim> {
+    if !home.is_dir() {
+        return Ok(Claim::Alone(None));
+    }
+    let place = home.join("octo.lock");
+    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(place)?;
+    let lock = match file.try_lock() {
+        Ok(()) => Some(file),
+        Err(TryLockError::WouldBlock) => return Ok(Claim::Occupied),
+        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => None,
+        Err(TryLockError::Error(error)) => return Err(error),
+    };
+    // A database that cannot be read is nobody's place of work, and may be what is to be replaced.
+    let holders = open::read_only(&home.join("octo.db")).map(|connection| holders(&connection));
+    let lives = holders.is_ok_and(|holders| {
+        holders
+            .iter()
+            .any(|holder| holder.process != std::process::id() && lease::probe(holder) == Life::Alive)
+    });
+    Ok(if lives { Claim::Occupied } else { Claim::Alone(lock) })
+}
+
+impl Reader<'_> {
+    /// Everybody who has a lease of a session or of the schedule, dead or alive.
+    ///
+    /// # Errors
+    /// None today: what cannot be read is left out.
+    pub fn holders(&self) -> Result<Vec<Holder>, StoreError> {
+        Ok(holders(self.connection))
+    }
+}
+
+/// Tables that are not there yet name nobody.
+fn holders(connection: &Connection) -> Vec<Holder> {
+    let mut found = Vec::new();
+    for table in ["leases", "schedule_lease"] {
+        let Ok(mut rows) = connection.prepare(&format!("SELECT process, started, boot, token FROM {table}"))
+        else {
+            continue;
+        };
+        if let Ok(rows) = rows.query_map([], holder) {
+            found.extend(rows.filter_map(Result::ok));
+        }
+    }
+    found
+}
+
+/// A connection that takes the file as one that nobody changes, so that it needs neither a log nor a place for one.
+fn unchanging(file: &Path) -> rusqlite::Result<Connection> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(address(file), flags)?;
+    connection.pragma_update(None, "trusted_schema", "OFF")?;
+    Ok(connection)
+}
+
+/// A file as SQLite's own kind of address. What means something in an address is written by its number.
+fn address(file: &Path) -> PathBuf {
+    let path = file.to_string_lossy();
+    #[cfg(windows)]
+    let path = format!("/{}", path.trim_start_matches(r"\\?\").replace('\\', "/"));
+    let mut text = String::from("file:");
+    for character in path.chars() {
+        match character {
+            '%' => text.push_str("%25"),
+            '?' => text.push_str("%3f"),
+            '#' => text.push_str("%23"),
+            other => text.push(other),
+        }
+    }
+    text.push_str("?immutable=1");
+    PathBuf::from(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+    use std::fs;
+
+    fn copied(folder: &Path) -> PathBuf {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path()).unwrap();
+        let file = folder.join("octo.db");
+        let into = file.clone();
+        store.read_blocking(move |reader| reader.copy_to(&into)).unwrap();
+        store.close();
+        file
+    }
+
+    #[test]
+    fn a_copy_is_read_through_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let odd = folder.path().join("100% of it? #1");
+        fs::create_dir(&odd).unwrap();
+        let file = copied(&odd);
+        let found = inspect(&file).unwrap();
+        assert_eq!((found.schema, found.sessions), (open::known(schema::STEPS), 0));
+        assert_eq!(fs::read_dir(&odd).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = copied(folder.path());
+        let good = fs::read(&file).unwrap();
+        Connection::open(&file).unwrap().pragma_update(None, "user_version", 999).unwrap();
+        assert!(matches!(inspect(&file), Err(OpenError::Newer { found: 999, .. })));
+        for bytes in
+            [&good[..good.len() / 2 / 4096 * 4096], b"SQLite format 3\0", b"a letter home, longer", b""]
+        {
+            fs::write(&file, bytes).unwrap();
+            assert!(matches!(inspect(&file), Err(OpenError::Damaged { .. })), "{} bytes", bytes.len());
+        }
+        fs::write(&file, &good).unwrap();
+        fs::write(folder.path().join("octo.db-wal"), "frames").unwrap();
+        assert!(matches!(inspect(&file), Err(OpenError::Damaged { .. })), "copied while Octo ran");
+        assert!(matches!(inspect(&folder.path().join("gone")), Err(OpenError::Unavailable { .. })));
+    }
+
+    #[test]
+    fn a_home_is_claimed_only_where_nobody_works_in_it() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path()).unwrap();
+        assert!(matches!(claim(home.path()).unwrap(), Claim::Occupied));
+        store.close();
+        drop(store);
+        let held = claim(home.path()).unwrap();
+        assert!(matches!(held, Claim::Alone(Some(_))));
+        assert!(matches!(claim(home.path()).unwrap(), Claim::Occupied), "it is held");
+        drop(held);
+        assert!(matches!(claim(&home.path().join("gone")).unwrap(), Claim::Alone(None)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_living_process_with_a_lease_keeps_a_home() {
+        use std::process::{Command, Stdio};
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path()).unwrap();
+        let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        // When it started is not known here, so that its number alone tells that it lives.
+        let lease = Holder { process: other.id(), started: 0, ..Holder::of_this_process() };
+        let taken = lease.clone();
+        store.write_blocking(move |tx| tx.take_schedule_lease(&taken, lease::probe)).unwrap();
+        assert_eq!(store.read_blocking(|reader| reader.holders()).unwrap(), [lease]);
+        store.close();
+        drop(store);
+        assert!(matches!(claim(home.path()).unwrap(), Claim::Occupied));
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert!(matches!(claim(home.path()).unwrap(), Claim::Alone(Some(_))));
+    }
+}

@@ -1,0 +1,108 @@
+//! A copy of the home, looked at.
+
+use super::{ResidenceError, tree};
+use crate::write_private;
+use octo_protocol::Millis;
+use octo_store::{OpenError, inspect};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
+
+/// The file in a copy that says what it is.
+const NOTE: &str = "octo-copy.json";
+
+/// What a copy says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyNote {
+    /// The Octo that made it.
+    pub octo: String,
+    /// When.
+    pub at: Millis,
+    /// How many files it holds, this one not counted.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What a copy holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HomeCopied {
+    /// The folder, without links.
+    pub path: PathBuf,
+    /// When it was made: as it says itself, else when its database was last written.
+    pub at: Option<Millis>,
+    /// The Octo that made it; none for a copy that does not say so (Octo's earliest, or one made by hand).
+    pub octo: Option<String>,
+    /// How many sessions are in it, those in the trash counted.
+    pub sessions: u64,
+    /// Its files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Says in a copy that was just made what it is.
+///
+/// # Errors
+/// Those of the system.
+pub fn note_copy(copy: &Path, octo: &str, at: Millis) -> io::Result<()> {
+    let amount = tree::measure(copy, &|name| name == NOTE).map_err(io::Error::other)?;
+    let note = CopyNote { octo: octo.to_owned(), at, files: amount.files, bytes: amount.bytes };
+    write_private(&copy.join(NOTE), &serde_json::to_vec_pretty(&note)?)
+}
+
+/// Reads a copy through: its database whole, its files by number and size. Nothing is written.
+///
+/// # Errors
+/// [`ResidenceError::NoCopy`], [`ResidenceError::Copy`] for one that is damaged or of a newer Octo,
+/// [`ResidenceError::Incomplete`].
+pub fn look_at_copy(copy: &Path) -> Result<HomeCopied, ResidenceError> {
+    let path = crate::real(copy).ok().filter(|path| path.is_dir());
+    let path = path.ok_or_else(|| ResidenceError::NoCopy(copy.to_owned()))?;
+    let database = path.join("octo.db");
+    if !database.is_file() {
+        return Err(ResidenceError::NoCopy(path));
+    }
+    let inspected = inspect(&database)?;
+    let note = read_note(&path)?;
+    let found = tree::measure(&path, &|name| name == NOTE)?;
+    if let Some(note) = note.as_ref().filter(|note| (note.files, note.bytes) != (found.files, found.bytes)) {
+        // What is more does no harm, what is less or other was lost.
+        if found.files < note.files || found.bytes < note.bytes {
+            return Err(ResidenceError::Incomplete { path, expected: note.files, found: found.files });
+        }
+    }
+    let written = || {
+        let modified = database.metadata().and_then(|meta| meta.modified()).ok()?;
+        Millis::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+    };
+    Ok(HomeCopied {
+        at: note.as_ref().map(|note| note.at).or_else(written),
+        octo: note.map(|note| note.octo),
+        sessions: inspected.sessions,
+        files: found.files,
+        bytes: found.bytes,
+        path,
+    })
+}
+
+fn read_note(copy: &Path) -> Result<Option<CopyNote>, ResidenceError> {
+    let path = copy.join(NOTE);
+    let damaged = |detail: String| {
+        ResidenceError::Copy(OpenError::Damaged { path: path.clone(), backup: None, detail })
+    };
+    match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| damaged(error.to_string())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(damaged(error.to_string())),
+    }
+}
+
+/// What lies in a copy, or in a home, and does not go into a home that is made of it: notes about the folder itself, and
+/// what is of one running process.
+pub(super) fn is_of_the_folder(name: &str) -> bool {
+    matches!(name, NOTE | "README.txt" | "octo.lock" | "octo.db-shm") || name == super::MOVED
+}

@@ -1,0 +1,469 @@
+//! Every way a process can end while the home changes, and everything that can be in the way.
+
+use super::{prepare::restore, settle::settle_watched, *};
+use crate::copy_home;
+use octo_protocol::{Draft, Millis};
+use octo_store::{Holder, Store, probe};
+use std::{
+    collections::BTreeMap,
+    fs,
+    panic::{AssertUnwindSafe, catch_unwind},
+    process::Command,
+};
+
+const AT: Millis = 1_790_000_000_000;
+const STAMP: &str = "2026-11-22-150405";
+
+/// A folder with a home, a copy of another home, and room for more.
+struct Scene {
+    _folder: tempfile::TempDir,
+    base: PathBuf,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let scene = Self { _folder: folder, base };
+        home(&scene.home(), "old");
+        scene
+    }
+
+    /// With the copy of another home beside it.
+    fn with_copy() -> Self {
+        let scene = Self::new();
+        let other = scene.base.join("other");
+        home(&other, "new");
+        let copy = scene.copy();
+        fs::create_dir(&copy).unwrap();
+        let (store, into) = (Store::open(&other).unwrap(), copy.join("octo.db"));
+        store.read_blocking(move |reader| reader.copy_to(&into)).unwrap();
+        store.close();
+        copy_home(&other, &copy).unwrap();
+        fs::write(copy.join("README.txt"), "how").unwrap();
+        note_copy(&copy, "0.9.0", AT).unwrap();
+        scene
+    }
+
+    fn home(&self) -> PathBuf {
+        self.base.join(".octo")
+    }
+
+    fn copy(&self) -> PathBuf {
+        self.base.join("copy")
+    }
+
+    fn to(&self) -> PathBuf {
+        let to = self.base.join("to");
+        fs::create_dir_all(&to).unwrap();
+        to
+    }
+
+    fn residence(&self) -> Residence {
+        Residence::by_octo(self.home()).unwrap()
+    }
+
+    /// What is beside the home, but for the other folders of the scene.
+    fn beside(&self) -> Vec<String> {
+        let mut names = names(&self.base);
+        names.retain(|name| name.starts_with(".octo") && name != ".octo");
+        names
+    }
+}
+
+/// A home of which every part says which it is.
+fn home(at: &Path, which: &str) {
+    let store = Store::open(at).unwrap();
+    let draft = Draft { text: which.to_owned(), attachments: Vec::new() };
+    store.write_blocking(move |tx| tx.set_new_draft(&draft)).unwrap();
+    store.close();
+    for file in ["memories/nest.md", "skills/notes/SKILL.md", "diary.md"] {
+        let path = at.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{which} {file}")).unwrap();
+    }
+}
+
+/// Which home a folder is, wholly; what speaks against that otherwise.
+fn which(at: &Path) -> Result<String, String> {
+    let store = Store::open(at).map_err(|error| error.to_string())?;
+    let draft = store.read_blocking(|reader| reader.new_draft()).map_err(|error| error.to_string())?;
+    store.close();
+    for file in ["memories/nest.md", "skills/notes/SKILL.md", "diary.md"] {
+        let text = fs::read_to_string(at.join(file)).map_err(|error| format!("{file}: {error}"))?;
+        if text != format!("{} {file}", draft.text) {
+            return Err(format!("{file} says {text}, the database {}", draft.text));
+        }
+    }
+    Ok(draft.text)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    tree::entries(folder).unwrap().into_iter().map(|name| name.into_string().unwrap()).collect()
+}
+
+/// Runs `work`, which ends at the `n`th change of the disk as by a kill; whether it was over before.
+fn killed_at(n: usize, work: impl FnOnce(Watch<'_>)) -> bool {
+    let mut left = n;
+    let mut kill = || {
+        assert!(left > 0, "the process ends here");
+        left -= 1;
+    };
+    catch_unwind(AssertUnwindSafe(|| work(&mut kill))).is_ok()
+}
+
+use tree::Watch;
+
+#[test]
+fn a_copy_takes_the_homes_place_and_the_home_is_kept() {
+    let scene = Scene::with_copy();
+    let found = look_at_copy(&scene.copy()).unwrap();
+    assert_eq!((found.octo.as_deref(), found.at, found.sessions), (Some("0.9.0"), Some(AT), 0));
+    assert_eq!(found.files, 5, "the database, three files and how to go back");
+    let (planned, _) = plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
+    assert_eq!(which(&scene.home()).unwrap(), "old", "until the next start nothing changes");
+    assert_eq!(Planned::read(&scene.residence()).unwrap().as_ref(), Some(&planned));
+    assert!(matches!(
+        plan_restore(&scene.residence(), &scene.copy(), AT, STAMP),
+        Err(ResidenceError::Planned)
+    ));
+    let settled = settle(scene.residence()).unwrap();
+    assert_eq!((settled.residence.home.clone(), settled.remarks), (scene.home(), vec![]));
+    assert_eq!(which(&scene.home()).unwrap(), "new");
+    assert!(!scene.home().join("README.txt").exists() && !scene.home().join("octo-copy.json").exists());
+    let kept = kept_homes(&scene.residence());
+    assert_eq!(
+        kept.iter().map(|kept| kept.path.clone()).collect::<Vec<_>>(),
+        [scene.base.join(format!(".octo-before-{STAMP}"))]
+    );
+    assert_eq!(which(&kept[0].path).unwrap(), "old");
+    assert_eq!(scene.beside(), [format!(".octo-before-{STAMP}")]);
+    // A second time the same name is taken.
+    plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
+    settle(scene.residence()).unwrap();
+    assert_eq!(kept_homes(&scene.residence()).len(), 2);
+    // Only what is one of them is deleted, and only what Octo put there.
+    assert!(drop_kept(&scene.residence(), &scene.base.join("other")).is_err());
+    assert!(drop_kept(&scene.residence(), &scene.home()).is_err());
+    assert_eq!(drop_kept(&scene.residence(), &kept[0].path).unwrap(), ["diary.md"]);
+    assert_eq!(kept_homes(&scene.residence()).len(), 1);
+}
+
+#[test]
+fn a_home_that_moved_is_found_and_the_one_before_is_kept() {
+    let scene = Scene::new();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/nowhere", scene.home().join("skills/linked")).unwrap();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    assert_eq!(scene.residence().home, scene.home(), "until the next start nothing changes");
+    let settled = settle(scene.residence()).unwrap();
+    assert_eq!((settled.residence.home.clone(), settled.remarks), (scene.to(), vec![]));
+    assert_eq!(which(&scene.to()).unwrap(), "old");
+    #[cfg(unix)]
+    assert_eq!(fs::read_link(scene.to().join("skills/linked")).unwrap(), Path::new("/nowhere"));
+    assert!(fs::read_to_string(scene.home().join(MOVED)).unwrap().contains(scene.to().to_str().unwrap()));
+    assert_eq!(scene.beside(), [".octo.place"]);
+    // Every process finds it, and what was written down by an old path too.
+    let residence = settle(scene.residence()).unwrap().residence;
+    assert_eq!(residence.home, scene.to());
+    assert_eq!(residence.now_at(&scene.home().join("skills/notes")), scene.to().join("skills/notes"));
+    assert_eq!(residence.now_at(Path::new("/elsewhere/a")), Path::new("/elsewhere/a"));
+    // A copy takes the place of the moved one, too.
+    let kept: Vec<PathBuf> = kept_homes(&residence).into_iter().map(|kept| kept.path).collect();
+    assert_eq!(kept, [scene.home()]);
+    assert_eq!(drop_kept(&residence, &scene.home()).unwrap(), ["diary.md"]);
+    fs::remove_dir_all(scene.home()).unwrap();
+    // And back to where it was.
+    fs::create_dir(scene.home()).unwrap();
+    plan_move(&residence, &scene.home(), AT).unwrap();
+    let back = settle(scene.residence()).unwrap().residence;
+    assert_eq!((back.home.clone(), back.former), (scene.home(), vec![scene.to()]));
+    assert_eq!(which(&scene.home()).unwrap(), "old");
+    assert!(!scene.home().join(MOVED).exists());
+}
+
+#[test]
+fn a_process_that_ends_anywhere_while_a_copy_comes_back_leaves_one_home_or_the_other() {
+    let mut outcomes = BTreeMap::new();
+    for n in 0.. {
+        let scene = Scene::with_copy();
+        let over = killed_at(n, |watch| {
+            restore(&scene.residence(), &scene.copy(), AT, STAMP, watch).unwrap();
+            settle_watched(scene.residence(), watch).unwrap();
+        });
+        let settled = settle(scene.residence()).unwrap();
+        assert_eq!(settled.remarks, [], "killed at {n}");
+        let found = which(&settled.residence.home).unwrap_or_else(|error| panic!("killed at {n}: {error}"));
+        let kept = kept_homes(&settled.residence);
+        match found.as_str() {
+            "old" => assert_eq!(kept, [], "killed at {n}"),
+            _ => assert_eq!(which(&kept[0].path).as_deref(), Ok("old"), "killed at {n}"),
+        }
+        assert!(scene.beside().iter().all(|name| name.contains("-before-")), "{n}: {:?}", scene.beside());
+        *outcomes.entry(found).or_insert(0) += 1;
+        if over {
+            break;
+        }
+    }
+    assert!(outcomes["old"] >= 5 && outcomes["new"] >= 4, "{outcomes:?}");
+}
+
+#[test]
+fn a_process_that_ends_anywhere_while_the_home_moves_leaves_it_here_or_there() {
+    let mut outcomes = BTreeMap::new();
+    for n in 0.. {
+        let scene = Scene::new();
+        plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+        let over = killed_at(n, |watch| {
+            settle_watched(scene.residence(), watch).unwrap();
+        });
+        // As of the kill it is whole where it is; a start that cannot go on opens it there.
+        let residence = scene.residence();
+        assert_eq!(which(&residence.home).as_deref(), Ok("old"), "killed at {n}");
+        *outcomes.entry(residence.home == scene.to()).or_insert(0) += 1;
+        // The next start goes on; it is killed too, and the one after it is not.
+        killed_at(3, |watch| {
+            settle_watched(scene.residence(), watch).unwrap();
+        });
+        let settled = settle(scene.residence()).unwrap();
+        assert_eq!((settled.residence.home, settled.remarks), (scene.to(), vec![]), "killed at {n}");
+        assert_eq!(which(&scene.to()).as_deref(), Ok("old"), "killed at {n}");
+        assert_eq!(which(&scene.home()).as_deref(), Ok("old"), "the one before is kept, killed at {n}");
+        assert!(!scene.to().join(".octo-arriving").exists() && scene.home().join(MOVED).exists());
+        assert_eq!(scene.beside(), [".octo.place"]);
+        if over {
+            break;
+        }
+    }
+    assert!(outcomes[&false] >= 5 && outcomes[&true] >= 2, "{outcomes:?}");
+}
+
+#[test]
+fn a_copy_that_cannot_be_used_is_refused_and_nothing_changes() {
+    let scene = Scene::with_copy();
+    let key = |path: &Path| {
+        let refused = plan_restore(&scene.residence(), path, AT, STAMP).unwrap_err();
+        assert_eq!(scene.beside(), Vec::<String>::new(), "nothing is left of it");
+        ApiError::from(refused).key
+    };
+    let copy = scene.copy();
+    assert_eq!(key(&scene.base.join("gone")), "home.no_copy");
+    assert_eq!(key(&copy.join("skills")), "home.no_copy");
+    assert_eq!(key(&scene.base), "home.no_copy");
+    assert_eq!(key(&scene.home()), "home.inside");
+    let lost = copy.join("memories/nest.md");
+    let text = fs::read(&lost).unwrap();
+    fs::remove_file(&lost).unwrap();
+    assert_eq!(key(&copy), "home.copy_incomplete");
+    fs::write(&lost, text).unwrap();
+    let whole = fs::read(copy.join("octo.db")).unwrap();
+    fs::write(copy.join("octo.db"), &whole[..whole.len() / 2]).unwrap();
+    assert_eq!(key(&copy), "home.copy_damaged");
+    // The version of its schema is four bytes of the header.
+    let mut newer = whole.clone();
+    newer[60..64].copy_from_slice(&9_999_u32.to_be_bytes());
+    fs::write(copy.join("octo.db"), newer).unwrap();
+    assert_eq!(key(&copy), "home.copy_newer");
+    fs::write(copy.join("octo.db"), whole).unwrap();
+    fs::write(copy.join("octo-copy.json"), "{").unwrap();
+    assert_eq!(key(&copy), "home.copy_damaged");
+    // One that does not say what it is, as Octo's first copies, can be used.
+    fs::remove_file(copy.join("octo-copy.json")).unwrap();
+    let found = look_at_copy(&copy).unwrap();
+    assert!(found.octo.is_none() && found.at.is_some());
+    assert_eq!(which(&scene.home()).unwrap(), "old");
+}
+
+#[test]
+fn what_was_made_of_a_copy_and_is_gone_leaves_the_home_as_it_is() {
+    let scene = Scene::with_copy();
+    plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
+    fs::remove_dir_all(scene.base.join(".octo.incoming")).unwrap();
+    let settled = settle(scene.residence()).unwrap();
+    let keys: Vec<&str> = settled.remarks.iter().map(|error| error.key.as_str()).collect();
+    assert_eq!(keys, ["home.not_restored", "home.no_copy"]);
+    assert_eq!(which(&scene.home()).unwrap(), "old");
+    assert_eq!(settle(scene.residence()).unwrap().remarks, [], "it is said once");
+}
+
+#[test]
+fn a_plan_that_is_taken_back_leaves_nothing() {
+    let scene = Scene::with_copy();
+    plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
+    cancel_plan(&scene.residence()).unwrap();
+    assert_eq!(scene.beside(), Vec::<String>::new());
+    cancel_plan(&scene.residence()).unwrap();
+    assert_eq!(settle(scene.residence()).unwrap().remarks, []);
+    assert_eq!(which(&scene.home()).unwrap(), "old");
+    // So does one that never came to be.
+    fs::create_dir(scene.base.join(".octo.incoming")).unwrap();
+    settle(scene.residence()).unwrap();
+    assert_eq!(scene.beside(), Vec::<String>::new());
+}
+
+#[test]
+fn a_folder_that_cannot_be_moved_into_is_refused() {
+    let scene = Scene::new();
+    let full = scene.base.join("full");
+    fs::create_dir(&full).unwrap();
+    fs::write(full.join("letter"), "mine").unwrap();
+    for (to, key) in [
+        (full.clone(), "home.not_empty"),
+        (scene.home(), "home.inside"),
+        (scene.home().join("skills"), "home.inside"),
+        (scene.base.clone(), "home.inside"),
+        (scene.base.join("gone"), "home.unusable"),
+        (full.join("letter"), "home.unusable"),
+        (PathBuf::from("to"), "home.unusable"),
+    ] {
+        let refused = plan_move(&scene.residence(), &to, AT).unwrap_err();
+        assert_eq!(ApiError::from(refused).key, key, "{}", to.display());
+    }
+    let by_variable = Residence::by_variable(scene.home());
+    let refused = plan_move(&by_variable, &scene.to(), AT).unwrap_err();
+    assert_eq!(ApiError::from(refused).key, "home.by_variable");
+    assert_eq!(settle(by_variable).unwrap().residence.home, scene.home());
+    // What came into the folder since stays, and the home too.
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    fs::write(scene.to().join("letter"), "mine").unwrap();
+    let settled = settle(scene.residence()).unwrap();
+    assert_eq!((settled.residence.home, settled.remarks[1].key.as_str()), (scene.home(), "home.not_empty"));
+    assert_eq!(names(&scene.to()), ["letter"]);
+    assert_eq!(scene.beside(), Vec::<String>::new());
+}
+
+#[test]
+fn a_home_somebody_works_in_stays_and_the_plan_waits() {
+    let scene = Scene::new();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    let store = Store::open(&scene.home()).unwrap();
+    let settled = settle(scene.residence()).unwrap();
+    assert_eq!((settled.residence.home, settled.remarks[0].key.as_str()), (scene.home(), "home.plan_waits"));
+    assert_eq!(names(&scene.to()), Vec::<String>::new());
+    let me = Holder::of_this_process();
+    store.write_blocking(move |tx| tx.take_schedule_lease(&me, probe)).unwrap();
+    store.close();
+    drop(store);
+    assert_eq!(settle(scene.residence()).unwrap().residence.home, scene.to());
+}
+
+#[test]
+fn a_moved_home_that_is_not_there_is_never_begun_anew() {
+    let scene = Scene::new();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    settle(scene.residence()).unwrap();
+    fs::rename(scene.to(), scene.base.join("unplugged")).unwrap();
+    // The folder a disk is put in may be there without the disk.
+    for empty in [false, true] {
+        if empty {
+            fs::create_dir(scene.base.join("to")).unwrap();
+        }
+        let error = settle(scene.residence()).unwrap_err();
+        assert_eq!(ApiError::from(error).key, "start.home_away");
+    }
+    fs::remove_dir(scene.base.join("to")).unwrap();
+    fs::rename(scene.base.join("unplugged"), scene.base.join("to")).unwrap();
+    assert_eq!(settle(scene.residence()).unwrap().residence.home, scene.base.join("to"));
+    fs::write(scene.base.join(".octo.place"), "{ half").unwrap();
+    assert_eq!(ApiError::from(Residence::by_octo(scene.home()).unwrap_err()).key, "start.plan_unreadable");
+}
+
+#[test]
+fn whoever_comes_while_a_plan_is_carried_out_waits_and_finds_it_done() {
+    let scene = Scene::new();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    let (first, second) = (scene.residence(), scene.residence());
+    let found = std::thread::scope(|threads| {
+        let mut other = None;
+        settle_watched(first, &mut || {
+            let residence = second.clone();
+            other.get_or_insert_with(|| threads.spawn(move || settle(residence).unwrap()));
+        })
+        .unwrap();
+        other.unwrap().join().unwrap()
+    });
+    assert_eq!((found.residence.home, found.remarks), (scene.to(), vec![]));
+}
+
+/// A file system of its own; unmounted when dropped.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn mount(at: PathBuf, options: &str) -> Option<Self> {
+        fs::create_dir_all(&at).unwrap();
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", options, "octo-test"]).arg(&at).output();
+        match mounted {
+            Ok(output) if output.status.success() => Some(Self(at)),
+            other => {
+                eprintln!("skipped: a file system of its own needs root and mount: {other:?}");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg("-l").arg(&self.0).status();
+        if !unmounted.is_ok_and(|status| status.success()) {
+            eprintln!("{} could not be unmounted", self.0.display());
+        }
+    }
+}
+
+#[test]
+fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
+    let scene = Scene::with_copy();
+    let Some(small) = Disk::mount(scene.base.join("small"), "size=3m") else { return };
+    let refused = plan_move(&scene.residence(), &small.0, AT).unwrap_err();
+    assert!(matches!(refused, ResidenceError::NoRoom { needed: Some(_), .. }), "{refused}");
+
+    let Some(disk) = Disk::mount(scene.base.join("disk"), "size=90m") else { return };
+    let to = disk.0.join("octo");
+    fs::create_dir(&to).unwrap();
+    plan_move(&scene.residence(), &to, AT).unwrap();
+    // It fills up while the home is being copied.
+    let hog = disk.0.join("hog");
+    let settled = settle_watched(scene.residence(), &mut || {
+        if !hog.exists() && to.join("diary.md").exists() {
+            let _full = fs::write(&hog, vec![1; 100 << 20]);
+        }
+    })
+    .unwrap();
+    assert_eq!((settled.residence.home, settled.remarks[0].key.as_str()), (scene.home(), "home.not_moved"));
+    assert_eq!(settled.remarks[1].key, "home.no_room");
+    assert_eq!(names(&to), Vec::<String>::new(), "half a home is worse than none");
+    assert_eq!(which(&scene.home()).unwrap(), "old");
+
+    let remount = |options: &str| {
+        let status = Command::new("mount").args(["-o", options]).arg(&disk.0).status();
+        assert!(status.unwrap().success());
+    };
+    fs::remove_file(&hog).unwrap();
+    remount("remount,ro");
+    let refused = plan_move(&scene.residence(), &to, AT).unwrap_err();
+    assert_eq!(ApiError::from(refused).key, "home.unusable");
+    remount("remount,rw");
+    plan_move(&scene.residence(), &to, AT).unwrap();
+    remount("remount,ro");
+    let settled = settle(scene.residence()).unwrap();
+    assert_eq!((settled.residence.home, settled.remarks[0].key.as_str()), (scene.home(), "home.not_moved"));
+    remount("remount,rw");
+    plan_move(&scene.residence(), &to, AT).unwrap();
+    assert_eq!(settle(scene.residence()).unwrap().residence.home, to);
+    assert_eq!(which(&to).unwrap(), "old");
+
+    // A home that is a disk of its own has no name that a copy could take.
+    let refused =
+        plan_restore(&Residence::by_variable(disk.0.clone()), &scene.copy(), AT, STAMP).unwrap_err();
+    assert!(matches!(refused, ResidenceError::Fixed(_)), "{refused}");
+    // A copy on a disk that cannot be written is read as any other.
+    let copy = disk.0.join("copy");
+    fs::create_dir(&copy).unwrap();
+    for name in ["octo.db", "diary.md"] {
+        fs::copy(scene.copy().join(name), copy.join(name)).unwrap();
+    }
+    remount("remount,ro");
+    assert_eq!(look_at_copy(&copy).unwrap().files, 2);
+}

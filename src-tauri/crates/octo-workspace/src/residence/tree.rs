@@ -1,0 +1,246 @@
+//! Folders copied, compared and written out to the disk.
+
+use super::ResidenceError;
+use crate::private_folder;
+use blake3::Hasher;
+use std::{
+    fs::{self, File},
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+/// What is told after every change of the disk, so that a test can end a process there.
+pub(super) type Watch<'a> = &'a mut dyn FnMut();
+
+/// Bytes read at a time.
+const PIECE: usize = 1 << 16;
+
+/// What was copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Amount {
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+}
+
+/// What becomes of links.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Links {
+    /// They are made again as they are.
+    Kept,
+    /// They are left out: what somebody else's copy leads to is not ours.
+    LeftOut,
+}
+
+/// Copies a folder's content into one that is there, but for what `leave` names directly in it, and makes sure of every
+/// file: it is written out, read again, and must be what was read before. Pipes and sockets are left out.
+pub(super) fn copy_content(
+    from: &Path,
+    to: &Path,
+    links: Links,
+    leave: &dyn Fn(&str) -> bool,
+    watch: Watch<'_>,
+) -> Result<Amount, ResidenceError> {
+    let mut amount = Amount::default();
+    for entry in entries(from)? {
+        if leave(&entry.to_string_lossy()) {
+            continue;
+        }
+        copy(&from.join(&entry), &to.join(&entry), links, &mut amount, watch)?;
+    }
+    sync_folder(to).map_err(|error| ResidenceError::of(to, error))?;
+    Ok(amount)
+}
+
+fn copy(
+    from: &Path,
+    to: &Path,
+    links: Links,
+    amount: &mut Amount,
+    watch: Watch<'_>,
+) -> Result<(), ResidenceError> {
+    let meta = from.symlink_metadata().map_err(|error| ResidenceError::of(from, error))?;
+    let written = |error| ResidenceError::of(to, error);
+    if meta.is_dir() {
+        private_folder(to).map_err(written)?;
+        watch();
+        for entry in entries(from)? {
+            copy(&from.join(&entry), &to.join(&entry), links, amount, watch)?;
+        }
+        sync_folder(to).map_err(written)?;
+    } else if meta.is_file() {
+        amount.bytes += copy_file(from, to, &meta)?;
+        amount.files += 1;
+        watch();
+    } else if meta.is_symlink() && links == Links::Kept {
+        let target = fs::read_link(from).map_err(|error| ResidenceError::of(from, error))?;
+        link(&target, to).map_err(written)?;
+        watch();
+    }
+    Ok(())
+}
+
+fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata) -> Result<u64, ResidenceError> {
+    let (read, written) = (|error| ResidenceError::of(from, error), |error| ResidenceError::of(to, error));
+    let mut source = File::open(from).map_err(read)?;
+    let mut made = File::create_new(to).map_err(written)?;
+    let (mut hasher, mut bytes, mut piece) = (Hasher::new(), 0, vec![0; PIECE]);
+    loop {
+        let length = source.read(&mut piece).map_err(read)?;
+        let part = piece.get(..length).unwrap_or_default();
+        if part.is_empty() {
+            break;
+        }
+        hasher.update(part);
+        made.write_all(part).map_err(written)?;
+        bytes += part.len() as u64;
+    }
+    made.set_permissions(meta.permissions()).map_err(written)?;
+    if let Ok(modified) = meta.modified()
+        && let Err(error) = made.set_modified(modified)
+    {
+        tracing::debug!(%error, "a copied file has a new time");
+    }
+    made.sync_all().map_err(written)?;
+    let again = hash(to).map_err(written)?;
+    if again != hasher.finalize() {
+        return Err(written(io::Error::other("what was written is not what is read")));
+    }
+    Ok(bytes)
+}
+
+fn hash(path: &Path) -> io::Result<blake3::Hash> {
+    let mut hasher = Hasher::new();
+    io::copy(&mut File::open(path)?, &mut hasher)?;
+    Ok(hasher.finalize())
+}
+
+/// The names in a folder, sorted.
+pub(super) fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, ResidenceError> {
+    let of = |error| ResidenceError::of(folder, error);
+    let names = fs::read_dir(folder).map_err(of)?.map(|entry| entry.map(|entry| entry.file_name()));
+    let mut names = names.collect::<io::Result<Vec<_>>>().map_err(of)?;
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// What a folder holds, but for what `leave` names directly in it. Links are not followed.
+pub(super) fn measure(folder: &Path, leave: &dyn Fn(&str) -> bool) -> Result<Amount, ResidenceError> {
+    fn count(path: &Path, amount: &mut Amount) -> Result<(), ResidenceError> {
+        let meta = path.symlink_metadata().map_err(|error| ResidenceError::of(path, error))?;
+        if meta.is_dir() {
+            for entry in entries(path)? {
+                count(&path.join(entry), amount)?;
+            }
+        } else if meta.is_file() {
+            amount.files += 1;
+            amount.bytes += meta.len();
+        }
+        Ok(())
+    }
+    let mut amount = Amount::default();
+    for entry in entries(folder)? {
+        if !leave(&entry.to_string_lossy()) {
+            count(&folder.join(entry), &mut amount)?;
+        }
+    }
+    Ok(amount)
+}
+
+/// Deletes what is in a folder, but for one name.
+pub(super) fn clear(folder: &Path, but: &str, watch: Watch<'_>) -> Result<(), ResidenceError> {
+    for entry in entries(folder)? {
+        if entry.to_string_lossy() == but {
+            continue;
+        }
+        remove(&folder.join(entry))?;
+        watch();
+    }
+    Ok(())
+}
+
+/// Deletes a file or a folder with all that is in it; a link itself. One that is not there is no error.
+pub(super) fn remove(path: &Path) -> Result<(), ResidenceError> {
+    let removed = match path.symlink_metadata() {
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ResidenceError::of(path, error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+pub(super) fn remove_file_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) => sync_folder_of(path),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Gives something another name, for good.
+pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    sync_folder_of(to)
+}
+
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), sync_folder)
+}
+
+/// Names in a folder last only once the folder is written out.
+#[cfg(unix)]
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    let folder: PathBuf = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() };
+    match File::open(folder)?.sync_all() {
+        // Some file systems know no such thing.
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn link(target: &Path, at: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, at)
+}
+
+/// Making links needs rights there that Octo has not; what Octo itself links it makes again at the start.
+#[cfg(not(unix))]
+fn link(target: &Path, at: &Path) -> io::Result<()> {
+    tracing::warn!(target = %target.display(), at = %at.display(), "a link was not made again");
+    Ok(())
+}
+
+/// Bytes that can be written below a folder; none where nobody can tell.
+#[cfg(unix)]
+pub(super) fn room(folder: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(folder).ok()?;
+    stat.f_bavail.checked_mul(stat.f_frsize)
+}
+
+#[cfg(not(unix))]
+pub(super) fn room(_folder: &Path) -> Option<u64> {
+    None
+}
+
+/// Whether a folder is where a file system begins: it has no name that could be given to something else.
+#[cfg(unix)]
+pub(super) fn is_mount(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let device = |path: &Path| path.symlink_metadata().map(|meta| meta.dev()).ok();
+    let above = folder.parent().and_then(device);
+    above.is_none() || device(folder).is_some_and(|own| Some(own) != above)
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_mount(folder: &Path) -> bool {
+    folder.parent().is_none()
+}

@@ -1,0 +1,182 @@
+// @vitest-environment jsdom
+import { browser } from "$lib/app/browser.svelte";
+import { errands } from "$lib/app/errands.svelte";
+import { library } from "$lib/app/library.svelte";
+import type { SettingsPage } from "$lib/app/navigation.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import { toasts } from "$lib/app/toasts.svelte";
+import { updates } from "$lib/app/updates.svelte";
+import { useTransport } from "$lib/ipc";
+import { replay } from "$lib/ipc/fake";
+import { hostReply } from "$lib/ipc/fake-host";
+import type { Ability, HostReply, Request } from "$lib/ipc/types";
+import { testids } from "$lib/testids";
+import { standIn, until, within } from "$lib/testing/stage";
+import { speak, t } from "$lib/words/words.svelte";
+import { flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import SettingsView from "./SettingsView.svelte";
+
+let asked: Request["call"][] = [];
+let shown: Record<string, unknown> | null = null;
+const target = document.createElement("div");
+const props = $state<{ section: SettingsPage }>({ section: "models" });
+
+const { all, get } = within(target);
+
+function open(section: SettingsPage): void {
+  props.section = section;
+  shown = mount(SettingsView, { target, props });
+  flushSync();
+}
+
+// A busy machine: nothing here waits for time.
+vi.setConfig({ testTimeout: 60_000 });
+
+beforeAll(() => {
+  standIn();
+  Element.prototype.scrollIntoView = () => undefined;
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function () {
+    this.open = false;
+    this.dispatchEvent(new Event("close"));
+  };
+  document.body.append(target);
+});
+
+beforeEach(async () => {
+  history.replaceState(null, "", "/?fast");
+  asked = [];
+  const transport = await replay("main");
+  useTransport({
+    ...transport,
+    request: (request) => {
+      asked.push(request.call);
+      return transport.request(request);
+    },
+  });
+  await preferences.begin();
+  await library.begin();
+  browser.begin();
+  await speak("en");
+});
+
+afterEach(async () => {
+  if (shown) await unmount(shown);
+  shown = null;
+});
+
+describe("a copy that comes back", () => {
+  it("is shown with what it holds, and takes its place only once that was agreed to", async () => {
+    open("data");
+    get(testids.dataRestore).click();
+    await until(() => expect(get(testids.copyDialog).textContent).toContain("41 sessions"));
+    for (const said of ["0.1.0", "/code/picked", t("data.restore.keys")])
+      expect(get(testids.copyDialog).textContent).toContain(said);
+    expect(asked.some((call) => call.type === "restore_home")).toBe(false);
+    get(testids.copyRestore).click();
+    await until(() => expect(get(testids.dataPlan).dataset["plan"]).toBe("restore"));
+    expect(get(testids.dataPlan).textContent).toContain("-before-");
+    expect(asked.find((call) => call.type === "restore_home")).toMatchObject({ from: "/home/mei/code/picked" });
+    expect(all(testids.dataRestore).length + all(testids.dataMove).length).toBe(0);
+    get(testids.dataRestart).click();
+    await until(() => expect(asked.some((call) => call.type === "restart")).toBe(true));
+    get(testids.dataPlanCancel).click();
+    await until(() => expect(all(testids.dataPlan)).toEqual([]));
+    expect(get(testids.dataRestore)).toBeTruthy();
+  });
+
+  it("that a newer Octo made is refused in words", async () => {
+    history.replaceState(null, "", "/?fast&copy=newer");
+    open("data");
+    get(testids.dataRestore).click();
+    await until(() => expect(target.querySelector("[role=alert]")?.textContent).toContain("newer Octo"));
+    expect(all(testids.copyDialog)).toEqual([]);
+  });
+});
+
+describe("another place for Octo's folder", () => {
+  it("is asked about before anything is planned", async () => {
+    open("data");
+    await until(() => expect((get(testids.dataMove) as HTMLButtonElement).disabled).toBe(false));
+    get(testids.dataMove).click();
+    await until(() => expect(get(testids.dataMove).textContent).toContain(t("data.move.confirm")));
+    expect(asked.some((call) => call.type === "move_home")).toBe(false);
+    get(testids.dataMove).click();
+    await until(() => expect(get(testids.dataPlan).dataset["plan"]).toBe("move"));
+    expect(asked.find((call) => call.type === "move_home")).toMatchObject({ to: "/home/mei/code/picked" });
+  });
+
+  it("cannot be chosen where the variable says it, and why is there to read", async () => {
+    history.replaceState(null, "", "/?fast&home=fixed");
+    open("data");
+    await until(() => expect(target.textContent).toContain("OCTO_HOME"));
+    expect((get(testids.dataMove) as HTMLButtonElement).disabled).toBe(true);
+  });
+
+  it("that was left is deleted only when that is said twice", async () => {
+    history.replaceState(null, "", "/?fast&kept&left");
+    const transport = await replay("main");
+    useTransport({
+      ...transport,
+      request: (request) => {
+        asked.push(request.call);
+        return transport.request(request);
+      },
+    });
+    open("data");
+    await until(() => expect(all(testids.dataKept).length).toBe(1));
+    get(testids.dataKeptDrop).click();
+    flushSync();
+    expect(asked.some((call) => call.type === "drop_kept_home")).toBe(false);
+    expect(get(testids.dataKept).textContent).toContain(t("data.kept.ask"));
+    get(testids.dataKeptDrop).click();
+    await until(() => expect(all(testids.dataKept)).toEqual([]));
+    expect(target.textContent).toContain("diary.md");
+  });
+});
+
+describe("updates", () => {
+  /** A build that knows where its updates come from, or not. */
+  async function build(ability: Ability): Promise<void> {
+    const transport = await replay("main");
+    useTransport({
+      ...transport,
+      request: async (request) => {
+        asked.push(request.call);
+        if (request.call.type !== "get_desktop") return transport.request(request);
+        const reply = hostReply(request.call) as Extract<HostReply, { type: "desktop" }>;
+        return { ...reply, state: { ...reply.state, updates: ability } };
+      },
+    });
+  }
+
+  it("are looked for by themselves only where the person agreed to it", async () => {
+    await build({ type: "able" });
+    open("about");
+    await until(() => expect(all(testids.updateByItself).length).toBe(1));
+    expect(preferences.settings?.desktop.updates.by_itself).toBe("off");
+    get(testids.updateByItself).click();
+    await until(() => expect(preferences.settings?.desktop.updates.by_itself).toBe("on"));
+    expect(asked.some((call) => call.type === "look_for_update" || call.type === "install_update")).toBe(false);
+  });
+
+  it("have nothing to choose where the build has no place for them, and it says so", async () => {
+    open("about");
+    await until(() => expect(target.textContent).toContain("no place to get updates from"));
+    expect(all(testids.updateByItself)).toEqual([]);
+    expect((get(testids.updateLook) as HTMLButtonElement).disabled).toBe(true);
+  });
+
+  it("that were found are told once with their notes, and install nothing", async () => {
+    await build({ type: "able" });
+    await errands.run({ type: "update_found", offer: { version: "9.1.0", notes: "**Herons** nest.", released: null } });
+    expect(toasts.list.at(-1)?.text).toContain("9.1.0");
+    open("about");
+    await until(() => expect(get(testids.updateOffer).textContent).toContain("Herons"));
+    expect(asked.some((call) => call.type === "install_update")).toBe(false);
+    updates.offer = null;
+  });
+});

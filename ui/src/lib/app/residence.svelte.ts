@@ -1,0 +1,93 @@
+/** Where Octo's own folder is: a copy that takes its place, another place for it, and what was put aside. */
+import { asApiError, call, host } from "$lib/ipc";
+import type { ApiError, CopyLook, ResidenceState } from "$lib/ipc/types";
+import { preferences } from "./preferences.svelte";
+import { toasts } from "./toasts.svelte";
+
+async function pick(): Promise<string | null> {
+  const reply = await host({ type: "pick_folder", start: preferences.userHome || null });
+  return reply.type === "folder" ? reply.path : null;
+}
+
+export class Residence {
+  state = $state.raw<ResidenceState | null>(null);
+  /** The copy the person looks at. */
+  copy = $state.raw<CopyLook | null>(null);
+  /** The folder the home would go into, while the person is asked. */
+  target = $state<string | null>(null);
+  /** What is still in a folder that was deleted. */
+  left = $state.raw<{ path: string; names: readonly string[] } | null>(null);
+  busy = $state<"looking" | "copying" | "changing" | null>(null);
+  problem = $state.raw<ApiError | null>(null);
+
+  async #while(what: NonNullable<Residence["busy"]>, work: () => Promise<void>): Promise<void> {
+    if (this.busy !== null) return;
+    this.busy = what;
+    this.problem = null;
+    try {
+      await work();
+    } catch (error) {
+      this.problem = asApiError(error);
+    } finally {
+      this.busy = null;
+    }
+  }
+
+  load(): Promise<void> {
+    return this.#while("looking", async () => {
+      this.state = await call("home", "get_residence", {});
+    });
+  }
+
+  /** Lets the person pick a copy, and looks at it. */
+  choose(): Promise<void> {
+    return this.#while("looking", async () => {
+      const from = await pick();
+      if (from !== null) this.copy = await call("home", "look_at_copy", { from });
+    });
+  }
+
+  /** Lets the copy that is looked at take the home's place at the next start. */
+  restore(): Promise<void> {
+    return this.#while("copying", async () => {
+      if (!this.copy) return;
+      this.state = await call("home", "restore_home", { from: this.copy.path });
+      this.copy = null;
+    });
+  }
+
+  /** Lets the person pick where the home goes. */
+  pickTarget(): Promise<void> {
+    return this.#while("looking", async () => {
+      this.target = await pick();
+    });
+  }
+
+  move(): Promise<void> {
+    return this.#while("changing", async () => {
+      const to = this.target;
+      if (to === null) return;
+      this.target = null;
+      this.state = await call("home", "move_home", { to });
+    });
+  }
+
+  cancel(): Promise<void> {
+    return this.#while("changing", async () => {
+      this.state = await call("home", "cancel_home_plan", {});
+    });
+  }
+
+  drop(path: string): Promise<void> {
+    return this.#while("changing", async () => {
+      const { left, state } = await call("home", "drop_kept_home", { path });
+      this.left = left.length > 0 ? { path, names: left } : null;
+      this.state = state;
+    });
+  }
+}
+
+/** Ends Octo and starts it again. */
+export function restart(): void {
+  void host({ type: "restart" }).catch((error: unknown) => toasts.fail(error));
+}

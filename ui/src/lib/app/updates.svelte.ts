@@ -1,0 +1,20 @@
+/** The update that was found and not installed. */
+import type { UpdateOffer } from "$lib/ipc/types";
+import { t } from "$lib/words/words.svelte";
+import { navigation } from "./navigation.svelte";
+import { toasts } from "./toasts.svelte";
+
+class Updates {
+  offer = $state.raw<UpdateOffer | null>(null);
+
+  /** Octo found one by itself: the person is told, and sees what changed when they want to. */
+  found(offer: UpdateOffer): void {
+    this.offer = offer;
+    toasts.show(t("updates.offer", { version: offer.version }), {
+      label: t("updates.show"),
+      run: () => navigation.settings("about"),
+    });
+  }
+}
+
+export const updates = new Updates();
