@@ -40,7 +40,7 @@ pub use capture::{Captured, CapturedFrame, CapturedSession, DocumentId, Owner, V
 pub use clean::clean_text;
 pub use diff::{Change, Diff};
 pub use find::{Found, Query};
-pub use read::{Page, Piece};
+pub use read::{NoPart, Page, Piece};
 pub use refs::{AgainError, Known, Place, RefError, Refs};
 pub use render::{Area, Content, Filter, LeftOut, Rendered, WHOLE};
 pub use tokens::estimate_tokens;

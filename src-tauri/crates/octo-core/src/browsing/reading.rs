@@ -12,13 +12,10 @@ use octo_browser::{
     Area, PageError, PictureFormat,
     cdp::browser_protocol::dom::BackendNodeId,
     safety::{Address, Origin, PageBlock, PageText, Sensitive, block},
-    snapshot::{Captured, Filter, Piece, Query, Snapshot, WHOLE, estimate_tokens},
+    snapshot::{Captured, Filter, NoPart, Piece, Query, Snapshot, WHOLE, estimate_tokens},
 };
 use octo_protocol::ResultImage;
 use octo_tools::ToolError;
-
-/// The most parts a long text is gone through for.
-const PARTS: u32 = 200;
 
 /// A page that is where the task may not be.
 pub(super) struct Strayed(pub Address);
@@ -151,20 +148,15 @@ impl Seat {
     ) -> Result<Told, ToolError> {
         let (origin, snapshot) = self.look_at_page(work, ground).await?;
         let piece = target.map_or(Piece::Whole, Piece::Ref);
-        let mut from = 0;
-        let mut read = None;
-        for number in 1..=part.min(PARTS) {
-            let one = snapshot.read(&piece, from, SNAPSHOT).ok_or_else(|| {
-                ToolError::new("That element is not on the page any more. Take a snapshot.")
-            })?;
-            let next = one.next;
-            read = (number == part).then_some(one);
-            match next {
-                Some(next) => from = next,
-                None => break,
-            }
-        }
-        let read = read.ok_or_else(|| ToolError::new(format!("There is no part {part} of it.")))?;
+        let number = usize::try_from(part).unwrap_or(usize::MAX);
+        let read = snapshot.part(&piece, number, SNAPSHOT).map_err(|none| {
+            ToolError::new(match none {
+                NoPart::NotThere => "That element is not on the page any more. Take a snapshot.".to_owned(),
+                NoPart::Beyond { parts } => {
+                    format!("There is no part {part} of it: the last is part {parts}.")
+                }
+            })
+        })?;
         let mut told = Told::default();
         if read.next.is_some() {
             told.after = format!("(There is more: page {}.)", part + 1);
