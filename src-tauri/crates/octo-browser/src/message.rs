@@ -208,7 +208,9 @@ mod tests {
     fn answer(text: &str) -> (CallId, Result<Value, Refusal>) {
         match read(text.into()) {
             Incoming::Answer { call, outcome } => {
-                let read = |answered: Answered| answered.read().map_err(|error| Refusal { code: UNREADABLE, message: error.to_string() });
+                let read = |answered: Answered| {
+                    answered.read().map_err(|error| Refusal { code: UNREADABLE, message: error.to_string() })
+                };
                 (call, outcome.and_then(read))
             }
             other => panic!("{other:?}"),

@@ -139,8 +139,11 @@ enum Standing {
     Anywhere,
 }
 
-/// The names as they are compared, for a page has many fields.
-static NAMES: LazyLock<[(Sensitive, Vec<(String, Standing)>); 4]> = LazyLock::new(|| {
+/// Names as they are compared.
+type Folded = Vec<(String, Standing)>;
+
+/// All of them, folded once: a page has many fields.
+static NAMES: LazyLock<[(Sensitive, Folded); 4]> = LazyLock::new(|| {
     let folded = |names: &[&str]| {
         let names = names.iter().map(|name| letters(name));
         let standing =

@@ -6,7 +6,7 @@
 
 mod acting;
 mod attaching;
-mod figures;
+mod covered;
 mod guards;
 mod kit;
 mod miniwob;
