@@ -10,6 +10,7 @@ mod overlay;
 mod place;
 mod pointer;
 mod settle;
+mod spot;
 mod text;
 mod upload;
 mod wait;
@@ -19,8 +20,8 @@ pub use error::{ActError, Cover, Unfit};
 pub use keys::knows_key;
 pub(crate) use keys::{HeldKeys, Stroke};
 pub use overlay::Audience;
-pub use place::Spot;
 pub use settle::{Came, Loading, Settling};
+pub use spot::Spot;
 
 use crate::{Page, PageError, snapshot::Place};
 use settle::Patience;

@@ -64,7 +64,7 @@ impl Link {
         let order = Order::Call { method: method.clone(), session: session.cloned(), params, reply };
         self.orders.send(order).map_err(|_| self.closed())?;
         match tokio::time::timeout(limit, answer).await {
-            Ok(Ok(Ok(result))) => C::response_from_value(result).map_err(unreadable),
+            Ok(Ok(Ok(answered))) => answered.read().map_err(unreadable),
             Ok(Ok(Err(error))) => Err(error),
             Ok(Err(_)) => Err(self.closed()),
             Err(_) => Err(CallError::TimedOut { method: method.to_string(), limit }),

@@ -1,12 +1,13 @@
 //! What a browser sends, read so that nothing it says can end the connection.
 
+use async_tungstenite::tungstenite::Utf8Bytes;
 use chromiumoxide::{
-    Method,
     cdp::browser_protocol::target::SessionId,
-    types::{CallId, EventMessage, Message, MethodId},
+    types::{CallId, MethodId},
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
+use std::fmt;
 
 /// One message of the browser.
 #[derive(Debug)]
@@ -15,13 +16,47 @@ pub enum Incoming {
     Answer {
         /// The call.
         call: CallId,
-        /// Its result, or why there is none.
-        outcome: Result<Value, Refusal>,
+        /// It as it came, or why there is none.
+        outcome: Result<Answered, Refusal>,
     },
     /// Something that happened.
     Event(Event),
     /// A message nobody can read. It was logged.
     Unreadable,
+}
+
+/// An answer as it came. Nothing of it was read but whose it is: the answers that hold a whole page are millions of
+/// characters, and who asked knows what they are to be read as. Read into a tree of values first, such a page took
+/// more of this process's time than of the browser's.
+#[derive(Clone)]
+pub struct Answered(Utf8Bytes);
+
+/// Its size alone: what a page holds belongs in no log.
+impl fmt::Debug for Answered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Answered({} bytes)", self.0.len())
+    }
+}
+
+impl Answered {
+    /// What it says.
+    ///
+    /// # Errors
+    ///
+    /// When it is not of that form.
+    pub fn read<R: DeserializeOwned>(&self) -> serde_json::Result<R> {
+        #[derive(Deserialize)]
+        #[serde(bound = "R: DeserializeOwned")]
+        struct Whole<R> {
+            result: R,
+        }
+        let read = serde_json::from_str::<Whole<R>>(&self.0);
+        read.or_else(|error| {
+            let repaired = without_lone_surrogates(&self.0);
+            if *repaired == *self.0 { Err(error) } else { serde_json::from_str(&repaired) }
+        })
+        .map(|whole| whole.result)
+    }
 }
 
 /// Why a browser did not do what it was asked.
@@ -62,48 +97,56 @@ impl Event {
     }
 }
 
-impl Method for Event {
-    fn identifier(&self) -> MethodId {
-        self.method.clone()
-    }
+/// As much of a message as says what it is.
+#[derive(Deserialize)]
+struct Head {
+    id: Option<usize>,
+    error: Option<Refused>,
 }
 
-impl EventMessage for Event {
-    fn session_id(&self) -> Option<&str> {
-        self.session.as_ref().map(AsRef::as_ref)
-    }
-}
-
-impl From<Message<Event>> for Incoming {
-    fn from(message: Message<Event>) -> Self {
-        match message {
-            Message::Event(event) => Self::Event(event),
-            Message::Response(answer) => Self::Answer {
-                call: answer.id,
-                outcome: match answer.error {
-                    Some(error) => Err(Refusal { code: error.code, message: error.message }),
-                    None => Ok(answer.result.unwrap_or_default()),
-                },
-            },
-        }
-    }
+#[derive(Deserialize)]
+struct Refused {
+    code: i64,
+    message: String,
 }
 
 /// Reads one message. A page's text may hold half a surrogate pair, which is no valid JSON string: it is replaced
-/// by U+FFFD. An answer that still cannot be read fails its own call and nothing else.
-pub(crate) fn read(text: &str) -> Incoming {
-    if let Ok(message) = serde_json::from_str::<Message<Event>>(text) {
-        return message.into();
+/// by U+FFFD. An answer that cannot be read fails its own call and nothing else.
+pub(crate) fn read(text: Utf8Bytes) -> Incoming {
+    // As browsers write it. What follows is for who asked.
+    if let Some((id, rest)) = numbered(&text)
+        && rest.starts_with(",\"result\":")
+    {
+        return Incoming::Answer { call: CallId::new(id), outcome: Ok(Answered(text)) };
     }
-    if let Ok(message) = serde_json::from_str::<Message<Event>>(&without_lone_surrogates(text)) {
-        return message.into();
+    let head = serde_json::from_str::<Head>(&text)
+        .or_else(|_| serde_json::from_str::<Head>(&without_lone_surrogates(&text)));
+    match head {
+        Ok(Head { id: Some(id), error }) => Incoming::Answer {
+            call: CallId::new(id),
+            outcome: match error {
+                Some(Refused { code, message }) => Err(Refusal { code, message }),
+                None => Ok(Answered(text)),
+            },
+        },
+        Ok(Head { id: None, .. }) => serde_json::from_str::<Event>(&text)
+            .or_else(|_| serde_json::from_str::<Event>(&without_lone_surrogates(&text)))
+            .map_or_else(|_| unreadable(&text), Incoming::Event),
+        Err(_) => unreadable(&text),
     }
-    let id = text.strip_prefix("{\"id\":").and_then(|rest| {
-        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse().ok()
-    });
-    match id {
-        Some(id) => Incoming::Answer {
+}
+
+/// The number an answer begins with, and what follows it.
+fn numbered(text: &str) -> Option<(usize, &str)> {
+    let rest = text.strip_prefix("{\"id\":")?;
+    let end = rest.find(|character: char| !character.is_ascii_digit())?;
+    let (digits, rest) = rest.split_at_checked(end)?;
+    Some((digits.parse().ok()?, rest))
+}
+
+fn unreadable(text: &str) -> Incoming {
+    match numbered(text) {
+        Some((id, _)) => Incoming::Answer {
             call: CallId::new(id),
             outcome: Err(Refusal { code: UNREADABLE, message: "the answer could not be read".to_owned() }),
         },
@@ -163,19 +206,25 @@ mod tests {
     use super::*;
 
     fn answer(text: &str) -> (CallId, Result<Value, Refusal>) {
-        match read(text) {
-            Incoming::Answer { call, outcome } => (call, outcome),
+        match read(text.into()) {
+            Incoming::Answer { call, outcome } => {
+                let read = |answered: Answered| {
+                    answered.read().map_err(|error| Refusal { code: UNREADABLE, message: error.to_string() })
+                };
+                (call, outcome.and_then(read))
+            }
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn events_keep_their_session() {
-        let Incoming::Event(event) = read(r#"{"method":"X.y","params":{"a":1},"sessionId":"S"}"#) else {
+        let Incoming::Event(event) = read(r#"{"method":"X.y","params":{"a":1},"sessionId":"S"}"#.into())
+        else {
             panic!("an event")
         };
         assert_eq!(event.session, Some(SessionId::from("S".to_owned())));
-        let Incoming::Event(event) = read(r#"{"method":"New.thing"}"#) else { panic!("an event") };
+        let Incoming::Event(event) = read(r#"{"method":"New.thing"}"#.into()) else { panic!("an event") };
         assert_eq!((event.session, event.params), (None, Value::Null));
     }
 
@@ -185,6 +234,11 @@ mod tests {
         assert_eq!((call, outcome.unwrap()["x"].as_str()), (CallId::new(7), Some("y")));
         let (_, outcome) = answer(r#"{"id":7,"error":{"code":-32000,"message":"no","data":"why"}}"#);
         assert_eq!(outcome, Err(Refusal { code: -32000, message: "no".to_owned() }));
+        // However it is written.
+        let (call, outcome) = answer(r#"{ "sessionId": "S", "result": { "x": "y" }, "id": 8 }"#);
+        assert_eq!((call, outcome.unwrap()["x"].as_str()), (CallId::new(8), Some("y")));
+        let (call, outcome) = answer(r#"{"id":9}"#);
+        assert_eq!((call, outcome.unwrap_err().code), (CallId::new(9), UNREADABLE));
     }
 
     #[test]
@@ -199,6 +253,9 @@ mod tests {
         ] {
             let (_, outcome) = answer(&format!(r#"{{"id":1,"result":{{"t":"{sent}"}}}}"#));
             assert_eq!(outcome.unwrap()["t"].as_str(), Some(read), "{sent}");
+            let event = super::read(format!(r#"{{"method":"X.y","params":{{"t":"{sent}"}}}}"#).into());
+            let Incoming::Event(event) = event else { panic!("{event:?}") };
+            assert_eq!(event.params["t"].as_str(), Some(read), "{sent}");
         }
     }
 
@@ -207,7 +264,7 @@ mod tests {
         let (call, outcome) = answer(r#"{"id":12,"result":{"x":"#);
         assert_eq!((call, outcome.unwrap_err().code), (CallId::new(12), UNREADABLE));
         for text in ["", "{}", "null", "[]", "{\"id\":\"x\"}", "\u{0}", r#"{"method":5}"#] {
-            assert!(matches!(read(text), Incoming::Unreadable), "{text:?}");
+            assert!(matches!(read(text.into()), Incoming::Unreadable), "{text:?}");
         }
     }
 }

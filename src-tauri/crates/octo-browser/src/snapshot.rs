@@ -20,6 +20,7 @@
 
 mod capture;
 mod clean;
+mod cover;
 mod diff;
 mod find;
 mod layout;
@@ -38,9 +39,10 @@ mod wire;
 
 pub use capture::{Captured, CapturedFrame, CapturedSession, DocumentId, Owner, Viewport};
 pub use clean::clean_text;
+pub use cover::Cover;
 pub use diff::{Change, Diff};
 pub use find::{Found, Query};
-pub use read::{Page, Piece};
+pub use read::{NoPart, Page, Piece};
 pub use refs::{AgainError, Known, Place, RefError, Refs};
 pub use render::{Area, Content, Filter, LeftOut, Rendered, WHOLE};
 pub use tokens::estimate_tokens;

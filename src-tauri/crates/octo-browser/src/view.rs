@@ -1,5 +1,10 @@
 //! What was shown of a tab: the numbers of its elements and the newest snapshot.
 
+mod draw;
+mod shot;
+
+pub use shot::{Boxes, Shot, ShotError};
+
 use crate::{
     Page, PageError,
     snapshot::{AgainError, Captured, Diff, Known, Place, RefError, Refs, Snapshot},

@@ -188,6 +188,8 @@ pub(crate) struct LayoutMetrics {
 pub(crate) struct LayoutSize {
     pub(crate) client_width: f64,
     pub(crate) client_height: f64,
+    pub(crate) page_x: f64,
+    pub(crate) page_y: f64,
 }
 
 #[derive(Debug, Default, Deserialize)]

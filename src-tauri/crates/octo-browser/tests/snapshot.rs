@@ -6,8 +6,8 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use octo_browser::snapshot::{
-    Area, Captured, CapturedFrame, CapturedSession, Change, Content, DocumentId, Filter, LayoutReply, Owner,
-    Piece, Query, RefError, Refs, Snapshot, TreeReply, Viewport, WHOLE, estimate_tokens,
+    Area, Captured, CapturedFrame, CapturedSession, Change, Content, DocumentId, Filter, LayoutReply, NoPart,
+    Owner, Piece, Query, RefError, Refs, Snapshot, TreeReply, Viewport, WHOLE, estimate_tokens,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -253,6 +253,28 @@ fn a_ref_that_leads_nowhere_says_why_and_is_found_again_only_if_unique() {
     }
     let third = Snapshot::new(&reloaded, &mut refs);
     assert!(refs.again(go, &third).is_err(), "another site's button is another button");
+}
+
+#[test]
+fn a_text_of_hundreds_of_parts_is_read_to_its_end() {
+    let mut refs = Refs::default();
+    let snapshot = Snapshot::new(&captured("docs"), &mut refs);
+    let whole = snapshot.read(&Piece::Whole, 0, WHOLE).expect("the page").text;
+    let mut text = String::new();
+    let mut parts = 0;
+    loop {
+        parts += 1;
+        let part = snapshot.part(&Piece::Whole, parts, 40).expect("a part");
+        text.push_str(&part.text);
+        if part.next.is_none() {
+            break;
+        }
+    }
+    assert_eq!(text, whole);
+    assert!(parts > 200, "{parts}");
+    assert_eq!(snapshot.part(&Piece::Whole, parts + 1, 40), Err(NoPart::Beyond { parts }));
+    assert_eq!(snapshot.part(&Piece::Whole, usize::MAX, 40), Err(NoPart::Beyond { parts }));
+    assert_eq!(snapshot.part(&Piece::Ref(u32::MAX), 1, 40), Err(NoPart::NotThere));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! `browser`: the person's own browser, in which they watch.
 
 use crate::{
-    Awaited, BrowserLeave, BrowserWish, DialogAnswer, Effects, PageAct, Scrolled, Tool, ToolContext,
-    ToolError, ToolOutput, WishedDeed,
+    Awaited, BrowserLeave, BrowserWish, DialogAnswer, Effects, Numbered, PageAct, Scrolled, Tool,
+    ToolContext, ToolError, ToolOutput, WishedDeed,
 };
 use octo_protocol::ToolView;
 use octo_workspace::resolve;
@@ -69,6 +69,7 @@ pub(crate) enum Action {
     Read,
     Act,
     Screenshot,
+    ScreenshotRefs,
     Dialog,
     Download,
     Evaluate,
@@ -144,7 +145,8 @@ impl BrowserInput {
             Action::Snapshot => WishedDeed::Snapshot { part: self.part() },
             Action::Find => WishedDeed::Find { text: self.words("find", "text: the words to look for")? },
             Action::Read => WishedDeed::Read { target: self.target, part: self.part() },
-            Action::Screenshot => WishedDeed::Screenshot { target: self.target },
+            Action::Screenshot => WishedDeed::Screenshot { target: self.target, numbered: Numbered::No },
+            Action::ScreenshotRefs => WishedDeed::Screenshot { target: self.target, numbered: Numbered::Yes },
             Action::Act => WishedDeed::Act(self.act(cwd)?),
             Action::Dialog => WishedDeed::Dialog(self.answer()?),
             Action::Download => WishedDeed::Download { target: self.element("download")? },

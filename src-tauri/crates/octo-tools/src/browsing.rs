@@ -75,6 +75,15 @@ pub struct BrowserWish {
     pub deed: WishedDeed,
 }
 
+/// Whether elements have their numbers in a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbered {
+    /// Each that can be used.
+    Yes,
+    /// None.
+    No,
+}
+
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WishedDeed {
@@ -119,6 +128,8 @@ pub enum WishedDeed {
     Screenshot {
         /// The part.
         target: Option<u32>,
+        /// Whether what can be used has its number in it.
+        numbered: Numbered,
     },
     /// Something in the page.
     Act(PageAct),

@@ -3,7 +3,7 @@
 //! They are drawn by one element of ours at the end of the page, with a closed shadow root that no script of the page
 //! can look into. It takes no clicks, holds no text, and goes with [`Page::clear_overlay`].
 
-use super::place::Spot;
+use super::spot::Spot;
 use crate::{
     Page, PageError,
     cdp::js_protocol::runtime::{EvaluateParams, ExecutionContextId},

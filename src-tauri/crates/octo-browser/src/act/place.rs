@@ -1,6 +1,6 @@
 //! Where an element is, and whether it is what is pressed there.
 
-use super::{ActError, Cover, LIMIT, WORLD};
+use super::{ActError, Cover, LIMIT, WORLD, spot::Spot};
 use crate::{
     Frame, Page, PageError,
     cdp::{
@@ -18,53 +18,6 @@ use crate::{
     snapshot::{DocumentId, Place},
 };
 use serde_json::Value;
-
-/// Where something is, in CSS pixels of what is seen of its session's page.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spot {
-    /// From the left.
-    pub left: f64,
-    /// From the top.
-    pub top: f64,
-    /// To the right.
-    pub width: f64,
-    /// Downwards.
-    pub height: f64,
-}
-
-impl Spot {
-    /// Its middle.
-    pub fn middle(self) -> (f64, f64) {
-        self.at(0.5, 0.5)
-    }
-
-    fn at(self, x: f64, y: f64) -> (f64, f64) {
-        (self.left + self.width * x, self.top + self.height * y)
-    }
-
-    pub(super) fn around(points: &[f64]) -> Self {
-        let (mut left, mut top, mut right, mut bottom) = (f64::MAX, f64::MAX, f64::MIN, f64::MIN);
-        for point in points.chunks_exact(2) {
-            if let [x, y] = point {
-                (left, right) = (left.min(*x), right.max(*x));
-                (top, bottom) = (top.min(*y), bottom.max(*y));
-            }
-        }
-        Self { left, top, width: right - left, height: bottom - top }
-    }
-
-    /// The part of it that is seen.
-    fn within(self, width: f64, height: f64) -> Self {
-        let (left, top) = (self.left.max(0.0), self.top.max(0.0));
-        let (right, bottom) = ((self.left + self.width).min(width), (self.top + self.height).min(height));
-        Self { left, top, width: right - left, height: bottom - top }
-    }
-
-    /// Whether it has room for the point of a pointer. Half a pixel is enough: lines of a drawing are that thin.
-    fn is_there(self) -> bool {
-        self.width >= 0.5 && self.height >= 0.5
-    }
-}
 
 /// Where an element can be pressed.
 pub(super) struct Pressable {

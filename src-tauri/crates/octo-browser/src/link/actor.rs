@@ -2,7 +2,7 @@
 //! cannot come.
 
 use super::{CallError, events::Rooms};
-use crate::{Ending, Event, Incoming, Transport, wire::Detached};
+use crate::{Answered, Ending, Event, Incoming, Transport, wire::Detached};
 use chromiumoxide::{
     cdp::browser_protocol::target::{EventDetachedFromTarget, SessionId},
     types::{CallId, MethodId},
@@ -23,7 +23,7 @@ pub(crate) enum Order {
         method: MethodId,
         session: Option<SessionId>,
         params: Value,
-        reply: oneshot::Sender<Result<Value, CallError>>,
+        reply: oneshot::Sender<Result<Answered, CallError>>,
     },
     Close,
 }
@@ -31,7 +31,7 @@ pub(crate) enum Order {
 struct Waiting {
     method: MethodId,
     session: Option<SessionId>,
-    reply: oneshot::Sender<Result<Value, CallError>>,
+    reply: oneshot::Sender<Result<Answered, CallError>>,
 }
 
 pub(crate) struct Actor<T> {

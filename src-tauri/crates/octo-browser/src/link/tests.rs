@@ -29,7 +29,7 @@ impl Transport for Wire {
     fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
         self.coming
             .poll_recv(context)
-            .map(|text| text.map(|text| message::read(&text)).ok_or(Ending::ByBrowser))
+            .map(|text| text.map(|text| message::read(text.into())).ok_or(Ending::ByBrowser))
     }
 }
 

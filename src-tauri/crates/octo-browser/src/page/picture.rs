@@ -2,7 +2,7 @@
 
 use super::{Page, PageError};
 use crate::{
-    CallError, Refusal,
+    CallError, Refusal, Spot,
     cdp::browser_protocol::{
         dom::{BackendNodeId, GetContentQuadsParams, ScrollIntoViewIfNeededParams},
         page::{CaptureScreenshotFormat, CaptureScreenshotParams, GetLayoutMetricsParams, Viewport},
@@ -39,6 +39,15 @@ pub enum Area {
     },
 }
 
+/// Where a picture is of.
+#[derive(Clone, Debug)]
+pub(crate) struct Framed {
+    /// In the document; none for what is seen, as it is.
+    clip: Option<Viewport>,
+    /// In CSS pixels of what is seen of the page.
+    pub seen: Spot,
+}
+
 /// How a picture is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureFormat {
@@ -71,11 +80,53 @@ impl Page {
     /// [`PageError`].
     pub async fn picture(&self, area: Area, format: PictureFormat) -> Result<Picture, PageError> {
         self.bring_to_front().await?;
+        let framed = self.frame(&area).await?;
+        self.picture_in(&framed, format).await
+    }
+
+    /// Where a picture is of: an element is scrolled to for it.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError`].
+    pub(crate) async fn frame(&self, area: &Area) -> Result<Framed, PageError> {
         let clip = match area {
-            Area::Visible => self.shrunk().await?,
-            Area::Part { x, y, width, height } => Some(Viewport { x, y, width, height, scale: 1.0 }),
-            Area::Element(node) => Some(self.place_of(node).await?),
+            Area::Visible => None,
+            Area::Part { x, y, width, height } => {
+                Some(Viewport { x: *x, y: *y, width: *width, height: *height, scale: 1.0 })
+            }
+            Area::Element(node) => Some(self.place_of(*node).await?),
         };
+        let metrics =
+            self.call(Leniently::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), MEASURING).await?;
+        let (layout, view) = (&metrics.css_layout_viewport, &metrics.css_visual_viewport);
+        let seen = match &clip {
+            Some(clip) => Spot {
+                left: clip.x - layout.page_x,
+                top: clip.y - layout.page_y,
+                width: clip.width,
+                height: clip.height,
+            },
+            None => Spot {
+                left: view.page_x - layout.page_x,
+                top: view.page_y - layout.page_y,
+                width: view.client_width,
+                height: view.client_height,
+            },
+        };
+        Ok(Framed { clip: clip.or_else(|| shrunk(&metrics)), seen })
+    }
+
+    /// Takes the picture.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError`].
+    pub(crate) async fn picture_in(
+        &self,
+        framed: &Framed,
+        format: PictureFormat,
+    ) -> Result<Picture, PageError> {
         let (kind, quality) = match format {
             PictureFormat::Png => (CaptureScreenshotFormat::Png, None),
             PictureFormat::Jpeg(quality) => {
@@ -85,7 +136,7 @@ impl Page {
         let command = CaptureScreenshotParams {
             format: Some(kind),
             quality,
-            clip,
+            clip: framed.clip.clone(),
             ..CaptureScreenshotParams::default()
         };
         let taken = match self.call(command.clone(), TAKING).await {
@@ -103,25 +154,6 @@ impl Page {
             })
         })?;
         Ok(Picture { bytes, format })
-    }
-
-    /// What is seen, where the screen has more pixels than the page counts: a picture in the page's own measure is what
-    /// a point in it is given in, and costs a quarter.
-    async fn shrunk(&self) -> Result<Option<Viewport>, PageError> {
-        let metrics =
-            self.call(Leniently::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), MEASURING).await?;
-        let view = metrics.css_visual_viewport;
-        let Some(whole) = metrics.visual_viewport.filter(|_| view.client_width > 0.0) else {
-            return Ok(None);
-        };
-        let ratio = whole.client_width / view.client_width;
-        Ok((ratio > 1.01).then_some(Viewport {
-            x: view.page_x,
-            y: view.page_y,
-            width: view.client_width,
-            height: view.client_height,
-            scale: 1.0 / ratio,
-        }))
     }
 
     /// Where an element is in the document, after it was scrolled to.
@@ -152,4 +184,19 @@ impl Page {
             scale: 1.0,
         })
     }
+}
+
+/// What is seen, where the screen has more pixels than the page counts: a picture in the page's own measure is what
+/// a point in it is given in, and costs a quarter.
+fn shrunk(metrics: &LayoutMetrics) -> Option<Viewport> {
+    let view = &metrics.css_visual_viewport;
+    let whole = metrics.visual_viewport.as_ref().filter(|_| view.client_width > 0.0)?;
+    let ratio = whole.client_width / view.client_width;
+    (ratio > 1.01).then_some(Viewport {
+        x: view.page_x,
+        y: view.page_y,
+        width: view.client_width,
+        height: view.client_height,
+        scale: 1.0 / ratio,
+    })
 }

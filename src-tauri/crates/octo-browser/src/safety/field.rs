@@ -2,6 +2,7 @@
 //! what cannot be dressed up (tags, types, targets).
 
 use super::fold::fold;
+use std::sync::LazyLock;
 
 /// What a form asks for that must not get away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,6 +131,33 @@ const IDENTITY: [&str; 14] = [
     "aadhaar",
 ];
 
+/// How a name stands in what a field is called by.
+#[derive(Clone, Copy)]
+enum Standing {
+    /// As a word of its own, as short Latin names do: `ssn` is not in `lessness`.
+    Word,
+    Anywhere,
+}
+
+/// Names as they are compared.
+type Folded = Vec<(String, Standing)>;
+
+/// All of them, folded once: a page has many fields.
+static NAMES: LazyLock<[(Sensitive, Folded); 4]> = LazyLock::new(|| {
+    let folded = |names: &[&str]| {
+        let names = names.iter().map(|name| letters(name));
+        let standing =
+            |name: &str| if name.is_ascii() && name.len() < 6 { Standing::Word } else { Standing::Anywhere };
+        names.map(|name| (name.clone(), standing(&name))).collect()
+    };
+    [
+        (Sensitive::Payment, folded(&PAYMENT)),
+        (Sensitive::Password, folded(&PASSWORD)),
+        (Sensitive::Code, folded(&CODE)),
+        (Sensitive::Identity, folded(&IDENTITY)),
+    ]
+});
+
 impl Field {
     /// What it asks for that must not get away, if anything.
     pub fn sensitive(&self) -> Option<Sensitive> {
@@ -156,25 +184,13 @@ impl Field {
         }
         let texts = [&self.attributes, &self.name].map(|text| letters(text));
         let words: Vec<String> = [&self.attributes, &self.name].iter().flat_map(|text| words(text)).collect();
-        let holds = |names: &[&str]| {
-            names.iter().any(|name| {
-                let name = letters(name);
-                // Short Latin names are words of their own: `ssn` is not in `lessness`.
-                if name.is_ascii() && name.len() < 6 {
-                    words.contains(&name)
-                } else {
-                    texts.iter().any(|text| text.contains(&name))
-                }
+        let holds = |names: &[(String, Standing)]| {
+            names.iter().any(|(name, standing)| match standing {
+                Standing::Word => words.contains(name),
+                Standing::Anywhere => texts.iter().any(|text| text.contains(name.as_str())),
             })
         };
-        [
-            (Sensitive::Payment, &PAYMENT[..]),
-            (Sensitive::Password, &PASSWORD[..]),
-            (Sensitive::Code, &CODE[..]),
-            (Sensitive::Identity, &IDENTITY[..]),
-        ]
-        .into_iter()
-        .find_map(|(sensitive, names)| holds(names).then_some(sensitive))
+        NAMES.iter().find_map(|(sensitive, names)| holds(names).then_some(*sensitive))
     }
 }
 

@@ -7,6 +7,14 @@ use unicode_security::skeleton;
 /// A text in small letters without marks and without what cannot be seen; full-width, circled, mathematical and
 /// other forms of a letter are that letter.
 pub(crate) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        // Most of a page is: no table has anything to say of it.
+        return text.chars().filter(|it| !is_invisible(*it)).map(|it| it.to_ascii_lowercase()).collect();
+    }
+    fold_any(text)
+}
+
+fn fold_any(text: &str) -> String {
     let plain = text.chars().filter(|character| !is_invisible(*character)).map(plain_letter);
     let lower: String =
         plain.nfkd().filter(|character| !is_dropped(*character)).flat_map(char::to_lowercase).collect();
@@ -123,6 +131,16 @@ mod tests {
             ("ｻｸｼﾞｮ", "サクジョ"),
         ] {
             assert_eq!(fold(text), plain, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn plain_letters_take_no_other_way() {
+        let all: String = (0..=127_u8).map(char::from).collect();
+        assert_eq!(fold(&all), fold_any(&all));
+        for pair in 0..128_u8 {
+            let text = format!("a{}\u{0}B{}", char::from(pair), char::from(127 - pair));
+            assert_eq!(fold(&text), fold_any(&text), "{text:?}");
         }
     }
 

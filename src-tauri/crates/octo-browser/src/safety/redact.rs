@@ -87,6 +87,16 @@ impl Redactor {
         written
     }
 
+    /// Whether a value stands in a text.
+    pub fn holds(&self, text: &str) -> bool {
+        !self.found(text).is_empty()
+    }
+
+    /// Whether there is nothing to look for.
+    pub fn knows_none(&self) -> bool {
+        self.known.is_empty()
+    }
+
     /// Texts that stand next to each other on a page, each without its part of a value.
     pub fn redact_neighbours(&self, texts: &[&str]) -> Vec<String> {
         let whole = Zeroizing::new(texts.join("\n"));

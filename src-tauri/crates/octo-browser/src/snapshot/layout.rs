@@ -21,7 +21,8 @@ pub(super) struct Layout<'a> {
 pub(super) struct Fact {
     pub parent: u32,
     pub backend: i64,
-    document: u32,
+    /// The document it is in, by its place in the session.
+    pub document: u32,
     index: u32,
     pub kind: Kind,
     pub display: Display,
@@ -82,6 +83,11 @@ impl<'a> Layout<'a> {
     pub fn scroll(&self, node: u32) -> (f64, f64) {
         let document = self.fact(node).and_then(|fact| self.documents.get(fact.document as usize));
         document.map_or((0.0, 0.0), |document| (document.scroll_offset_x, document.scroll_offset_y))
+    }
+
+    /// How wide a document is, with what can be scrolled to.
+    pub fn width_of(&self, document: u32) -> Option<f64> {
+        self.documents.get(document as usize).map(|document| document.content_width)
     }
 
     /// The element's tag, as the browser writes it (HTML in capitals).

@@ -6,6 +6,7 @@ use super::marks::Mark;
 use super::paint::Hidden;
 use super::role::Part;
 use super::tree::{Node, Tree, text_under};
+use crate::safety::{Field, Sensitive};
 
 /// The longest name that is printed whole, in characters.
 const NAME: usize = 120;
@@ -30,6 +31,21 @@ pub(super) fn is_secret(tree: &Tree<'_>, node: &Node) -> bool {
     attribute("type") == "password"
         || AUTOCOMPLETE.iter().any(|word| complete.contains(word))
         || NAMED.iter().any(|word| named.iter().any(|name| name.contains(word)))
+        || matches!(
+            field(tree, node).sensitive(),
+            Some(Sensitive::Password | Sensitive::Code | Sensitive::Payment)
+        )
+}
+
+/// A field as its page describes it, its label included.
+pub(super) fn field(tree: &Tree<'_>, node: &Node) -> Field {
+    let attribute = |name: &str| tree.attribute(node, name).unwrap_or_default();
+    Field {
+        kind: attribute("type").to_owned(),
+        autocomplete: attribute("autocomplete").to_owned(),
+        attributes: format!("{} {}", attribute("name"), attribute("id")),
+        name: format!("{} {}", node.name, attribute("placeholder")),
+    }
 }
 
 /// The word before a target's name.

@@ -31,6 +31,20 @@ pub struct Page {
     pub of: usize,
 }
 
+/// Why there is no such part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPart {
+    /// The ref or heading is not in the snapshot.
+    #[error("that is not on the page")]
+    NotThere,
+    /// The text has fewer parts.
+    #[error("it has {parts} parts")]
+    Beyond {
+        /// How many it has.
+        parts: usize,
+    },
+}
+
 /// Addresses longer than this are cut: they carry data, not places.
 const ADDRESS: usize = 200;
 /// Lists and quotes are indented up to this depth.
@@ -40,6 +54,28 @@ impl Snapshot {
     /// A part as Markdown, from a place on (0, or [`Page::next`]), in at most `budget` estimated tokens. `None` if
     /// the ref or heading is not in this snapshot.
     pub fn read(&self, piece: &Piece, from: usize, budget: usize) -> Option<Page> {
+        Some(page(&self.markdown(piece)?, from, budget))
+    }
+
+    /// The part of this number, from 1 on, where a part holds at most `budget` estimated tokens. However long the
+    /// text is, it is written once; what is not in this snapshot is told from what has no such part.
+    ///
+    /// # Errors
+    ///
+    /// [`NoPart`].
+    pub fn part(&self, piece: &Piece, number: usize, budget: usize) -> Result<Page, NoPart> {
+        let whole = self.markdown(piece).ok_or(NoPart::NotThere)?;
+        let mut parts = 1;
+        let mut part = page(&whole, 0, budget);
+        while parts < number {
+            let next = part.next.ok_or(NoPart::Beyond { parts })?;
+            part = page(&whole, next, budget);
+            parts += 1;
+        }
+        Ok(part)
+    }
+
+    fn markdown(&self, piece: &Piece) -> Option<String> {
         let (start, end) = match piece {
             Piece::Whole => (0, NONE),
             Piece::Ref(number) => {
@@ -49,8 +85,7 @@ impl Snapshot {
             }
             Piece::Under(text) => self.under(text)?,
         };
-        let whole = Markdown::of(self, start, end, matches!(piece, Piece::Under(_)));
-        Some(page(&whole, from, budget))
+        Some(Markdown::of(self, start, end, matches!(piece, Piece::Under(_))))
     }
 
     /// The heading with this text, and the next of its level or above.

@@ -140,6 +140,11 @@ impl Refs {
         Ok(&given.place)
     }
 
+    /// Whether a node was a field that held a secret, however it looks now.
+    pub(super) fn held_a_secret(&self, document: &DocumentId, node: i64) -> bool {
+        self.documents.get(document).is_some_and(|document| self.secrets.contains(&(*document, node)))
+    }
+
     /// What a ref's node was known by when it was last seen.
     pub fn known(&self, number: u32) -> Option<&Known> {
         self.given.get(&number).map(|given| &given.known)

@@ -12,7 +12,7 @@ use super::clean::{push_tidy, tidy};
 use super::layout::{Display, Kind, Layout, NONE};
 use super::paint::{Hidden, Rect};
 use super::role::{Part, part_of};
-use super::wire::TreeNode;
+use super::wire::{TreeNode, Word};
 
 /// The frames of a page as one tree. A parent stands before its children in `nodes`.
 pub(super) struct Tree<'a> {
@@ -297,9 +297,10 @@ impl<'a> Joiner<'a> {
         read_properties(&mut node, given);
         if let Some(value) = &given.value {
             node.value = match &value.value {
-                serde_json::Value::String(text) => tidy(text),
-                serde_json::Value::Number(number) => number.to_string(),
-                _ => String::new(),
+                Word::Text(text) => tidy(text),
+                Word::Whole(number) => number.to_string(),
+                Word::Number(number) => number.to_string(),
+                Word::Nothing | Word::Flag(_) => String::new(),
             };
         }
         // A frame nobody could read still shows as one; a part that only groups shows its children.
@@ -459,11 +460,14 @@ pub(super) fn text_under(layout: &Layout<'_>, top: u32) -> String {
 fn read_properties(node: &mut Node, given: &TreeNode) {
     for property in &given.properties {
         let value = &property.value.value;
-        let text = value.as_str().unwrap_or_default();
-        let on = value.as_bool().unwrap_or(text == "true");
+        let text = value.text().unwrap_or_default();
+        let on = value.flag().unwrap_or(text == "true");
         let state = match property.name.as_str() {
             "level" => {
-                node.level = value.as_u64().and_then(|level| u8::try_from(level).ok()).unwrap_or_default();
+                node.level = match value {
+                    Word::Whole(level) => u8::try_from(*level).unwrap_or_default(),
+                    Word::Nothing | Word::Text(_) | Word::Number(_) | Word::Flag(_) => 0,
+                };
                 continue;
             }
             "url" => {

@@ -1,15 +1,17 @@
 //! A snapshot: what a tab showed at one moment, as text a model can read and refs it can act by.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::capture::Captured;
 use super::clean::{cut, tidy};
+use super::cover::spot_of;
 use super::lines::{Line, Lines, Numbers as _, Writer};
 use super::marks::Marks;
+use super::name::field;
 use super::refs::{Known, Refs};
 use super::role::Part;
 use super::tree::{Node, Tree};
-use crate::safety::{Field, Sensitive};
+use crate::{Spot, safety::Sensitive};
 
 /// What a tab showed at one moment.
 pub struct Snapshot {
@@ -25,6 +27,8 @@ pub struct Snapshot {
     asks_for: Vec<(String, Sensitive)>,
     /// The refs by (frame, backend node id).
     pub(super) numbers: HashMap<(u32, i64), u32>,
+    /// Pixels of the screen for each of CSS.
+    scale: f64,
 }
 
 /// Its size alone: what a page holds belongs in no log.
@@ -70,6 +74,7 @@ impl Snapshot {
             origins: captured.frames.iter().map(|frame| frame.origin.clone()).collect(),
             asks_for,
             numbers,
+            scale: captured.sessions.first().map_or(1.0, |session| session.scale),
         }
     }
 
@@ -100,6 +105,24 @@ impl Snapshot {
     /// in shadow roots nobody else sees into as well, where payment providers have theirs.
     pub fn asks_for(&self) -> impl Iterator<Item = (&str, Sensitive)> {
         self.asks_for.iter().map(|(frame, sensitive)| (frame.as_str(), *sensitive))
+    }
+
+    /// The targets that are seen now, each with its number and its place, in CSS pixels of what is seen of the page.
+    pub fn boxes(&self) -> Vec<(u32, Spot)> {
+        let targets: HashSet<u32> = self.lines.targets.iter().map(|target| target.number).collect();
+        let scale = if self.scale > 0.0 { self.scale } else { 1.0 };
+        let mut boxes: Vec<(u32, Spot)> = self
+            .nodes
+            .iter()
+            .filter(|node| node.on_screen && node.hidden.is_none() && !node.rect.is_empty())
+            .filter_map(|node| {
+                let number = self.numbers.get(&(node.frame, node.backend))?;
+                targets.contains(number).then(|| (*number, spot_of(node.rect, scale, 0.0)))
+            })
+            .collect();
+        boxes.sort_by_key(|(number, _)| *number);
+        boxes.dedup_by_key(|(number, _)| *number);
+        boxes
     }
 
     /// How many texts were left out because a person cannot see them.
@@ -136,15 +159,8 @@ fn asks_for(tree: &Tree<'_>, marks: &Marks) -> Vec<(String, Sensitive)> {
         if node.part != Part::Field || !marks.is_seen(place) {
             continue;
         }
-        let attribute = |name: &str| tree.attribute(node, name).unwrap_or_default();
-        let field = Field {
-            kind: attribute("type").to_owned(),
-            autocomplete: attribute("autocomplete").to_owned(),
-            attributes: format!("{} {}", attribute("name"), attribute("id")),
-            name: format!("{} {}", node.name, attribute("placeholder")),
-        };
         let frame = tree.frame(node).map(|frame| frame.frame.clone()).unwrap_or_default();
-        found.extend(field.sensitive().map(|sensitive| (frame, sensitive)));
+        found.extend(field(tree, node).sensitive().map(|sensitive| (frame, sensitive)));
     }
     found.sort();
     found.dedup();

@@ -6,8 +6,10 @@ use std::fmt;
 
 use chromiumoxide::cdp::browser_protocol::{accessibility, dom_snapshot};
 use chromiumoxide::{Command, Method, types::MethodId};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
 
 /// The computed styles a capture asks for, in the order the layout reply carries them.
 pub(super) const STYLES: [&str; 14] = [
@@ -73,6 +75,7 @@ impl Command for ReadLayout {
 #[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TreeReply {
+    #[serde(deserialize_with = "without_line_boxes")]
     pub(super) nodes: Vec<TreeNode>,
 }
 
@@ -109,13 +112,120 @@ pub(super) struct Property {
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Scalar {
-    pub value: Value,
+    pub value: Word,
 }
 
 impl Scalar {
     pub fn text(&self) -> Option<&str> {
-        self.value.as_str()
+        self.value.text()
     }
+}
+
+/// One word, number or yes and no. Of what holds more nothing is used: it is passed over.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Word {
+    #[default]
+    Nothing,
+    Text(String),
+    Whole(i64),
+    Number(f64),
+    Flag(bool),
+}
+
+impl Word {
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Nothing | Self::Whole(_) | Self::Number(_) | Self::Flag(_) => None,
+        }
+    }
+
+    pub fn flag(&self) -> Option<bool> {
+        match self {
+            Self::Flag(flag) => Some(*flag),
+            Self::Nothing | Self::Text(_) | Self::Whole(_) | Self::Number(_) => None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyWord;
+
+        impl<'de> Visitor<'de> for AnyWord {
+            type Value = Word;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Word, E> {
+                Ok(Word::Text(text.to_owned()))
+            }
+
+            fn visit_string<E>(self, text: String) -> Result<Word, E> {
+                Ok(Word::Text(text))
+            }
+
+            fn visit_bool<E>(self, flag: bool) -> Result<Word, E> {
+                Ok(Word::Flag(flag))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Word, E> {
+                Ok(Word::Whole(number))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Word, E> {
+                Ok(i64::try_from(number).map_or(Word::Number(number as f64), Word::Whole))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Word, E> {
+                Ok(Word::Number(number))
+            }
+
+            fn visit_unit<E>(self) -> Result<Word, E> {
+                Ok(Word::Nothing)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut inner: A) -> Result<Word, A::Error> {
+                while inner.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Word::Nothing)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut inner: A) -> Result<Word, A::Error> {
+                while inner.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Word::Nothing)
+            }
+        }
+
+        deserializer.deserialize_any(AnyWord)
+    }
+}
+
+/// The nodes but for the boxes that the lines of a text are laid out in: nearly a third of a long page's, and they say
+/// what their texts say.
+fn without_line_boxes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<TreeNode>, D::Error> {
+    struct Nodes;
+
+    impl<'de> Visitor<'de> for Nodes {
+        type Value = Vec<TreeNode>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("nodes")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut given: A) -> Result<Vec<TreeNode>, A::Error> {
+            let mut nodes = Vec::new();
+            while let Some(node) = given.next_element::<TreeNode>()? {
+                if node.role.as_ref().and_then(Scalar::text) != Some("InlineTextBox") {
+                    nodes.push(node);
+                }
+            }
+            Ok(nodes)
+        }
+    }
+
+    deserializer.deserialize_seq(Nodes)
 }
 
 /// The document trees, styles and boxes of a session.

@@ -1,6 +1,7 @@
 //! The pipe of a browser that Octo started: JSON with a NUL after each message, and no port anywhere.
 
 use crate::{Ending, Incoming, Transport, message};
+use async_tungstenite::tungstenite::Utf8Bytes;
 use chromiumoxide::{
     cdp::browser_protocol::target::SessionId,
     types::{CallId, MethodCall, MethodId},
@@ -81,11 +82,18 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pipe<R, W> {
             let mut whole: Vec<u8> = self.received.drain(..=self.searched + end).collect();
             whole.pop();
             self.searched = 0;
-            self.ready.push_back(message::read(&String::from_utf8_lossy(&whole)));
+            self.ready.push_back(message::read(text_of(whole)));
         }
         self.searched = self.received.len();
         Ok(true)
     }
+}
+
+/// A message as text: bytes that are none cost only themselves.
+fn text_of(bytes: Vec<u8>) -> Utf8Bytes {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        .into()
 }
 
 impl<R, W> Transport for Pipe<R, W>

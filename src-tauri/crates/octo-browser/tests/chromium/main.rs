@@ -6,6 +6,7 @@
 
 mod acting;
 mod attaching;
+mod covered;
 mod guards;
 mod kit;
 mod miniwob;

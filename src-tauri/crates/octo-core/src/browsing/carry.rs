@@ -13,14 +13,14 @@ use super::{
     weigh::Found,
 };
 use octo_browser::{
-    Act, Answer, Area, Connected, History, Page, PictureFormat,
+    Act, Answer, Area, Boxes, Connected, History, Page, TabNumber,
     cdp::{browser_protocol::dom::BackendNodeId, js_protocol::runtime::EvaluateParams},
     safety::{PageBlock, PageText, Said, Site, block},
     snapshot::Place,
 };
 use octo_protocol::{BlobHash, BrowserState, CallId, ResultImage, ToolView};
 use octo_tools::{
-    BrowserLeave, BrowserWish, DialogAnswer, Looked, Outcome, ToolError, ToolOutput, WishedDeed,
+    BrowserLeave, BrowserWish, DialogAnswer, Looked, Numbered, Outcome, ToolError, ToolOutput, WishedDeed,
 };
 use std::{fmt::Write, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -212,7 +212,13 @@ impl Seat {
             WishedDeed::Snapshot { part } => self.snapshot(work, &ground, *part).await,
             WishedDeed::Find { text } => self.find(work, &ground, text).await,
             WishedDeed::Read { target, part } => self.read(work, &ground, *target, *part).await,
-            WishedDeed::Screenshot { target } => self.screenshot(work, &ground, *target).await,
+            WishedDeed::Screenshot { target, numbered } => {
+                let boxes = match numbered {
+                    Numbered::Yes => Boxes::Numbered,
+                    Numbered::No => Boxes::None,
+                };
+                self.screenshot(work, &ground, *target, boxes).await
+            }
             WishedDeed::Dialog(answer) => {
                 let answer = match answer {
                     DialogAnswer::Accept(Some(text)) => Answer::AcceptWith(text.clone()),
@@ -308,13 +314,17 @@ impl Seat {
         Ok(told)
     }
 
-    /// What an element looks like, for the person who is asked about it.
-    pub(super) async fn crop(&self, page: &Page, place: &Place) -> Option<BlobHash> {
+    /// What an element looks like, for the person who is asked about it. It is kept, so nothing is in it that must not
+    /// be.
+    pub(super) async fn crop(&self, tab: TabNumber, page: &Page, place: &Place) -> Option<BlobHash> {
         // What is asked about is shown as the page has it.
         let _drawn = page.clear_overlay().await;
-        let picture =
-            page.picture(Area::Element(BackendNodeId::new(place.node)), PictureFormat::Png).await.ok()?;
-        self.keep(picture.bytes).await
+        let area = Area::Element(BackendNodeId::new(place.node));
+        let mut work = self.work().await;
+        let redactor = work.redactor.clone();
+        let shot = work.view(tab).shot(page, area, Boxes::None, &redactor).await.ok()?;
+        drop(work);
+        self.keep(shot.picture.bytes).await
     }
 
     pub(super) async fn keep(&self, bytes: Vec<u8>) -> Option<BlobHash> {

@@ -288,11 +288,12 @@ impl Seat {
         self.work().await.redact(&mut view);
         // What is asked about is shown as it looks in the page.
         if !found.weight.risks.is_empty()
-            && let (Some(place), Some(page)) = (&found.element, self.work().await.page.clone())
+            && let (Some(place), Some(tab)) = (&found.element, &found.tab)
+            && let Some(page) = self.work().await.page.clone()
             && place.session == *page.session().inner()
         {
             self.in_hand().await;
-            view.picture = self.crop(&page, place).await;
+            view.picture = self.crop(tab.number, &page, place).await;
         }
         Ok(view)
     }

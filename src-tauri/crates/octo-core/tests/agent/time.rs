@@ -211,7 +211,8 @@ async fn what_a_living_process_is_in_the_middle_of_is_left_to_it() {
         .call("write", json!({ "path": "a", "content": "x\n" }))
         .text("made")
         .call("write", json!({ "path": "b", "content": "x\n" }))
-        .text("made");
+        .text("made")
+        .text("gone on");
     let mut rig = Rig::new(script).await;
     let mut sessions = Vec::new();
     for text in ["Make a", "Make b"] {
@@ -246,10 +247,12 @@ async fn what_a_living_process_is_in_the_middle_of_is_left_to_it() {
         let free = store.read(move |reader| reader.lease(dead)).await.unwrap();
         assert_eq!(free, None, "its lease is given back");
     }
-    // Once the other process is gone, opening the session is enough.
+    // Once the other process is gone, working in the session is enough, however late the look at all of them comes: a
+    // mere look at the session opens nothing.
     store.write(move |tx| tx.release_lease(living, &token)).await.unwrap();
-    rig.octo = super::rig::open(&rig.home).await;
-    rig.snapshot(living).await;
+    rig.restart().await;
+    rig.send(living, "Go on").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_eq!(open_commands(&store).await, []);
 }
 

@@ -22,6 +22,14 @@ fn every_action_is_read_as_what_it_means() {
             WishedDeed::Navigate { url: "javascript:x".into() },
         ),
         (json!({"action": "snapshot", "page": 3}), WishedDeed::Snapshot { part: 3 }),
+        (
+            json!({"action": "screenshot", "ref": 4}),
+            WishedDeed::Screenshot { target: Some(4), numbered: Numbered::No },
+        ),
+        (
+            json!({"action": "screenshot_refs"}),
+            WishedDeed::Screenshot { target: None, numbered: Numbered::Yes },
+        ),
         (json!({"action": "read", "ref": 4}), WishedDeed::Read { target: Some(4), part: 1 }),
         (json!({"action": "act", "ref": 3}), act(PageAct::Click(3))),
         (json!({"action": "act", "x": 3, "y": 4}), act(PageAct::ClickAt(3.0, 4.0))),

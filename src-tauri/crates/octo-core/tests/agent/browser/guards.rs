@@ -107,6 +107,7 @@ async fn a_point_is_judged_by_what_a_press_there_goes_on_to() {
         rig.answer(session, &question, Answer::No { reason: None }).await;
     }
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    site.asked_for("/plain").await;
     assert_eq!(visited(&site), ["/", "/plain"], "what says that it is harmless is pressed unasked");
     rig.assert_sound();
 }
@@ -256,6 +257,7 @@ async fn in_the_asking_mode_every_change_in_a_page_asks() {
     assert_eq!(reason(&question), &AskReason::Mode, "looking and scrolling are no changes, a click is one");
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    site.asked_for("/more").await;
     assert_eq!(visited(&site), ["/", "/more"]);
     rig.assert_sound();
 }

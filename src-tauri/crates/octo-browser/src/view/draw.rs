@@ -1,0 +1,202 @@
+//! Drawing on pictures of a page, after they were taken: the page itself is not touched.
+
+use crate::Spot;
+use image::{Rgba, RgbaImage};
+
+/// What covers: nothing of what is under it shines through.
+const COVER: Rgba<u8> = Rgba([58, 64, 72, 255]);
+/// What numbers are drawn in, and on.
+const FRAME: Rgba<u8> = Rgba([214, 51, 108, 255]);
+const INK: Rgba<u8> = Rgba([255, 255, 255, 255]);
+
+/// The digits, row by row, three pixels each.
+const DIGITS: [[u8; 5]; 10] = [
+    [0b111, 0b101, 0b101, 0b101, 0b111],
+    [0b010, 0b110, 0b010, 0b010, 0b111],
+    [0b111, 0b001, 0b111, 0b100, 0b111],
+    [0b111, 0b001, 0b111, 0b001, 0b111],
+    [0b101, 0b101, 0b111, 0b001, 0b001],
+    [0b111, 0b100, 0b111, 0b001, 0b111],
+    [0b111, 0b100, 0b111, 0b101, 0b111],
+    [0b111, 0b001, 0b010, 0b010, 0b010],
+    [0b111, 0b101, 0b111, 0b101, 0b111],
+    [0b111, 0b101, 0b111, 0b001, 0b111],
+];
+/// Pixels of a picture for each of a digit.
+const SIZE: u32 = 2;
+
+/// A picture that is drawn on.
+pub(super) struct Canvas {
+    image: RgbaImage,
+    /// What of the page it shows, and its pixels for each of CSS.
+    seen: Spot,
+    scale: (f64, f64),
+}
+
+/// Pixels of the picture, from the first to behind the last.
+#[derive(Clone, Copy)]
+struct Pixels {
+    left: u32,
+    top: u32,
+    right: u32,
+    bottom: u32,
+}
+
+impl Canvas {
+    pub fn new(image: RgbaImage, seen: Spot) -> Self {
+        let scale = |pixels: u32, css: f64| if css > 0.0 { f64::from(pixels) / css } else { 1.0 };
+        let scale = (scale(image.width(), seen.width), scale(image.height(), seen.height));
+        Self { image, seen, scale }
+    }
+
+    pub fn into_image(self) -> RgbaImage {
+        self.image
+    }
+
+    /// Covers a place of the page, to its last pixel.
+    pub fn cover(&mut self, spot: Spot) {
+        let pixels = self.pixels(spot);
+        self.fill(pixels, COVER);
+    }
+
+    /// Frames a place of the page, with a number at its corner.
+    pub fn number(&mut self, spot: Spot, number: u32) {
+        let Pixels { left, top, right, bottom } = self.pixels(spot);
+        if left >= right || top >= bottom {
+            return;
+        }
+        for edge in [
+            Pixels { left, top, right, bottom: top + 1 },
+            Pixels { left, top: bottom - 1, right, bottom },
+            Pixels { left, top, right: left + 1, bottom },
+            Pixels { left: right - 1, top, right, bottom },
+        ] {
+            self.fill(edge, FRAME);
+        }
+        let digits: Vec<usize> =
+            number.to_string().chars().filter_map(|digit| Some(digit.to_digit(10)? as usize)).collect();
+        let long = u32::try_from(digits.len()).unwrap_or_default();
+        let (wide, high) = (long * 4 * SIZE + SIZE, 7 * SIZE);
+        // A number that does not fit at the corner is moved into the picture.
+        let left = left.min(self.image.width().saturating_sub(wide));
+        let top = top.min(self.image.height().saturating_sub(high));
+        self.fill(Pixels { left, top, right: left + wide, bottom: top + high }, FRAME);
+        for (digit, place) in digits.into_iter().zip(0_u32..) {
+            self.digit(digit, left + SIZE + place * 4 * SIZE, top + SIZE);
+        }
+    }
+
+    fn digit(&mut self, digit: usize, left: u32, top: u32) {
+        for (row, down) in DIGITS.get(digit).into_iter().flatten().zip(0_u32..) {
+            for across in (0_u32..3).filter(|across| (row >> (2 - across)) & 1 == 1) {
+                let (left, top) = (left + across * SIZE, top + down * SIZE);
+                self.fill(Pixels { left, top, right: left + SIZE, bottom: top + SIZE }, INK);
+            }
+        }
+    }
+
+    /// The pixels a place of the page touches.
+    fn pixels(&self, spot: Spot) -> Pixels {
+        let (x, y) = self.scale;
+        // What is outside of the picture ends at its edge; a number that is none is no pixel.
+        let within = |value: f64, most: u32| value.clamp(0.0, f64::from(most)) as u32;
+        let (width, height) = self.image.dimensions();
+        let (left, top) = (spot.left - self.seen.left, spot.top - self.seen.top);
+        Pixels {
+            left: within((left * x).floor(), width),
+            top: within((top * y).floor(), height),
+            right: within(((left + spot.width) * x).ceil(), width),
+            bottom: within(((top + spot.height) * y).ceil(), height),
+        }
+    }
+
+    fn fill(&mut self, pixels: Pixels, colour: Rgba<u8>) {
+        let (width, height) = self.image.dimensions();
+        for y in pixels.top..pixels.bottom.min(height) {
+            for x in pixels.left..pixels.right.min(width) {
+                self.image.put_pixel(x, y, colour);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHITE: Rgba<u8> = Rgba([255, 255, 255, 255]);
+
+    fn canvas(seen: Spot) -> Canvas {
+        Canvas::new(RgbaImage::from_pixel(100, 60, WHITE), seen)
+    }
+
+    fn spot(left: f64, top: f64, width: f64, height: f64) -> Spot {
+        Spot { left, top, width, height }
+    }
+
+    #[test]
+    fn a_cover_is_where_the_place_is_in_the_picture_whatever_its_scale() {
+        for (seen, place, inside, outside) in [
+            (
+                spot(0.0, 0.0, 100.0, 60.0),
+                spot(10.0, 10.0, 20.0, 10.0),
+                [(10, 10), (29, 19)],
+                [(9, 10), (30, 19)],
+            ),
+            // Twice as many pixels; a part of the page.
+            (
+                spot(5.0, 5.0, 50.0, 30.0),
+                spot(10.0, 10.0, 20.0, 10.0),
+                [(10, 10), (49, 29)],
+                [(9, 10), (50, 29)],
+            ),
+            // Half a pixel is covered whole.
+            (
+                spot(0.0, 0.0, 100.0, 60.0),
+                spot(10.5, 10.5, 1.0, 1.0),
+                [(10, 10), (11, 11)],
+                [(9, 10), (12, 11)],
+            ),
+            (
+                spot(0.0, 0.0, 100.0, 60.0),
+                spot(-50.0, 50.0, 500.0, 500.0),
+                [(0, 50), (99, 59)],
+                [(0, 49), (99, 49)],
+            ),
+        ] {
+            let mut canvas = canvas(seen);
+            canvas.cover(place);
+            let image = canvas.into_image();
+            for (x, y) in inside {
+                assert_eq!(*image.get_pixel(x, y), COVER, "{place:?} at {x} {y}");
+            }
+            for (x, y) in outside {
+                assert_eq!(*image.get_pixel(x, y), WHITE, "{place:?} at {x} {y}");
+            }
+        }
+        let mut canvas = canvas(spot(0.0, 0.0, 100.0, 60.0));
+        for nowhere in
+            [spot(200.0, 10.0, 20.0, 10.0), spot(f64::NAN, 1.0, 5.0, 5.0), spot(-30.0, 0.0, 20.0, 9.0)]
+        {
+            canvas.cover(nowhere);
+        }
+        assert!(canvas.into_image().pixels().all(|pixel| *pixel == WHITE));
+    }
+
+    #[test]
+    fn a_number_is_in_the_picture_also_at_its_edge() {
+        for place in [spot(10.0, 10.0, 60.0, 30.0), spot(97.0, 57.0, 40.0, 40.0)] {
+            let mut canvas = canvas(spot(0.0, 0.0, 100.0, 60.0));
+            canvas.number(place, 18);
+            let image = canvas.into_image();
+            let white_in_frame = image.enumerate_pixels().filter(|(x, y, pixel)| {
+                **pixel == INK && *x > 0 && *y > 0 && *image.get_pixel(x - 1, y - 1) == FRAME
+            });
+            assert!(white_in_frame.count() > 0, "{place:?}");
+        }
+        // No two digits are drawn alike.
+        for (one, other) in (0..10).flat_map(|one| (0..one).map(move |other| (one, other))) {
+            assert_ne!(DIGITS[one], DIGITS[other]);
+        }
+    }
+}

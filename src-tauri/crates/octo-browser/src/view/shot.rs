@@ -1,0 +1,129 @@
+//! Pictures for a model: what no text may hold is covered in them.
+//!
+//! The page is not touched for it. Where what is to be covered is, is looked at before the picture is taken and after
+//! it; what moved in between is covered from where it was to where it is.
+
+use super::{View, draw::Canvas};
+use crate::{
+    Area, Page, PageError, Picture, PictureFormat, Spot,
+    safety::Redactor,
+    snapshot::{Captured, Cover},
+};
+use image::{
+    ExtendedColorType, ImageEncoder as _, ImageFormat,
+    codecs::png::{CompressionType, FilterType, PngEncoder},
+};
+use std::collections::HashMap;
+
+/// Whether what can be used is numbered in a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boxes {
+    /// Each target that is seen has a frame with its number, which is its number in snapshots too.
+    Numbered,
+    /// The page as it is.
+    None,
+}
+
+/// A picture for a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shot {
+    /// It, as PNG.
+    pub picture: Picture,
+    /// How many places were covered.
+    pub covered: usize,
+    /// How many targets were numbered.
+    pub numbered: usize,
+}
+
+/// Why there is no picture.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShotError {
+    /// Of the page.
+    #[error(transparent)]
+    Page(#[from] PageError),
+    /// What the browser sent could not be drawn on. It is not shown as it is.
+    #[error("the picture could not be drawn on: {0}")]
+    Unreadable(String),
+}
+
+impl View {
+    /// Takes a picture of the page for a model. Covered are fields for passwords, codes and cards, in frames and
+    /// shadow roots as well, every place where the value of a secret is written that `redactor` knows, and frames that
+    /// cannot be looked into.
+    ///
+    /// # Errors
+    ///
+    /// [`ShotError`]; none is returned uncovered.
+    pub async fn shot(
+        &mut self,
+        page: &Page,
+        area: Area,
+        numbers: Boxes,
+        redactor: &Redactor,
+    ) -> Result<Shot, ShotError> {
+        page.bring_to_front().await?;
+        let framed = page.frame(&area).await?;
+        let before = page.capture().await?;
+        let picture = page.picture_in(&framed, PictureFormat::Png).await?;
+        let after = page.capture().await?;
+        let boxes = match numbers {
+            Boxes::Numbered => self.take(&after).boxes(),
+            Boxes::None => Vec::new(),
+        };
+        let covers = self.covers(&[&before, &after], redactor);
+        let boxes: Vec<(u32, Spot)> = boxes.into_iter().filter(|(_, spot)| spot.meets(framed.seen)).collect();
+        let drawn = Drawing { covers, boxes, seen: framed.seen };
+        if drawn.covers.is_empty() && drawn.boxes.is_empty() {
+            return Ok(Shot { picture, covered: 0, numbered: 0 });
+        }
+        let unreadable = |error: &dyn std::fmt::Display| ShotError::Unreadable(error.to_string());
+        // A picture has a million points.
+        tokio::task::spawn_blocking(move || drawn.on(&picture))
+            .await
+            .map_err(|error| unreadable(&error))?
+            .map_err(|error| unreadable(&error))
+    }
+
+    /// What is to be covered in a picture that was taken between these.
+    fn covers(&self, captures: &[&Captured], redactor: &Redactor) -> Vec<Spot> {
+        let mut spots: HashMap<(String, i64), Spot> = HashMap::new();
+        let mut apart = Vec::new();
+        for Cover { node, spot } in captures.iter().flat_map(|captured| captured.covers(&self.refs, redactor))
+        {
+            if node.1 == 0 {
+                // Generated text has no name to be known by again.
+                apart.push(spot);
+            } else {
+                spots.entry(node).and_modify(|known| *known = known.with(spot)).or_insert(spot);
+            }
+        }
+        spots.into_values().chain(apart).collect()
+    }
+}
+
+/// What is drawn on a picture.
+struct Drawing {
+    covers: Vec<Spot>,
+    boxes: Vec<(u32, Spot)>,
+    seen: Spot,
+}
+
+impl Drawing {
+    fn on(self, picture: &Picture) -> Result<Shot, image::ImageError> {
+        let image = image::load_from_memory_with_format(&picture.bytes, ImageFormat::Png)?.into_rgba8();
+        let mut canvas = Canvas::new(image, self.seen);
+        for (number, spot) in &self.boxes {
+            canvas.number(*spot, *number);
+        }
+        // Last: no frame and no number shows what is under it.
+        let covered = self.covers.iter().filter(|spot| spot.meets(self.seen)).count();
+        self.covers.into_iter().for_each(|spot| canvas.cover(spot));
+        let image = canvas.into_image();
+        let (width, height) = image.dimensions();
+        let mut bytes = Vec::new();
+        let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Sub);
+        encoder.write_image(image.as_raw(), width, height, ExtendedColorType::Rgba8)?;
+        let picture = Picture { bytes, format: PictureFormat::Png };
+        Ok(Shot { picture, covered, numbered: self.boxes.len() })
+    }
+}

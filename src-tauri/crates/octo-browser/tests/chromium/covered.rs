@@ -1,0 +1,168 @@
+//! What a model's picture of a page does not show. Every field has a colour of its own: one that is covered is gone
+//! from the picture.
+
+use crate::kit::{Chromium, Desk, Frame, PATIENCE, Site, Start, chromium, said, tab, until};
+use image::RgbaImage;
+use octo_browser::{
+    Area, Boxes, Page, PictureFormat, View,
+    cdp::browser_protocol::dom::BackendNodeId,
+    safety::{Redactor, SecretName},
+    snapshot::{Filter, WHOLE},
+};
+
+/// Colours of what is covered, each with the field that has it.
+const COVERED: [(&str, [u8; 3]); 9] = [
+    ("a password", [255, 0, 0]),
+    ("a password nobody is told of", [255, 128, 0]),
+    ("a code in a closed shadow root", [0, 0, 255]),
+    ("a card in a frame of its own page", [255, 0, 255]),
+    ("a password in a frame of another site", [0, 255, 255]),
+    ("a password in a frame that is shown smaller", [128, 0, 255]),
+    ("a card by its label alone", [0, 128, 255]),
+    ("what the page says of a secret", [200, 200, 0]),
+    ("the same, each letter by itself", [120, 200, 0]),
+];
+/// And of what is not.
+const PLAIN: [(&str, [u8; 3]); 3] =
+    [("a name", [0, 200, 0]), ("a name in a frame", [0, 120, 60]), ("other text", [90, 60, 30])];
+
+const PAGES: &[(&str, &str)] = &[
+    (
+        "/",
+        "<!doctype html><title>Fields</title><style>body{margin:8px;font:14px sans-serif}input{border:0;width:120px;height:20px}iframe{border:3px solid;width:260px;height:60px;display:block}p{margin:2px}</style>
+        <input aria-label=Name style='background:rgb(0,200,0)' value=Ada> <input type=password aria-label=Password style='background:rgb(255,0,0)' value=hunter2hunter2>
+        <div aria-hidden=true><input type=password tabindex=-1 style='background:rgb(255,128,0)' value=unheard></div>
+        <div id=host></div><label>Kreditkarte <input style='background:rgb(0,128,255)' value='4111 1111'></label>
+        <iframe src=/near></iframe><iframe src='http://localhost:PORT/far'></iframe>
+        <iframe src='http://localhost:PORT/small' style='transform:scale(.6);transform-origin:0 0'></iframe>
+        <p><span style='background:rgb(200,200,0)'>You wrote s3cret-Horse today</span></p>
+        <p style='background:rgb(120,200,0);width:200px' id=letters></p><p><span style='background:rgb(90,60,30)'>Nothing to hide</span></p>
+        <button style='width:90px;height:24px'>Press</button><div style='height:2000px'></div><input type=password id=deep style='background:rgb(255,0,0)' value=below>
+        <script>
+        host.attachShadow({ mode: 'closed' }).innerHTML = '<input autocomplete=one-time-code style=\"background:rgb(0,0,255);border:0\" value=123456>';
+        letters.innerHTML = [...'s3cret-Horse'].map((one) => '<b>' + one + '</b>').join('');
+        window.changed = 0;
+        new MutationObserver((all) => { window.changed += all.length; }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+        </script>",
+    ),
+    (
+        "/near",
+        "<!doctype html><style>body{margin:4px}input{border:0}</style><input aria-label='Card number' style='background:rgb(255,0,255)' value=4111><input aria-label=Town style='background:rgb(0,120,60)' value=Bergen>",
+    ),
+    (
+        "/far",
+        "<!doctype html><style>body{margin:4px}input{border:0}</style><input type=password style='background:rgb(0,255,255)' value=otherother>",
+    ),
+    (
+        "/small",
+        "<!doctype html><style>body{margin:4px}input{border:0}</style><div style='height:20px'></div><input type=password style='background:rgb(128,0,255)' value=otherother>",
+    ),
+];
+
+fn read(bytes: &[u8]) -> RgbaImage {
+    image::load_from_memory(bytes).expect("a picture").into_rgba8()
+}
+
+/// How many points have a colour.
+fn points(image: &RgbaImage, [red, green, blue]: [u8; 3]) -> usize {
+    image.pixels().filter(|pixel| pixel.0 == [red, green, blue, 255]).count()
+}
+
+fn redactor() -> Redactor {
+    let mut redactor = Redactor::default();
+    let name = SecretName::new("horse").expect("a name");
+    redactor.learn(&name, &"s3cret-Horse".to_owned().into()).expect("long enough");
+    redactor
+}
+
+#[tokio::test]
+async fn fields_for_secrets_and_secrets_that_are_written_are_covered_in_a_picture() {
+    if chromium().is_none() {
+        return;
+    }
+    let site = Site::start(PAGES).await;
+    let desk = Desk::start(Frame::None).await;
+    let _chromium = Chromium::start(&desk, Start::Flag, &[&site.url("/")]).await;
+    let connected = Chromium::browser(&desk).connect().await.expect("connected");
+    let found = tab(&connected.tabs, "Fields").await;
+    let page = Page::attach(&connected.link, &found.target).await.expect("attached");
+    let mut view = View::default();
+    // All frames are there once their fields are; what is covered in a picture is in no text either.
+    let text = until("the frames", async || {
+        let text = view.look(&page).await.ok()?.render(WHOLE, Filter::default()).text;
+        (text.matches("filled").count() >= 7).then_some(text)
+    })
+    .await;
+    assert!(!text.contains("4111") && text.contains("Bergen"), "{text}");
+    said(&page, "window.changed = 0").await;
+
+    let bare = read(&page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture").bytes);
+    let shot = view.shot(&page, Area::Visible, Boxes::None, &redactor()).await.expect("a shot");
+    let covered = read(&shot.picture.bytes);
+    assert_eq!(bare.dimensions(), covered.dimensions());
+    for (what, colour) in COVERED {
+        assert!(points(&bare, colour) > 0, "{what} is in the page");
+        assert_eq!(points(&covered, colour), 0, "{what} is covered");
+    }
+    for (what, colour) in PLAIN {
+        assert!(points(&bare, colour) > 0, "{what} is in the page");
+        assert_eq!(points(&covered, colour), points(&bare, colour), "{what} is not covered");
+    }
+    assert_eq!(shot.covered, 9 + "s3cret-Horse".len() - 1);
+    assert_eq!(said(&page, "window.changed").await, 0, "the page is not touched for it");
+
+    // Of one element, after the page was scrolled to it; and what was shown before is still known by its number.
+    let text = view.look(&page).await.expect("a look").render(WHOLE, Filter::default()).text;
+    let number = text.split_once("button \"Press\" [").expect("a button").1;
+    let number: u32 = number.split_once(']').expect("its number").0.parse().expect("a number");
+    let deep =
+        octo_browser::cdp::js_protocol::runtime::EvaluateParams::new("document.querySelector('#deep')");
+    let deep = page.call(deep, PATIENCE).await.expect("an element").result.object_id;
+    let describe = octo_browser::cdp::browser_protocol::dom::DescribeNodeParams {
+        object_id: deep,
+        ..Default::default()
+    };
+    let deep = page.call(describe, PATIENCE).await.expect("its name").node.backend_node_id;
+    let area = Area::Element(BackendNodeId::new(*deep.inner()));
+    let bare = read(&page.picture(area.clone(), PictureFormat::Png).await.expect("a picture").bytes);
+    let shot = view.shot(&page, area, Boxes::None, &redactor()).await.expect("a shot");
+    assert!(points(&bare, [255, 0, 0]) > 1000);
+    assert_eq!(points(&read(&shot.picture.bytes), [255, 0, 0]), 0);
+    assert!(view.locate(&page, number).await.is_ok_and(|located| located.number == number));
+}
+
+#[tokio::test]
+async fn numbers_are_drawn_where_their_elements_are() {
+    if chromium().is_none() {
+        return;
+    }
+    let site = Site::start(PAGES).await;
+    let desk = Desk::start(Frame::None).await;
+    let _chromium = Chromium::start(&desk, Start::Flag, &[&site.url("/")]).await;
+    let connected = Chromium::browser(&desk).connect().await.expect("connected");
+    let found = tab(&connected.tabs, "Fields").await;
+    let page = Page::attach(&connected.link, &found.target).await.expect("attached");
+    let mut view = View::default();
+    let before = view.look(&page).await.expect("a look").boxes().len();
+    said(&page, "window.changed = 0").await;
+    let shot = view.shot(&page, Area::Visible, Boxes::Numbered, &Redactor::default()).await.expect("a shot");
+    let image = read(&shot.picture.bytes);
+    let boxes = view.last().expect("a look").boxes();
+    assert!(boxes.len() >= before.min(6) && shot.numbered == boxes.len(), "{boxes:?}");
+    let mut seen = 0;
+    for (number, spot) in boxes {
+        let place = view.refs().lookup(number).expect("a place").clone();
+        let known = view.refs().known(number).expect("it is known").clone();
+        // Frames that are shown smaller are counted in their own measure.
+        if place.session == *page.session().inner() {
+            let real = page.spot(&place).await.expect("it is there");
+            let near = (real.left - spot.left).abs() < 3.0 && (real.top - spot.top).abs() < 3.0;
+            assert!(near, "{known:?} is at {real:?} and not {spot:?}");
+        }
+        let corner = image.get_pixel(spot.left.max(0.0) as u32, spot.top.max(0.0) as u32).0;
+        seen += usize::from(corner == [214, 51, 108, 255]);
+    }
+    // The others are fields that are covered, numbers and all.
+    assert!(seen >= 3, "{seen} frames of {}", shot.numbered);
+    assert_eq!(said(&page, "window.changed").await, 0, "nothing is drawn onto the page");
+}
