@@ -7,10 +7,14 @@
 )]
 
 mod budget;
+mod campaign;
 mod crash;
+mod due;
 mod exec;
 mod exec_errors;
 mod exec_stop;
+mod fast;
+mod forks;
 mod killed;
 mod rm;
 mod secrets;
