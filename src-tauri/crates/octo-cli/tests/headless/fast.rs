@@ -14,27 +14,30 @@ pub const MINUTE: Millis = 60_000;
 #[derive(Clone, Copy, Debug)]
 pub struct FastTime {
     epoch: Millis,
+    /// How much time was left out in all.
+    skipped: Millis,
     speed: u32,
 }
 
 impl FastTime {
     pub fn new(speed: u32) -> Self {
-        Self { epoch: real(), speed }
+        Self { epoch: real(), skipped: 0, speed }
     }
 
     /// What time it is.
     pub fn now(&self) -> Millis {
-        self.epoch + (real() - self.epoch) * Millis::from(self.speed)
+        self.epoch + (real() - self.epoch) * Millis::from(self.speed) + self.skipped
     }
 
-    /// How long that much of it takes.
-    pub fn lasts(&self, time: Millis) -> Duration {
-        Duration::from_millis(time.unsigned_abs()) / self.speed
+    /// Time passes while no process goes by it: to the next one the computer was off.
+    pub fn skip(&mut self, time: Millis) {
+        self.skipped += time;
     }
 
     /// A process that goes by it, with sessions that are idle after so much real time.
     pub fn serve(&self, home: &TempHome, idle_after: Duration) -> Serve {
-        let arguments = [self.epoch, Millis::from(self.speed), idle_after.as_millis() as Millis];
+        let idle = Millis::try_from(idle_after.as_millis()).expect("a while");
+        let arguments = [self.epoch, Millis::from(self.speed), self.skipped, idle];
         Serve::start(&binary(), arguments.map(|number| number.to_string()), environment(home))
     }
 }
