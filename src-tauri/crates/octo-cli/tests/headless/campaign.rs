@@ -11,9 +11,14 @@ pub fn kills() -> usize {
     match std::env::var("OCTO_CAMPAIGN").as_deref() {
         Ok("full") => FULL,
         Ok(number) if !number.is_empty() => number.parse().expect("OCTO_CAMPAIGN is `full` or a number"),
-        _ if std::env::var_os("OCTO_SOAK").is_some() => FULL,
+        _ if is_full() => FULL,
         _ => FULL / 10,
     }
+}
+
+/// Whether campaigns run at their full numbers.
+pub fn is_full() -> bool {
+    std::env::var_os("OCTO_SOAK").is_some()
 }
 
 /// The seed of a campaign that has one of its own.

@@ -24,7 +24,7 @@ use task::{PARTS, part};
 const KILLS_PER_TASK: usize = 10;
 
 /// A skill that forks on its parent's model.
-const SKILL: &str = "---
+pub const SKILL: &str = "---
 name: explore
 description: Looks around, in a sub-agent.
 context: fork
@@ -236,16 +236,17 @@ impl Campaign {
             assert_eq!(count(&snapshot, &part(number)), 1, "{}", part(number));
         }
         let cards = snapshot.page.calls.iter().filter_map(|call| match (&call.view, &call.state) {
-            (Some(ToolView::SubAgent(card)), CallState::Ended { .. }) => Some(card),
+            (Some(ToolView::SubAgent(card)), CallState::Ended { status, .. }) => Some((card, *status)),
             _ => None,
         });
-        for card in cards {
+        for (card, status) in cards {
             match card.status {
                 SubAgentStatus::Interrupted => self.met.interrupted += 1,
                 SubAgentStatus::Done => {
                     self.met.done += 1;
                     let summary = card.summary.as_deref().unwrap_or_default();
-                    assert!(summary.contains(&task::found(&card.task)), "{card:?}");
+                    let came = summary.contains(&task::found(&card.task));
+                    assert!(came || status == CallStatus::Interrupted, "{card:?}");
                     assert_eq!(task::lines(&self.home, &card.task), 1, "done, and done once: {card:?}");
                 }
                 _ => panic!("{card:?}"),
@@ -287,7 +288,8 @@ impl Campaign {
 fn check_card(call: &CallView, status: CallStatus, card: SubAgentStatus) {
     let fits = match status {
         CallStatus::Done => card == SubAgentStatus::Done,
-        CallStatus::Interrupted => card == SubAgentStatus::Interrupted,
+        // It may have been done just before its parent could take what it found.
+        CallStatus::Interrupted => matches!(card, SubAgentStatus::Interrupted | SubAgentStatus::Done),
         CallStatus::Failed | CallStatus::Denied | CallStatus::Stopped => false,
     };
     assert!(fits, "{call:?}");

@@ -16,6 +16,7 @@ mod exec_stop;
 mod fast;
 mod forks;
 mod killed;
+mod long;
 mod rm;
 mod secrets;
 mod serve;
