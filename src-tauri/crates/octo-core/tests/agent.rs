@@ -36,6 +36,7 @@ mod agent {
     mod permission;
     mod prefix;
     mod restart;
+    mod resting;
     mod rig;
     mod rules;
     mod schedule;

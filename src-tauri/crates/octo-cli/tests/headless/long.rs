@@ -27,8 +27,10 @@ use std::{
 /// Eight hours are eight minutes.
 const SPEED: u32 = 60;
 const HOUR: Millis = 60 * MINUTE;
-/// A session is idle after so much real time: 90 seconds of the fast clock.
-const IDLE_AFTER: Duration = Duration::from_millis(1_500);
+/// A session is idle after so much real time, and rests after ten times as much.
+const IDLE_AFTER: Duration = Duration::from_millis(300);
+/// When everything of a wave rests.
+const QUIET: Duration = Duration::from_secs(5);
 /// Conversations are summed up from this size on, in tokens, so that each session is several times.
 const SUMMED_UP_AT: u64 = 16_000;
 /// Tasks with a time every five minutes.
@@ -40,14 +42,17 @@ struct Load {
     waves: usize,
     sessions: usize,
     turns: usize,
+    /// Folders the sessions work in, in turn.
+    folders: usize,
     /// How long it lasts at least, by the fast clock.
     lasts: Millis,
     /// Waves after which everything has been used once.
     warm_up: usize,
 }
 
-const FULL: Load = Load { waves: 10, sessions: 5, turns: 40, lasts: 8 * HOUR, warm_up: 3 };
-const PART: Load = Load { waves: 4, sessions: 2, turns: 8, lasts: 0, warm_up: 2 };
+/// What is kept of folders is kept of sixteen: those are filled after four waves.
+const FULL: Load = Load { waves: 10, sessions: 5, turns: 40, folders: 50, lasts: 8 * HOUR, warm_up: 4 };
+const PART: Load = Load { waves: 4, sessions: 2, turns: 8, folders: 3, lasts: 0, warm_up: 2 };
 
 #[test]
 fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
@@ -58,6 +63,8 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
     std::fs::write(skill.join("SKILL.md"), SKILL).expect("a skill");
     let options = ServerOptions { recalls: Some(100), ..ServerOptions::default() };
     let server = ModelServer::start_with(Script::from_fn(work::answer), options);
+    // A cache would keep sessions open for minutes of the computer's own clock.
+    std::fs::write(home.octo().join("presets.json"), work::presets(&server.url())).expect("presets");
     let time = FastTime::new(SPEED);
     let begun = time.now();
     let mut day = Day { core: time.serve(&home, IDLE_AFTER), home: &home, place: 0, model: None };
@@ -107,7 +114,7 @@ impl Day<'_> {
         let mut open: HashMap<SessionId, (usize, usize)> = HashMap::new();
         for number in 0..load.sessions {
             let session = wave * load.sessions + number;
-            let folder = self.home.work().join(format!("s{session}"));
+            let folder = self.home.work().join(format!("s{}", session % load.folders));
             std::fs::create_dir_all(&folder).expect("a folder to work in");
             let start = StartSession {
                 folder: folder.display().to_string(),
@@ -142,7 +149,7 @@ impl Day<'_> {
 
     /// What the process takes once it is quiet. Tasks go on, so each figure is the least of some looks.
     fn measure(&self) -> Measure {
-        std::thread::sleep(IDLE_AFTER * 3);
+        std::thread::sleep(QUIET);
         let looks: Vec<Measure> = (0..10)
             .map(|_| {
                 std::thread::sleep(Duration::from_millis(200));

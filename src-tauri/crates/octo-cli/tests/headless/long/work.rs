@@ -4,6 +4,22 @@ use octo_protocol::{MissedRun, Mode, Profile, TaskNews, TaskPlan, TaskRetry, Tim
 use octo_testkit::{RecordedRequest, Reply, TempHome};
 use serde_json::json;
 
+/// What is known of the scripted model: that nothing is cached.
+pub fn presets(url: &str) -> String {
+    json!({
+        "version": 1,
+        "providers": [{
+            "id": "scripted",
+            "name": "Scripted",
+            "addresses": [{ "url": url }],
+            "protocol": "anthropic",
+            "caching": { "kind": "none", "minimum": 0 },
+            "rows": [{ "name": "scripted" }],
+        }],
+    })
+    .to_string()
+}
+
 /// What the person says in a turn.
 pub fn turn(session: usize, turn: usize) -> String {
     let about = "It should fit what is there, and say why it is as it is. ".repeat(6);
@@ -63,7 +79,7 @@ fn step(words: &str) -> Option<(usize, usize)> {
 fn first(session: usize, turn: usize) -> Reply {
     let content = format!("step {turn} of session {session}\n").repeat(60);
     let reply = Reply::text(format!("I write the file of step {turn}, then I look at it."))
-        .and_call("write", json!({ "path": format!("step-{turn}.txt"), "content": content }));
+        .and_call("write", json!({ "path": format!("s{session}-step-{turn}.txt"), "content": content }));
     match turn % 10 {
         3 => ["herons", "newts"].into_iter().fold(reply, |reply, what| {
             let task = format!("Count the {what} of step {turn}.");
@@ -84,8 +100,8 @@ fn next(request: &RecordedRequest) -> Reply {
     let wrote = results.iter().any(|result| result.text.contains("step-"));
     if wrote && !results.iter().any(|result| result.text.contains("lines of steps")) {
         return Reply::text("Now the lines.")
-            .and_call("terminal", json!({ "command": "cat step-*.txt | wc -l; echo lines of steps" }))
-            .and_call("glob", json!({ "pattern": "step-*.txt" }))
+            .and_call("terminal", json!({ "command": "cat *step-*.txt | wc -l; echo lines of steps" }))
+            .and_call("glob", json!({ "pattern": "*step-*.txt" }))
             .in_chunks(4);
     }
     Reply::text("That is done; every line is there, and the count is right.").in_chunks(4)
