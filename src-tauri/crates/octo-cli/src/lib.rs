@@ -15,9 +15,10 @@ mod signals;
 use args::{Arguments, Command};
 use clap::Parser;
 use exit::Exit;
+use octo_core::Clock;
 use octo_workspace::rm;
 use output::say_error;
-use std::{ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, process::ExitCode, sync::Arc, time::Duration};
 
 /// The first argument of a child that reads a document; see [`octo_documents::Reader::of_this_program`].
 pub const READ_DOCUMENT: &str = "read-document";
@@ -51,6 +52,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    match arguments.command {
+        Command::Exec(exec) => to_its_end(exec::exec(exec)),
+        Command::Serve => to_its_end(serve::serve(serve::Pace::default())),
+    }
+}
+
+/// `serve` by another clock, which tells when tasks run, and with sessions that are idle after another while: what
+/// hours do to it shows in minutes.
+pub fn serve_by_clock(clock: Arc<dyn Clock>, idle_after: Duration) -> ExitCode {
+    to_its_end(serve::serve(serve::Pace { clock, idle_after }))
+}
+
+fn to_its_end(work: impl Future<Output = Exit>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -58,10 +72,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return Exit::Failed.into();
         }
     };
-    let exit = match arguments.command {
-        Command::Exec(exec) => runtime.block_on(exec::exec(exec)),
-        Command::Serve => runtime.block_on(serve::serve()),
-    };
+    let exit = runtime.block_on(work);
     // Whatever still blocks (a read of standard input) must not hold the process.
     runtime.shutdown_background();
     exit.into()

@@ -10,7 +10,7 @@ use crate::{
     signals::Signals,
 };
 use lines::{Incoming, read_lines};
-use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, Settled, settle_home};
+use octo_core::{Clock, Config, Keys, NoHost, Octo, OpenTurns, Settled, SystemClock, settle_home};
 use octo_protocol::{ApiError, ClientLine, Envelope, Language, ServerLine, Source};
 use serde_json::Value;
 use std::{io, sync::Arc, task::Poll, thread, time::Duration};
@@ -25,8 +25,22 @@ const LAST_REPLIES: Duration = Duration::from_secs(10);
 /// How many unread lines wait before the reading of standard input waits too.
 const LINES_WAITING: usize = 64;
 
+/// What it goes by.
+pub(crate) struct Pace {
+    /// Tells when tasks run.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// How long after the last activity a session counts as idle.
+    pub(crate) idle_after: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { clock: Arc::new(SystemClock::default()), idle_after: octo_core::IDLE_AFTER }
+    }
+}
+
 /// Serves until standard input ends, the reader of standard output is gone, or a signal comes.
-pub(crate) async fn serve() -> Exit {
+pub(crate) async fn serve(pace: Pace) -> Exit {
     let mut signals = match Signals::hear() {
         Ok(signals) => signals,
         Err(error) => {
@@ -43,7 +57,7 @@ pub(crate) async fn serve() -> Exit {
     let octo = tokio::select! {
         biased;
         () = signals.next() => return Exit::Finished,
-        started = start(settled) => match started {
+        started = start(settled, pace) => match started {
             Ok(octo) => octo,
             Err(error) => {
                 explain(Language::System, &error);
@@ -65,21 +79,21 @@ pub(crate) async fn serve() -> Exit {
     Exit::Finished
 }
 
-async fn start(settled: Result<Settled, ApiError>) -> Result<Octo, ApiError> {
+async fn start(settled: Result<Settled, ApiError>, pace: Pace) -> Result<Octo, ApiError> {
     let settled = settled?;
-    Octo::start(Config {
+    let config = Config {
         home: settled.residence.home.clone(),
         settled,
         source: Source::Headless,
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::System,
         host: Arc::new(NoHost),
-        idle_after: octo_core::IDLE_AFTER,
+        idle_after: pace.idle_after,
         remover: octo_core::Remover::ThisProgram,
         budget: None,
         secret_variables: vec![KEY_VARIABLE.to_owned()],
-    })
-    .await
+    };
+    Octo::start_by_clock(config, pace.clock).await
 }
 
 /// Takes requests until there will be no more; gives back those that still run.

@@ -38,8 +38,9 @@ use tokio::sync::broadcast;
 
 /// News a slow watcher may fall behind; each is the whole state, so that the last one is enough.
 const NEWS: usize = 16;
-/// Folders whose own skills are watched; sessions in more of them are told with their next message all the same.
-const WATCHED_FOLDERS: usize = 32;
+/// Folders whose own skills are watched, those that were asked for last; each takes two threads. Sessions in others are
+/// told with their next message all the same.
+const WATCHED_FOLDERS: usize = 8;
 /// The most tokens, estimated, that the list of skills takes of every request of a session.
 const LISTED_TOKENS: usize = 800;
 
@@ -60,8 +61,8 @@ struct Inner {
     foreign: RwLock<Foreign>,
     revision: AtomicU64,
     news: broadcast::Sender<LibraryState>,
-    /// What is watched on the disk: the home, and projects whose skills were asked for.
-    watches: Mutex<HashMap<Option<PathBuf>, Watch>>,
+    /// What is watched on the disk: the home (no folder), and projects whose skills were asked for, the last of them last.
+    watches: Mutex<Vec<(Option<PathBuf>, Watch)>>,
 }
 
 /// The skills as one folder sees them, with what the person chose for each.
@@ -202,8 +203,9 @@ impl Library {
 
     fn watch_folders<'a>(&self, of: Option<&Path>, folders: impl Iterator<Item = &'a Path>) {
         let mut watches = self.0.watches.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = of.map(Path::to_owned);
-        if watches.contains_key(&key) || watches.len() > WATCHED_FOLDERS {
+        if let Some(known) = watches.iter().position(|(known, _)| known.as_deref() == of) {
+            let known = watches.remove(known);
+            watches.push(known);
             return;
         }
         let weak = Arc::downgrade(&self.0);
@@ -216,7 +218,12 @@ impl Library {
         });
         match watch {
             Ok(watch) => {
-                watches.insert(key, watch);
+                watches.push((of.map(Path::to_owned), watch));
+                let projects = watches.iter().filter(|(folder, _)| folder.is_some()).count();
+                let oldest = watches.iter().position(|(folder, _)| folder.is_some());
+                if let Some(oldest) = oldest.filter(|_| projects > WATCHED_FOLDERS) {
+                    watches.remove(oldest);
+                }
             }
             Err(error) => {
                 tracing::warn!(%error, "changes of skills and memories are seen when they are asked for")

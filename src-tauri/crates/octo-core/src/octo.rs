@@ -35,7 +35,7 @@ use crate::{
     rules::Rules,
     schedule::{Clock, Schedule, SystemClock, Tasks, Tender},
     searching::Searching,
-    session::{SessionHandle, resumes_at_start},
+    session::{SessionHandle, let_idle_rest, resumes_at_start},
     shared::{OpenSessions, Shared},
     subscription,
     trash::{HomeTrash, look_after},
@@ -53,7 +53,10 @@ use octo_store::{Holder, Store};
 use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, Search, Toolset, install_bundled};
 use octo_workspace::{Blobs, Installed, Limits, Scripts, TimeMachine};
 use serde_json::Value;
-use std::sync::{Arc, Weak};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 use tokio::sync::{Mutex, broadcast};
 use tokio_util::sync::CancellationToken;
 
@@ -61,6 +64,8 @@ use tokio_util::sync::CancellationToken;
 const DELTAS: usize = 4_096;
 /// Messages in a session's snapshot; earlier ones come in pages.
 const SNAPSHOT_MESSAGES: u32 = 200;
+/// The shortest between two looks for sessions nobody works in.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// Sessions in the list's snapshot; more come in pages.
 const SNAPSHOT_SESSIONS: u32 = 200;
 
@@ -216,6 +221,7 @@ impl Octo {
                 Schedule::take_up(&octo.shared).await?;
                 octo.resume().await?;
                 Tender::begin(&octo, octo.closing.clone());
+                octo.tend_sessions();
             }
             OpenTurns::WaitForUse => {}
         }
@@ -236,6 +242,21 @@ impl Octo {
             }
         }
         Ok(())
+    }
+
+    /// Lets sessions rest that nobody works in, for as long as the application runs.
+    fn tend_sessions(&self) {
+        let (open, closing) = (self.open.clone(), self.closing.clone());
+        let idle_after = self.shared.config.idle_after;
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = closing.cancelled() => return,
+                    () = tokio::time::sleep(idle_after.max(BETWEEN_LOOKS)) => {}
+                }
+                let_idle_rest(&open, idle_after).await;
+            }
+        });
     }
 
     /// The same application, not kept.

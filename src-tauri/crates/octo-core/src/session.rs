@@ -27,6 +27,7 @@ mod outgoing;
 mod questions;
 mod ready;
 mod recall;
+mod resting;
 mod restore;
 mod side_call;
 mod state;
@@ -42,9 +43,13 @@ pub(crate) use inbox::{Ask, Reply, sendable};
 pub(crate) use invoked::{AskedCall, asked_call};
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use restore::resumes_at_start;
+pub(crate) use resting::let_idle_rest;
 pub(crate) use state::now;
 use state::{Patience, Session};
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -98,6 +103,8 @@ pub(crate) enum Inbox {
     Report(Box<Report>),
     /// The application ends: let go of everything, keep it for the next start.
     Shutdown(tokio::sync::oneshot::Sender<()>),
+    /// The same, where nobody has worked here for so long and nothing goes on.
+    Rest(Duration, tokio::sync::oneshot::Sender<resting::Answer>),
 }
 
 /// What a job reports.
@@ -228,11 +235,15 @@ impl SessionHandle {
 }
 
 async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
+    let mut used = Instant::now();
     while let Some(message) = inbox.recv().await {
+        if !matches!(message, Inbox::Rest(..)) {
+            used = Instant::now();
+        }
         session.patience = match &message {
             Inbox::Ask(_) if session.running.is_none() => Patience::None,
             Inbox::Ask(_) | Inbox::Report(_) => Patience::Unlimited,
-            Inbox::Shelf(_) | Inbox::Shutdown(_) => Patience::None,
+            Inbox::Shelf(_) | Inbox::Shutdown(_) | Inbox::Rest(..) => Patience::None,
         };
         let outcome = match message {
             Inbox::Ask(ask) => session.take(ask).await,
@@ -247,6 +258,16 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
                 // Nobody waiting for the end is no fault.
                 let _nobody = done.send(());
                 return;
+            }
+            Inbox::Rest(after, reply) => {
+                let answer = session.may_rest(used.elapsed(), after);
+                // Where nobody waits for the answer any more, somebody else may be about to ask something.
+                if reply.send(answer).is_ok() && answer == resting::Answer::Rests {
+                    inbox.close();
+                    session.let_go().await;
+                    return;
+                }
+                Ok(())
             }
         };
         let outcome = match outcome {

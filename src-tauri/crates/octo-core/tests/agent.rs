@@ -38,6 +38,7 @@ mod agent {
     mod prefix;
     mod residence;
     mod restart;
+    mod resting;
     mod rig;
     mod rules;
     mod schedule;

@@ -52,6 +52,9 @@ pub struct ServerOptions {
     pub prefix: PrefixRule,
     /// What its prompt cache does; none for what the vendor of each protocol does.
     pub cache: Option<CachePolicy>,
+    /// How many of the newest requests are kept whole; none for all. Of the others only their number stays: a campaign
+    /// of hours would fill the memory with them.
+    pub recalls: Option<usize>,
 }
 
 /// Whether earlier bytes of a conversation may change.
@@ -327,6 +330,10 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Bod
         state.requests.push(request.clone());
         state.outcomes.push(Outcome::Open);
         state.timings.push(Timing { arrived, last_byte: None });
+        let forgotten = shared.options.recalls.and_then(|recalls| number.checked_sub(recalls));
+        if let Some(old) = forgotten.and_then(|number| state.requests.get_mut(number)) {
+            (old.headers, old.raw, old.body) = Default::default();
+        }
         let plan = plan(state, &shared.options, &request);
         (plan, Watch { shared: shared.clone(), request: number, outcome: Outcome::Dropped })
     });

@@ -135,7 +135,14 @@ impl TimeMachine {
 
 impl Inner {
     fn desk(&self, session: SessionId) -> Arc<Mutex<tasks::Desk>> {
-        Arc::clone(lock(&self.desks).entry(session).or_default())
+        let mut desks = lock(&self.desks);
+        if !desks.contains_key(&session) {
+            // Those of sessions without a task hold nothing. While the table is held nobody can come to hold one.
+            desks.retain(|_, desk| {
+                Arc::strong_count(desk) > 1 || desk.try_lock().is_ok_and(|desk| desk.is_in_use())
+            });
+        }
+        Arc::clone(desks.entry(session).or_default())
     }
 }
 

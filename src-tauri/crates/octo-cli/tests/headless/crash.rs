@@ -2,13 +2,15 @@
 //! questions and queued messages. After each kill the next start must have everything that was ever told,
 //! once, and the task must come to its end.
 //!
-//! Seeded: `OCTO_CAMPAIGN_SEED` repeats a run, which prints its seed when it fails. The number of kills is a
-//! tenth of the full [`FULL`] unless `OCTO_CAMPAIGN` says `full` or a number, or `OCTO_SOAK` is set.
+//! Seeded, and as long as [`crate::campaign`] says.
 
-mod known;
+pub mod known;
 mod task;
 
-use crate::support::{PATIENCE, connect, serve};
+use crate::{
+    campaign::{FULL, Random, kills, seed},
+    support::{PATIENCE, connect, serve},
+};
 use known::{Known, Met};
 use octo_protocol::{
     Answer, AnswerQuestion, Ask, Block, Call, Envelope, Event, ListSessions, Mode, ModelId, OpenSession,
@@ -19,25 +21,12 @@ use octo_testkit::{ModelServer, Script, Serve, TempHome};
 use std::{collections::HashSet, time::Duration};
 use task::{NOTE, PARTS, part};
 
-/// How many kills the full campaign has.
-const FULL: usize = 200;
-
 /// How many kills one task bears before a new one is begun, so that all of its parts are hit.
 const KILLS_PER_TASK: usize = 10;
 
-fn kills() -> usize {
-    match std::env::var("OCTO_CAMPAIGN").as_deref() {
-        Ok("full") => FULL,
-        Ok(number) if !number.is_empty() => number.parse().expect("OCTO_CAMPAIGN is `full` or a number"),
-        _ if std::env::var_os("OCTO_SOAK").is_some() => FULL,
-        _ => FULL / 10,
-    }
-}
-
 #[test]
 fn nothing_is_lost_or_doubled_by_kill_9() {
-    let seed: u64 =
-        std::env::var("OCTO_CAMPAIGN_SEED").map_or(20_261_121, |seed| seed.parse().expect("a number"));
+    let seed = seed(20_261_121);
     let mut left = kills();
     let full = left >= FULL;
     let mut number = 0_u64;
@@ -58,20 +47,6 @@ fn nothing_is_lost_or_doubled_by_kill_9() {
     println!("{met:?}");
     let everything = met.waiting > 0 && met.interrupted > 0 && met.cut > 0;
     assert!(everything || !full, "a full campaign comes upon everything: {met:?}");
-}
-
-/// SplitMix64: good enough to pick moments, and the same everywhere for a seed.
-struct Random(u64);
-
-impl Random {
-    /// A number from `from` up to, but not including, `to`.
-    fn below(&mut self, from: u64, to: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        from + (mixed ^ (mixed >> 31)) % (to - from)
-    }
 }
 
 /// One task, begun in a fresh home and driven to its end through kills.
@@ -111,7 +86,7 @@ impl Campaign {
         Self {
             home: TempHome::new(),
             server: ModelServer::start(Script::from_fn(task::answer)),
-            random: Random(seed),
+            random: Random::new(seed),
             kills,
             killed: 0,
             known: Known::default(),

@@ -7,11 +7,16 @@
 )]
 
 mod budget;
+mod campaign;
 mod crash;
+mod due;
 mod exec;
 mod exec_errors;
 mod exec_stop;
+mod fast;
+mod forks;
 mod killed;
+mod long;
 mod moved;
 mod rm;
 mod secrets;

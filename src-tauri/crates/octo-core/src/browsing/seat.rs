@@ -91,6 +91,12 @@ impl Seat {
         }))
     }
 
+    /// Whether it ever had a page, which is in use again when it is needed.
+    pub(crate) fn was_used(&self) -> bool {
+        // Whoever works there uses it.
+        self.0.work.try_lock().map_or(true, |work| work.tab.is_some() || work.attachment.is_some())
+    }
+
     /// Lets go of the page at once: what runs there ends, what was drawn onto it for the person is taken away, and the
     /// tab is detached from and left as it is. The tab stays the one in use for when it is needed again.
     pub(crate) fn let_go(&self) {

@@ -68,6 +68,11 @@ impl Background {
         Event::CommandsChanged { commands: self.commands.clone() }
     }
 
+    /// Whether one of them has not ended.
+    fn go_on(&self) -> bool {
+        self.commands.iter().any(|command| !command.state.is_over())
+    }
+
     /// How many ends the model is to be told of.
     pub(super) fn untold(&self) -> usize {
         self.commands.iter().filter(|command| self.is_untold(command)).count()
@@ -121,6 +126,11 @@ impl Background {
 }
 
 impl Session {
+    /// Whether a command of the session's goes on in the background.
+    pub(super) fn has_commands(&self) -> bool {
+        self.background.go_on()
+    }
+
     /// The shell tells what becomes of a command.
     pub(super) async fn command_news(&mut self, news: News) -> Result<(), ApiError> {
         if let News::Reported { command, .. } | News::Ended(command) = &news {

@@ -37,6 +37,13 @@ pub(super) struct Allowance {
     unlimited: HashSet<BudgetScope>,
 }
 
+impl Allowance {
+    /// Whether the person let any be exceeded.
+    pub(super) fn is_raised(&self) -> bool {
+        !self.raised.is_empty() || !self.unlimited.is_empty()
+    }
+}
+
 /// What was spent, as the ledger has it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {

@@ -5,3 +5,5 @@ mod desk;
 mod files;
 mod running;
 pub mod world;
+mod writes;
+mod years;

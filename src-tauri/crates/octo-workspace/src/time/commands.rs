@@ -51,6 +51,13 @@ pub(super) struct Album {
     running: HashMap<i64, TaskId>,
 }
 
+impl Album {
+    /// Whether all that is known is in the picture's file, and no command or end of a task is to come.
+    fn rests(&self) -> bool {
+        self.running.is_empty() && !self.stale && !self.trusting
+    }
+}
+
 /// How much is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
@@ -257,6 +264,19 @@ impl Inner {
         {
             album.watch = None;
         }
+        self.forget_rested();
+    }
+
+    /// Lets go of what is known of folders that are not watched any more. What is needed of them again is in their
+    /// files.
+    fn forget_rested(&self) {
+        let watched = super::lock(&self.watched).clone();
+        // While this is held nobody can come to hold an album.
+        super::lock(&self.albums).retain(|folder, album| {
+            watched.contains(folder)
+                || Arc::strong_count(album) > 1
+                || album.try_lock().is_ok_and(|album| !album.rests())
+        });
     }
 
     /// Looks at everything a task's commands may have changed and no watch told.

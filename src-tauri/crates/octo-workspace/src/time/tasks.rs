@@ -26,6 +26,13 @@ pub(super) struct Desk {
     open: Option<Open>,
 }
 
+impl Desk {
+    /// Whether a task is open.
+    pub(super) fn is_in_use(&self) -> bool {
+        self.open.is_some()
+    }
+}
+
 #[derive(Debug)]
 struct Open {
     task: TaskNumber,

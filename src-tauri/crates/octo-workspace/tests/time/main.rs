@@ -12,6 +12,8 @@ mod campaign;
 mod crash;
 mod edges;
 mod pictures;
+#[cfg(target_os = "linux")]
+mod resting;
 mod space;
 #[cfg(target_os = "linux")]
 mod watching;

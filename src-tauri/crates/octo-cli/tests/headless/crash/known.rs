@@ -206,7 +206,7 @@ impl Known {
 }
 
 /// Every call has at most one result, in the message behind it, and exactly one once its turn went on.
-fn check_pairs(now: &SessionSnapshot) {
+pub fn check_pairs(now: &SessionSnapshot) {
     let mut results: HashMap<CallId, usize> = HashMap::new();
     for block in now.page.messages.iter().flat_map(|message| &message.blocks) {
         if let Block::ToolResult(result) = block {

@@ -9,7 +9,7 @@ use octo_testkit::{Gate, Reply, Script};
 use std::sync::Arc;
 
 /// A holder that surely does not run: no process has this number.
-fn dead() -> Holder {
+pub fn dead() -> Holder {
     Holder { process: u32::MAX - 1, ..Holder::of_this_process() }
 }
 

@@ -1,0 +1,50 @@
+//! How long campaigns of kills are, and what chance they go by.
+//!
+//! `OCTO_CAMPAIGN_SEED` repeats a run, which prints its seed when it fails. The number of kills is a tenth of the full
+//! [`FULL`] unless `OCTO_CAMPAIGN` says `full` or a number, or `OCTO_SOAK` is set.
+
+/// How many kills a full campaign has.
+pub const FULL: usize = 200;
+
+/// How many kills this one has.
+pub fn kills() -> usize {
+    match std::env::var("OCTO_CAMPAIGN").as_deref() {
+        Ok("full") => FULL,
+        Ok(number) if !number.is_empty() => number.parse().expect("OCTO_CAMPAIGN is `full` or a number"),
+        _ if is_full() => FULL,
+        _ => FULL / 10,
+    }
+}
+
+/// Whether campaigns run at their full numbers.
+pub fn is_full() -> bool {
+    std::env::var_os("OCTO_SOAK").is_some()
+}
+
+/// The seed of a campaign that has one of its own.
+pub fn seed(own: u64) -> u64 {
+    std::env::var("OCTO_CAMPAIGN_SEED").map_or(own, |seed| seed.parse().expect("a number"))
+}
+
+/// SplitMix64: good enough to pick moments, and the same everywhere for a seed.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number from `from` up to, but not including, `to`.
+    pub fn below(&mut self, from: u64, to: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        from + (mixed ^ (mixed >> 31)) % (to - from)
+    }
+
+    /// True once in so many times.
+    pub fn once_in(&mut self, times: u64) -> bool {
+        self.below(0, times) == 0
+    }
+}

@@ -1,0 +1,291 @@
+//! The crash campaign of tasks: `kill -9` of `octo-cli serve` at random moments while tasks are due, begin, run, fail
+//! and are tried again, with a second process on the same home at times. After each kill every time of a plan has its
+//! one run or its line that says why there is none, what was told of a run stays true, and its session is whole.
+//!
+//! By a clock that runs [`SPEED`] times as fast. Seeded, and as long as [`crate::campaign`] says.
+
+mod history;
+mod plans;
+
+use crate::{
+    campaign::{FULL, Random, kills, seed},
+    fast::{FastTime, MINUTE},
+    support::{PATIENCE, connect, is_gone, until},
+};
+use history::{History, Seen, is_over, runs_of};
+use octo_protocol::{
+    AcceptTask, AnswerMissed, ApiError, GetTask, Millis, MissedAnswer, RunId, RunStatus, RunTask, SaveTask,
+    StopRun, Switch, SwitchTask, TaskContent, TaskState,
+};
+use octo_testkit::{ModelServer, Script, Serve, TempHome};
+use plans::{EDITED, PLANS, edited, plan};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+/// A minute of a plan is a second.
+const SPEED: u32 = 60;
+
+/// How many kills one home bears.
+const KILLS_PER_HOME: usize = 20;
+
+/// Sessions are left open here, as in a process that lives for minutes.
+const IDLE_AFTER: Duration = Duration::from_secs(90);
+
+#[test]
+fn every_time_fires_once_or_says_why_not_whatever_kill_9_hits() {
+    let seed = seed(20_261_122);
+    let mut left = kills();
+    let full = left >= FULL;
+    let mut number = 0_u64;
+    let mut seen = Seen::default();
+    while left > 0 {
+        let seed = seed + number;
+        println!("home {number}: OCTO_CAMPAIGN_SEED={seed}, {left} kills left");
+        let kills = left.min(KILLS_PER_HOME);
+        let mut campaign = Campaign::begin(seed);
+        for _ in 0..kills {
+            campaign.live();
+        }
+        campaign.finish();
+        seen.add(&campaign.history.seen);
+        left -= kills;
+        number += 1;
+    }
+    println!("{seen:?}");
+    assert!(seen.met_the_usual(), "nothing was tried: {seen:?}");
+    assert!(seen.met_everything() || !full, "a full campaign comes upon everything: {seen:?}");
+}
+
+/// One home whose tasks go on through kills.
+struct Campaign {
+    home: TempHome,
+    server: ModelServer,
+    time: FastTime,
+    random: Random,
+    /// The process that outlived the one that was killed last.
+    other: Option<Serve>,
+    history: History,
+    /// Runs a client was told of.
+    told: HashSet<RunId>,
+    /// How often the task that is edited was, and what was asked for last.
+    edits: usize,
+}
+
+impl Campaign {
+    fn begin(seed: u64) -> Self {
+        let home = TempHome::new();
+        let chance = Arc::new(Mutex::new(Random::new(seed ^ 0xABCD)));
+        let script = Script::from_fn(move |request| plans::answer(request, &mut chance.lock().unwrap()));
+        let server = ModelServer::start(script);
+        let time = FastTime::new(SPEED);
+        let mut core = time.serve(&home, IDLE_AFTER);
+        connect(&mut core, &server);
+        let mut history = History::default();
+        for name in PLANS {
+            let save = SaveTask { task: None, plan: Box::new(plan(&home, name)), version: None };
+            let card = core.call(save).expect("the task is saved");
+            assert_eq!((card.file.as_str(), card.state), (name, TaskState::Active), "{card:?}");
+            history.begins(name, time.now());
+        }
+        let save = SaveTask { task: None, plan: Box::new(edited(&home, 0)), version: None };
+        core.call(save).expect("the task is saved");
+        Self {
+            home,
+            server,
+            time,
+            random: Random::new(seed),
+            other: Some(core),
+            history,
+            told: HashSet::new(),
+            edits: 0,
+        }
+    }
+
+    /// The life of a process, up to its kill.
+    fn live(&mut self) {
+        let mut core = match self.other.take() {
+            Some(other) => other,
+            None => self.time.serve(&self.home, IDLE_AFTER),
+        };
+        if self.random.once_in(5) {
+            // In the middle of its start.
+            std::thread::sleep(Duration::from_millis(self.random.below(0, 500)));
+            core.kill();
+            return;
+        }
+        self.check(&mut core);
+        if self.random.once_in(4) {
+            self.other = Some(self.time.serve(&self.home, IDLE_AFTER));
+        }
+        for _ in 0..self.random.below(0, 4) {
+            self.act(&mut core);
+            std::thread::sleep(Duration::from_millis(self.random.below(0, 300)));
+        }
+        if self.random.once_in(2) {
+            // Close behind something that happened.
+            let place = core.events().len();
+            let many = self.random.below(1, 12);
+            let count = usize::try_from(many).unwrap() + place;
+            // Anything at all happens within some minutes of the plans.
+            until("events", || (core.events().len() >= count).then_some(()));
+            std::thread::sleep(Duration::from_micros(self.random.below(0, 8_000)));
+        } else {
+            std::thread::sleep(Duration::from_millis(self.random.below(0, 1_500)));
+        }
+        core.kill();
+        self.take_over();
+        if self.other.is_none() && self.random.once_in(4) {
+            // The computer was off for a while.
+            self.time.skip(Millis::try_from(self.random.below(1, 20)).unwrap() * MINUTE);
+        }
+    }
+
+    /// Where another process lives, it goes on with the schedule, and does so soon.
+    fn take_over(&mut self) {
+        let Some(other) = &mut self.other else { return };
+        let killed = self.time.now();
+        until("the other process goes on with the schedule", || {
+            let began = |run: &octo_protocol::TaskRun| run.started_at.is_some_and(|at| at > killed);
+            PLANS.iter().any(|task| runs_of(other, task).iter().any(began)).then_some(())
+        });
+        self.history.seen.taken_over += 1;
+    }
+
+    /// What a person does meanwhile; that it is refused is no fault where the state may have changed.
+    fn act(&mut self, core: &mut Serve) {
+        let task = PLANS[usize::try_from(self.random.below(0, PLANS.len() as u64)).unwrap()];
+        let open = |core: &mut Serve| runs_of(core, task).into_iter().find(|run| !is_over(run));
+        match self.random.below(0, 5) {
+            0 => {
+                if let Some(run) = allowed(core.call(RunTask { task: task.to_owned() }), "task.running") {
+                    self.told.insert(run.id);
+                }
+            }
+            1 => {
+                if let Some(run) = open(core) {
+                    allowed(core.call(StopRun { run: run.id }), "task.run_gone");
+                }
+            }
+            2 => {
+                if let Some(run) = open(core).filter(|run| run.status == RunStatus::Asked) {
+                    let answers = [MissedAnswer::Run, MissedAnswer::Skip];
+                    let answer = answers[usize::from(self.random.once_in(2))];
+                    match core.call(AnswerMissed { run: run.id, answer }) {
+                        Ok(_) => {}
+                        Err(error) if matches!(error.key.as_str(), "task.running" | "task.run_gone") => {}
+                        Err(error) => panic!("{error:?}"),
+                    }
+                }
+            }
+            3 => {
+                if let Some(run) = allowed(core.call(RunTask { task: EDITED.to_owned() }), "task.running") {
+                    self.told.insert(run.id);
+                }
+            }
+            _ => {
+                let card = core.call(GetTask { task: EDITED.to_owned() }).expect("the task is there");
+                self.edits += 1;
+                let plan = Box::new(edited(&self.home, self.edits));
+                let save = SaveTask { task: Some(EDITED.to_owned()), plan, version: Some(card.version) };
+                if self.random.once_in(2) {
+                    // It is killed while this is on its way.
+                    core.send(&save.into());
+                } else {
+                    core.call(save).expect("the task is saved");
+                }
+            }
+        }
+    }
+
+    /// What the next process shows fits all that is known.
+    fn check(&mut self, core: &mut Serve) {
+        self.check_edited(core);
+        self.history.check(core);
+        for task in PLANS.into_iter().chain([EDITED]) {
+            let ids: HashSet<RunId> = runs_of(core, task).iter().map(|run| run.id).collect();
+            self.history.note(task, ids);
+        }
+        for run in &self.told {
+            assert!(self.history.knows(*run), "a run that was told of is gone: {run}");
+        }
+    }
+
+    /// A task's file is as it was before the last edit or as it was meant to be, never something between.
+    fn check_edited(&mut self, core: &mut Serve) {
+        let card = core.call(GetTask { task: EDITED.to_owned() }).expect("the task is there");
+        let TaskContent::Plan { plan } = &card.content else { panic!("not whole: {card:?}") };
+        let is_one = (0..=self.edits).rev().take(5).any(|number| plan.prompt == edited(&self.home, number).prompt);
+        assert!(is_one, "none of what was saved: {} bytes", plan.prompt.len());
+        if card.state == TaskState::Unseen {
+            // Written, and not noted as the person's any more: it waits for their look.
+            self.history.seen.unseen += 1;
+            let accept = AcceptTask { task: EDITED.to_owned(), version: card.version };
+            core.call(accept).expect("the task is accepted");
+        }
+        let folder = self.home.octo().join("tasks");
+        for entry in std::fs::read_dir(folder).expect("the folder of tasks") {
+            let name = entry.expect("an entry").file_name().into_string().expect("a name");
+            let known = |task: &str| name == format!("{task}.md");
+            // What a kill left of a file that was being written is hidden, and no task.
+            assert!(PLANS.iter().any(|task| known(task)) || known(EDITED) || name.starts_with('.'), "{name}");
+        }
+    }
+
+    /// No more kills: everything comes to its end, and the whole history is looked at.
+    fn finish(&mut self) {
+        let mut core = self.other.take().unwrap_or_else(|| self.time.serve(&self.home, IDLE_AFTER));
+        self.check(&mut core);
+        // One more time of each plan, so that all before it are decided.
+        let last = self.time.now() + MINUTE;
+        until("every task was due again", || {
+            let due = |task: &&str| runs_of(&mut core, task).iter().any(|run| run.due >= last);
+            PLANS.iter().all(due).then_some(())
+        });
+        let off = self.time.now();
+        for task in PLANS {
+            let switch = SwitchTask { task: task.to_owned(), on: Switch::Off };
+            core.call(switch).expect("the task is paused");
+        }
+        until("no run is open", || {
+            let all = PLANS.into_iter().chain([EDITED]).flat_map(|task| runs_of(&mut core, task));
+            let open: Vec<_> = all.filter(|run| !is_over(run)).collect::<Vec<_>>();
+            for run in open.iter().filter(|run| run.status == RunStatus::Asked) {
+                allowed(core.call(AnswerMissed { run: run.id, answer: MissedAnswer::Skip }), "task.run_gone");
+            }
+            open.is_empty().then_some(())
+        });
+        self.history.check(&mut core);
+        self.history.finish(&mut core, &self.home, off);
+        core.close(PATIENCE);
+        self.server.assert_clean();
+        until("nothing that was begun is left behind", || leftover(&self.home).is_none().then_some(()));
+    }
+}
+
+/// A reply, or none where it was refused for this reason.
+fn allowed<T>(reply: Result<T, ApiError>, refused: &str) -> Option<T> {
+    match reply {
+        Ok(reply) => Some(reply),
+        Err(error) if error.key == refused => None,
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+/// A process that still works in the home.
+fn leftover(home: &TempHome) -> Option<i32> {
+    let work = home.work();
+    let all = std::fs::read_dir("/proc").expect("the processes").flatten();
+    let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let works = |id: &i32| std::fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|cwd| cwd == work);
+    ids.filter(works).find(|id| !is_gone(*id))
+}
+
+/// The times of a plan between two moments, the later one included.
+fn times(offset: Millis, after: Millis, until: Millis) -> impl Iterator<Item = Millis> {
+    let step = 5 * MINUTE;
+    let first = (after - offset * MINUTE).div_euclid(step) * step + offset * MINUTE + step;
+    (0..).map(move |number| first + number * step).take_while(move |at| *at <= until)
+}

@@ -1,0 +1,77 @@
+//! The tasks of the campaign, and what their model says.
+
+use crate::campaign::Random;
+use octo_protocol::{Millis, MissedRun, Mode, Profile, TaskNews, TaskPlan, TaskRetry, Timing};
+use octo_testkit::{RecordedRequest, Reply, TempHome};
+use serde_json::json;
+
+/// Tasks with a time every five minutes, each a minute after the one before.
+pub const PLANS: [&str; 5] = ["steady", "skipping", "asking", "shaky", "slow"];
+/// The task that is run by hand, and changed again and again.
+pub const EDITED: &str = "edited";
+
+/// How many minutes after the full five a task is due.
+pub fn offset(name: &str) -> Millis {
+    PLANS.iter().position(|known| *known == name).map_or(0, |place| place as Millis)
+}
+
+/// What becomes of the missed times of a task.
+pub fn missed(name: &str) -> MissedRun {
+    match name {
+        "skipping" => MissedRun::Skip,
+        "asking" => MissedRun::Ask,
+        _ => MissedRun::RunOnce,
+    }
+}
+
+/// How often a failed run of a task is tried again.
+pub fn retries(name: &str) -> u32 {
+    if name == "shaky" { 2 } else { 0 }
+}
+
+pub fn plan(home: &TempHome, name: &str) -> TaskPlan {
+    let expression = format!("{}-59/5 * * * *", offset(name));
+    TaskPlan {
+        name: name.to_owned(),
+        prompt: prompt(name),
+        when: Timing::Cron { expression },
+        zone: "UTC".to_owned(),
+        folder: home.work().display().to_string(),
+        profile: Profile::GENERAL,
+        mode: Mode::Autonomous,
+        model: None,
+        budget: None,
+        // The slow one is stopped in the middle, now and then.
+        minutes: if name == "slow" { 2 } else { 60 },
+        retry: TaskRetry { times: retries(name), minutes: 1 },
+        missed: missed(name),
+        tell: TaskNews::Trouble,
+    }
+}
+
+/// The task that is edited, after so many edits. Long enough that half of it could be written.
+pub fn edited(home: &TempHome, edits: usize) -> TaskPlan {
+    let prompt = format!("{}\n\n{}", prompt(EDITED), format!("This is edit {edits}. ").repeat(1_500));
+    TaskPlan { prompt: prompt.trim().to_owned(), when: Timing::ByHand, ..plan(home, EDITED) }
+}
+
+pub fn prompt(name: &str) -> String {
+    format!("Do the task {name} now.")
+}
+
+/// A line in the task's log, and that is it; sometimes it fails, or takes long.
+pub fn answer(request: &RecordedRequest, chance: &mut Random) -> Reply {
+    let said = String::from_utf8_lossy(&request.raw);
+    let name = PLANS.into_iter().chain([EDITED]).find(|name| said.contains(&prompt(name)));
+    let name = name.unwrap_or_else(|| panic!("a request of no task: {said}"));
+    if request.answers() > 0 {
+        return Reply::text(format!("The task {name} is done.")).in_chunks(6);
+    }
+    if name == "shaky" && chance.once_in(2) {
+        return Reply::error(400, "invalid_request_error", "not this time");
+    }
+    let sleep = if name == "slow" && chance.once_in(2) { "5" } else { "0.05" };
+    Reply::text("I write it down.")
+        .and_call("terminal", json!({ "command": format!("echo {name} >> {name}.log; sleep {sleep}") }))
+        .in_chunks(6)
+}

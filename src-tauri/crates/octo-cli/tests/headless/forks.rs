@@ -1,0 +1,307 @@
+//! The crash campaign of sub-agents: `kill -9` of `octo-cli serve` at random moments while a parent has up to three of
+//! them under way. After each kill every call has its one result, sub-agents that were at work ended as interrupted,
+//! their parent goes on, and in the end the whole task can be taken back.
+//!
+//! Seeded, and as long as [`crate::campaign`] says.
+
+mod task;
+
+use crate::{
+    campaign::{FULL, Random, kills, seed},
+    crash::known::{Known, check_pairs, count},
+    support::{PATIENCE, connect, serve, until},
+};
+use octo_protocol::{
+    Block, CallState, CallStatus, CallView, Envelope, Event, ListSessions, Mode, OpenSession, Profile, Send,
+    SessionId, SessionSnapshot, SessionStatus, StartSession, SubAgentStatus, ToolView, Topic, TurnEnd,
+};
+use octo_store::Store;
+use octo_testkit::{ModelServer, Script, Serve, TempHome};
+use std::{collections::HashSet, time::Duration};
+use task::{PARTS, part};
+
+/// How many kills one task bears before a new one is begun.
+const KILLS_PER_TASK: usize = 10;
+
+/// A skill that forks on its parent's model.
+pub const SKILL: &str = "---
+name: explore
+description: Looks around, in a sub-agent.
+context: fork
+---
+
+Look around as you are told.
+";
+
+/// What the campaign came upon.
+#[derive(Debug, Default)]
+struct Met {
+    /// Sub-agents that a kill ended.
+    interrupted: usize,
+    /// Those that did all of their work.
+    done: usize,
+    /// Kills with two or more of them at work.
+    several: usize,
+}
+
+#[test]
+fn sub_agents_end_with_their_process_and_their_parent_goes_on_without_doubling_anything() {
+    let seed = seed(20_261_123);
+    let mut left = kills();
+    let full = left >= FULL;
+    let mut number = 0_u64;
+    let mut met = Met::default();
+    while left > 0 {
+        let seed = seed + number;
+        println!("task {number}: OCTO_CAMPAIGN_SEED={seed}, {left} kills left");
+        let mut campaign = Campaign::begin(seed, left.min(KILLS_PER_TASK));
+        campaign.run();
+        assert!(campaign.killed > 0, "the task is longer than the first fuse");
+        left -= campaign.killed;
+        number += 1;
+        met.interrupted += campaign.met.interrupted;
+        met.done += campaign.met.done;
+        met.several += campaign.met.several;
+    }
+    println!("{met:?}");
+    assert!(met.done > 0 && met.interrupted > 0, "nothing was tried: {met:?}");
+    assert!(met.several > 0 || !full, "a full campaign comes upon everything: {met:?}");
+}
+
+/// One task, driven to its end through kills.
+struct Campaign {
+    home: TempHome,
+    server: ModelServer,
+    random: Random,
+    /// How many kills are left, and how many were made.
+    kills: usize,
+    killed: usize,
+    parent: Option<SessionId>,
+    known: Known,
+    /// Sessions of sub-agents that were told of.
+    children: HashSet<SessionId>,
+    met: Met,
+}
+
+impl Campaign {
+    fn begin(seed: u64, kills: usize) -> Self {
+        let home = TempHome::new();
+        let skill = home.octo().join("skills").join("explore");
+        std::fs::create_dir_all(&skill).expect("a folder of skills");
+        std::fs::write(skill.join("SKILL.md"), SKILL).expect("a skill");
+        Self {
+            home,
+            server: ModelServer::start(Script::from_fn(task::answer)),
+            random: Random::new(seed),
+            kills,
+            killed: 0,
+            parent: None,
+            known: Known::default(),
+            children: HashSet::new(),
+            met: Met::default(),
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            let more = self.killed < self.kills;
+            let fuse = if more { usize::try_from(self.random.below(1, 160)).unwrap() } else { usize::MAX };
+            let mut core = serve(&self.home);
+            if !self.live(&mut core, fuse) {
+                break self.finish(core);
+            }
+            std::thread::sleep(Duration::from_micros(self.random.below(0, 30_000)));
+            let exit = core.kill();
+            self.take(&exit.events);
+            self.killed += 1;
+        }
+        self.server.assert_clean();
+    }
+
+    /// One life, up to so many events of whatever session; whether it is to be killed.
+    fn live(&mut self, core: &mut Serve, fuse: usize) -> bool {
+        let parent = self.find(core);
+        let snapshot = open(core, parent);
+        self.known.check(&snapshot);
+        self.known.begin(&snapshot);
+        self.check_children(core, &snapshot);
+        let mut place = 0;
+        loop {
+            let snapshot = open(core, parent);
+            if snapshot.info.status == SessionStatus::Idle {
+                for turn in &snapshot.page.turns {
+                    assert_eq!(turn.end, Some(TurnEnd::Finished), "{:#?}", self.server.faults());
+                }
+                let begun = (1..=PARTS).take_while(|&number| count(&snapshot, &part(number)) > 0).count();
+                if begun == PARTS {
+                    return false;
+                }
+                core.call(Send { session: parent, blocks: text(&part(begun + 1)) }).expect("it is taken");
+            }
+            loop {
+                if core.events().len() >= fuse {
+                    return true;
+                }
+                let (next, envelope) = core.wait_after(place, PATIENCE, |_| true);
+                place = next;
+                let of_parent = envelope.topic == (Topic::Session { id: parent });
+                match &envelope.event {
+                    Event::SessionChanged { info } if of_parent && info.status == SessionStatus::Idle => break,
+                    Event::QuestionAsked { question } => panic!("nothing is asked here: {question:?}"),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn find(&mut self, core: &mut Serve) -> SessionId {
+        let call = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 };
+        let listed = core.call(call).expect("the sessions are listed");
+        assert!(listed.sessions.len() <= 1, "sub-agents are in no list: {listed:?}");
+        if let Some(parent) = self.parent.or_else(|| listed.sessions.first().map(|info| info.id)) {
+            return parent;
+        }
+        let model = connect(core, &self.server).id;
+        let start = StartSession {
+            folder: self.home.work().display().to_string(),
+            profile: Profile::GENERAL,
+            mode: Mode::Autonomous,
+            model: Some(model),
+            effort: None,
+            blocks: text(&part(1)),
+        };
+        let parent = core.call(start).expect("the session starts").id;
+        self.parent = Some(parent);
+        parent
+    }
+
+    /// Takes in what a process told before it was killed.
+    fn take(&mut self, events: &[Envelope]) {
+        let Some(parent) = self.parent else { return };
+        self.known.take(events.iter().filter(|envelope| envelope.topic == (Topic::Session { id: parent })));
+        let mut at_work = HashSet::new();
+        for envelope in events {
+            let Topic::Session { id } = envelope.topic else { continue };
+            if id == parent {
+                continue;
+            }
+            self.children.insert(id);
+            match &envelope.event {
+                Event::TurnStarted { .. } => at_work.insert(id),
+                Event::TurnEnded { .. } => at_work.remove(&id),
+                _ => false,
+            };
+        }
+        self.met.several += usize::from(at_work.len() > 1);
+    }
+
+    /// A new process has no sub-agent of the old one at work, and says so in the cards.
+    fn check_children(&mut self, core: &mut Serve, parent: &SessionSnapshot) {
+        let mut of_calls = HashSet::new();
+        for call in &parent.page.calls {
+            let Some(ToolView::SubAgent(card)) = &call.view else { continue };
+            self.children.extend(card.session);
+            let CallState::Ended { status, .. } = call.state else { continue };
+            assert!(card.status.is_over(), "a call is over, its sub-agent is not: {call:?}");
+            if let Some(child) = card.session {
+                assert!(of_calls.insert(child), "two calls of one sub-agent: {call:?}");
+            }
+            check_card(call, status, card.status);
+        }
+        for child in self.children.clone() {
+            let snapshot = open(core, child);
+            check_pairs(&snapshot);
+            let is_current = parent.page.calls.iter().any(|call| {
+                let mine = matches!(&call.view, Some(ToolView::SubAgent(card)) if card.session == Some(child));
+                mine && !matches!(call.state, CallState::Ended { .. })
+            });
+            if is_current {
+                continue;
+            }
+            assert!(snapshot.page.turns.len() <= 1, "nobody begins anything in it: {child}");
+            let until_over = |snapshot: &SessionSnapshot| snapshot.page.turns.iter().all(|turn| turn.end.is_some());
+            until("the sub-agent's end", || until_over(&open(core, child)).then_some(()));
+        }
+    }
+
+    /// The task is done: all of it is there, once, and goes away as one came.
+    fn finish(&mut self, mut core: Serve) {
+        let parent = self.parent.expect("a session");
+        self.take(&core.events());
+        let snapshot = open(&mut core, parent);
+        self.known.check(&snapshot);
+        self.check_children(&mut core, &snapshot);
+        assert_eq!(snapshot.page.turns.len(), PARTS, "one turn for each part");
+        for number in 1..=PARTS {
+            assert_eq!(count(&snapshot, &part(number)), 1, "{}", part(number));
+        }
+        let cards = snapshot.page.calls.iter().filter_map(|call| match (&call.view, &call.state) {
+            (Some(ToolView::SubAgent(card)), CallState::Ended { status, .. }) => Some((card, *status)),
+            _ => None,
+        });
+        for (card, status) in cards {
+            match card.status {
+                SubAgentStatus::Interrupted => self.met.interrupted += 1,
+                SubAgentStatus::Done => {
+                    self.met.done += 1;
+                    let summary = card.summary.as_deref().unwrap_or_default();
+                    let came = summary.contains(&task::found(&card.task));
+                    assert!(came || status == CallStatus::Interrupted, "{card:?}");
+                    assert_eq!(task::lines(&self.home, &card.task), 1, "done, and done once: {card:?}");
+                }
+                _ => panic!("{card:?}"),
+            }
+            assert!(task::lines(&self.home, &card.task) <= 1, "done twice: {card:?}");
+        }
+        // What sub-agents did belongs to the turn that asked for them: one step takes back all of it.
+        for number in (1..=PARTS).rev() {
+            assert!(task::files(&self.home).iter().any(|name| name.starts_with(&format!("p{number}-"))));
+            core.call(Send { session: parent, blocks: text("/undo") }).expect("the task is taken back");
+            let left = task::files(&self.home);
+            assert!(!left.iter().any(|name| name.starts_with(&format!("p{number}-"))), "{number}: {left:?}");
+        }
+        assert_eq!(task::files(&self.home), Vec::<String>::new(), "as before everything");
+        core.close(PATIENCE);
+        self.check_stored(parent);
+    }
+
+    /// Also a sub-agent nobody was told of is over.
+    fn check_stored(&self, parent: SessionId) {
+        let store = Store::open(&self.home.octo()).expect("the store opens");
+        let forks = store.read_blocking(move |reader| {
+            let forks = reader.forks(parent)?;
+            forks.into_iter().map(|id| Ok((id, reader.session(id)?))).collect::<Result<Vec<_>, _>>()
+        });
+        let forks = forks.expect("the sub-agents are read");
+        for child in &self.children {
+            assert!(forks.iter().any(|(id, _)| id == child), "a sub-agent that was told of is gone: {child}");
+        }
+        for (id, info) in forks {
+            let info = info.unwrap_or_else(|| panic!("no session {id}"));
+            assert!(matches!(info.status, SessionStatus::Idle | SessionStatus::Failed), "{info:?}");
+        }
+        store.close();
+    }
+}
+
+/// A card says what the call's result says.
+fn check_card(call: &CallView, status: CallStatus, card: SubAgentStatus) {
+    let fits = match status {
+        CallStatus::Done => card == SubAgentStatus::Done,
+        // It may have been done just before its parent could take what it found.
+        CallStatus::Interrupted => matches!(card, SubAgentStatus::Interrupted | SubAgentStatus::Done),
+        CallStatus::Failed | CallStatus::Denied | CallStatus::Stopped => false,
+    };
+    assert!(fits, "{call:?}");
+}
+
+/// The whole session as the process shows it.
+fn open(core: &mut Serve, session: SessionId) -> SessionSnapshot {
+    let snapshot = core.call(OpenSession { session }).expect("the session opens");
+    assert!(!snapshot.page.earlier, "more than one page");
+    snapshot
+}
+
+fn text(words: &str) -> Vec<Block> {
+    vec![Block::Text { text: words.to_owned() }]
+}

@@ -1,0 +1,142 @@
+//! The task: parts in each of which three sub-agents look for something, leave a file and a line, and report.
+//!
+//! The model's side is a pure function of what it is sent, so it goes on after any kill.
+
+use octo_testkit::{RecordedRequest, Reply, TempHome};
+use serde_json::{Value, json};
+
+/// How many parts the task has.
+pub const PARTS: usize = 4;
+
+/// What each part's sub-agents look for.
+const THINGS: [&str; 3] = ["heron", "otter", "newt"];
+
+/// What the person says to begin a part.
+pub fn part(number: usize) -> String {
+    format!("Do part {number} now.")
+}
+
+/// What a sub-agent that is to look for something reports.
+pub fn found(wanted: &str) -> String {
+    format!("Found {}.", mark(wanted).unwrap_or_default())
+}
+
+/// How often a sub-agent's line is in the log.
+pub fn lines(home: &TempHome, wanted: &str) -> usize {
+    let log = std::fs::read_to_string(home.work().join("log.txt")).unwrap_or_default();
+    let mark = mark(wanted).expect("a mark");
+    log.lines().filter(|line| *line == mark).count()
+}
+
+/// The files there are.
+pub fn files(home: &TempHome) -> Vec<String> {
+    let entries = std::fs::read_dir(home.work()).expect("the folder").flatten();
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// What a text is about: the first `p<part>-<thing>-a<attempt>` in it.
+fn mark(text: &str) -> Option<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    words.into_iter().find(|word| word.starts_with('p') && word.contains("-a")).map(str::to_owned)
+}
+
+/// A call of the conversation with its result.
+struct Made {
+    name: String,
+    input: String,
+    result: String,
+}
+
+pub fn answer(request: &RecordedRequest) -> Reply {
+    let messages = request.messages();
+    let forked = messages.iter().rposition(|message| said(message).contains("<octo-notice kind=\"fork\">"));
+    match forked {
+        Some(place) => child(&said(&messages[place]), &calls(&messages[place..])),
+        None => parent(messages),
+    }
+}
+
+/// A sub-agent leaves a file and a line, then reports.
+fn child(wish: &str, made: &[Made]) -> Reply {
+    let (_, wish) = wish.split_once("Look for").expect("a wish");
+    let mark = mark(wish).expect("a mark");
+    if made.is_empty() {
+        return Reply::text("I look.")
+            .and_call("write", json!({ "path": format!("{mark}.txt"), "content": format!("{mark}\n") }))
+            .and_call("terminal", json!({ "command": format!("sleep 0.02; echo {mark} >> log.txt") }))
+            .in_chunks(6);
+    }
+    if !made.iter().any(|call| call.name == "file_reader") {
+        return Reply::call("file_reader", json!({ "path": format!("{mark}.txt") })).in_chunks(4);
+    }
+    Reply::text(format!("I looked.\n\nFound {mark}.")).in_chunks(6)
+}
+
+/// The parent sends three out at once, again where one did not come back, writes a file of its own, and is done.
+fn parent(messages: &[Value]) -> Reply {
+    let begins = |message: &Value, number: usize| message["role"] == "user" && said(message).contains(&part(number));
+    let (start, number) = messages
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(place, message)| Some((place, (1..=PARTS).find(|&number| begins(message, number))?)))
+        .expect("a part was begun");
+    let made = calls(&messages[start..]);
+    let words = format!("Working on part {number}. ").repeat(3);
+    let mut reply = Reply::text(words);
+    let mut all = true;
+    for thing in THINGS {
+        let mine = format!("p{number}-{thing}-a");
+        let attempts: Vec<&Made> =
+            made.iter().filter(|call| call.name == "invoke_skill" && call.input.contains(&mine)).collect();
+        if attempts.iter().any(|call| call.result.contains(&format!("Found {mine}"))) {
+            continue;
+        }
+        all = false;
+        let task = format!("Look for {mine}{}", attempts.len());
+        reply = reply.and_call("invoke_skill", json!({ "skill_name": "explore", "task": task }));
+    }
+    if !all {
+        return reply.in_chunks(8);
+    }
+    let own = format!("p{number}-parent.txt");
+    let writes: Vec<&Made> =
+        made.iter().filter(|call| call.name == "write" && call.input.contains(&own)).collect();
+    let certain = |call: &&Made| !call.result.starts_with("Not run") && !call.result.contains("effect unknown");
+    if writes.iter().any(|call| certain(&call)) {
+        return Reply::text(format!("Part {number} is done.")).in_chunks(4);
+    }
+    let content = format!("part {number}, attempt {}\n", writes.len());
+    Reply::call("write", json!({ "path": own, "content": content })).in_chunks(4)
+}
+
+fn said(message: &Value) -> String {
+    match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The calls in these messages, with their results.
+fn calls(messages: &[Value]) -> Vec<Made> {
+    let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
+    let all: Vec<Value> = messages.iter().flat_map(blocks).collect();
+    let result = |id: &Value| {
+        let found = all.iter().find(|block| block["type"] == "tool_result" && block["tool_use_id"] == *id);
+        found.map(|block| block["content"].to_string()).unwrap_or_default()
+    };
+    let calls = all.iter().filter(|block| block["type"] == "tool_use");
+    calls
+        .map(|call| Made {
+            name: call["name"].as_str().unwrap_or_default().to_owned(),
+            input: call["input"].to_string(),
+            result: result(&call["id"]),
+        })
+        .collect()
+}

@@ -1,0 +1,165 @@
+//! Long use: a day's work in one process, by a clock that runs faster. Sessions are worked in and left, tasks run at
+//! their times, sub-agents and commands in the background come and go. After a warm-up nothing may grow but what is
+//! stored: not the memory, not the open files, not the processes; and what is stored grows by what was said and done.
+//!
+//! In full (`OCTO_SOAK`) 50 sessions with 40 turns each and at least eight hours of tasks; otherwise a small part.
+
+mod measure;
+mod work;
+
+use crate::{
+    campaign::is_full,
+    fast::{FastTime, MINUTE},
+    forks::SKILL,
+    support::{PATIENCE, connect, until},
+};
+use measure::{Measure, Table};
+use octo_protocol::{
+    Block, ChangeSettings, CompactionLimit, Event, Millis, Mode, ModelId, Profile, SaveTask, Send, SessionId,
+    SessionStatus, SettingsPatch, StartSession, Topic,
+};
+use octo_testkit::{ModelServer, Script, Serve, ServerOptions, TempHome};
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+/// Eight hours are eight minutes.
+const SPEED: u32 = 60;
+const HOUR: Millis = 60 * MINUTE;
+/// A session is idle after so much real time, and rests after ten times as much.
+const IDLE_AFTER: Duration = Duration::from_millis(300);
+/// When everything of a wave rests.
+const QUIET: Duration = Duration::from_secs(5);
+/// Conversations are summed up from this size on, in tokens, so that each session is several times.
+const SUMMED_UP_AT: u64 = 16_000;
+/// Tasks with a time every five minutes.
+const TASKS: usize = 3;
+
+/// How much is done.
+struct Load {
+    /// Groups of sessions, one after the other; sessions of a group are worked in at the same time.
+    waves: usize,
+    sessions: usize,
+    turns: usize,
+    /// Folders the sessions work in, in turn.
+    folders: usize,
+    /// How long it lasts at least, by the fast clock.
+    lasts: Millis,
+    /// Waves after which everything has been used once.
+    warm_up: usize,
+}
+
+/// What is kept of folders is kept of sixteen: those are filled after four waves.
+const FULL: Load = Load { waves: 10, sessions: 5, turns: 40, folders: 50, lasts: 8 * HOUR, warm_up: 4 };
+const PART: Load = Load { waves: 4, sessions: 2, turns: 8, folders: 3, lasts: 0, warm_up: 2 };
+
+#[test]
+fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
+    let load = if is_full() { FULL } else { PART };
+    let home = TempHome::new();
+    let skill = home.octo().join("skills").join("explore");
+    std::fs::create_dir_all(&skill).expect("a folder of skills");
+    std::fs::write(skill.join("SKILL.md"), SKILL).expect("a skill");
+    let options = ServerOptions { recalls: Some(100), ..ServerOptions::default() };
+    let server = ModelServer::start_with(Script::from_fn(work::answer), options);
+    // A cache would keep sessions open for minutes of the computer's own clock.
+    std::fs::write(home.octo().join("presets.json"), work::presets(&server.url())).expect("presets");
+    let time = FastTime::new(SPEED);
+    let begun = time.now();
+    let mut day = Day { core: time.serve(&home, IDLE_AFTER), home: &home, place: 0, model: None };
+    day.model = Some(connect(&mut day.core, &server).id);
+    let patch = SettingsPatch {
+        compact_at: Some(CompactionLimit::Tokens { tokens: SUMMED_UP_AT }),
+        ..SettingsPatch::default()
+    };
+    day.core.call(ChangeSettings { patch }).expect("the setting is changed");
+    for number in 0..TASKS {
+        let plan = Box::new(work::task(&home, number));
+        day.core.call(SaveTask { task: None, plan, version: None }).expect("the task is saved");
+    }
+    let mut table = Table::new(load.sessions * load.turns);
+    for wave in 0..load.waves {
+        let started = Instant::now();
+        day.work(wave, &load);
+        // As many hours as a day has pass evenly.
+        let wanted = begun + load.lasts / load.waves as Millis * (wave as Millis + 1);
+        while time.now() < wanted {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let measured = day.measure();
+        println!("wave {wave} in {:.0} s: {measured}", started.elapsed().as_secs_f64());
+        table.add(measured);
+    }
+    println!("{} h by the fast clock", (time.now() - begun) as f64 / HOUR as f64);
+    until("no process is left behind", || measure::strays(&home, day.core.pid()).is_empty().then_some(()));
+    day.core.close(PATIENCE);
+    server.assert_clean();
+    until("no process is left at all", || measure::strays(&home, 0).is_empty().then_some(()));
+    table.check(load.warm_up);
+    measure::check_database(&home);
+}
+
+struct Day<'a> {
+    core: Serve,
+    home: &'a TempHome,
+    /// Events already looked at.
+    place: usize,
+    model: Option<ModelId>,
+}
+
+impl Day<'_> {
+    /// A wave of sessions, from their first turn to their last.
+    fn work(&mut self, wave: usize, load: &Load) {
+        let mut open: HashMap<SessionId, (usize, usize)> = HashMap::new();
+        for number in 0..load.sessions {
+            let session = wave * load.sessions + number;
+            let folder = self.home.work().join(format!("s{}", session % load.folders));
+            std::fs::create_dir_all(&folder).expect("a folder to work in");
+            let start = StartSession {
+                folder: folder.display().to_string(),
+                profile: Profile::GENERAL,
+                mode: Mode::Autonomous,
+                model: self.model,
+                effort: None,
+                blocks: text(&work::turn(session, 0)),
+            };
+            let id = self.core.call(start).expect("the session starts").id;
+            open.insert(id, (session, 0));
+        }
+        while !open.is_empty() {
+            let (place, envelope) = self.core.wait_after(self.place, PATIENCE * 4, |_| true);
+            self.place = place;
+            let Topic::Session { id } = envelope.topic else { continue };
+            let Event::SessionChanged { info } = &envelope.event else { continue };
+            assert_ne!(info.status, SessionStatus::Failed, "{info:?}");
+            if info.status != SessionStatus::Idle {
+                continue;
+            }
+            let Some((session, turn)) = open.get_mut(&id) else { continue };
+            *turn += 1;
+            if *turn == load.turns {
+                open.remove(&id);
+                continue;
+            }
+            let words = work::turn(*session, *turn);
+            self.core.call(Send { session: id, blocks: text(&words) }).expect("the message is taken");
+        }
+    }
+
+    /// What the process takes once it is quiet. Tasks go on, so each figure is the least of some looks.
+    fn measure(&self) -> Measure {
+        std::thread::sleep(QUIET);
+        let looks: Vec<Measure> = (0..10)
+            .map(|_| {
+                std::thread::sleep(Duration::from_millis(200));
+                Measure::of(self.core.pid(), self.home)
+            })
+            .collect();
+        looks.into_iter().reduce(Measure::least).expect("a look")
+    }
+}
+
+fn text(words: &str) -> Vec<Block> {
+    vec![Block::Text { text: words.to_owned() }]
+}

@@ -1,0 +1,116 @@
+//! What is done in a day: a function of what is sent, without memory.
+
+use octo_protocol::{MissedRun, Mode, Profile, TaskNews, TaskPlan, TaskRetry, Timing};
+use octo_testkit::{RecordedRequest, Reply, TempHome};
+use serde_json::json;
+
+/// What is known of the scripted model: that nothing is cached.
+pub fn presets(url: &str) -> String {
+    json!({
+        "version": 1,
+        "providers": [{
+            "id": "scripted",
+            "name": "Scripted",
+            "addresses": [{ "url": url }],
+            "protocol": "anthropic",
+            "caching": { "kind": "none", "minimum": 0 },
+            "rows": [{ "name": "scripted" }],
+        }],
+    })
+    .to_string()
+}
+
+/// What the person says in a turn.
+pub fn turn(session: usize, turn: usize) -> String {
+    let about = "It should fit what is there, and say why it is as it is. ".repeat(6);
+    format!("Step {turn} of session {session}, please.\n\n{about}")
+}
+
+/// A task that leaves a line every five minutes.
+pub fn task(home: &TempHome, number: usize) -> TaskPlan {
+    TaskPlan {
+        name: format!("watch-{number}"),
+        prompt: format!("Look after pond {number}."),
+        when: Timing::Cron { expression: format!("{number}-59/5 * * * *") },
+        zone: "UTC".to_owned(),
+        folder: home.work().display().to_string(),
+        profile: Profile::GENERAL,
+        mode: Mode::Autonomous,
+        model: None,
+        budget: None,
+        minutes: 60,
+        retry: TaskRetry::default(),
+        missed: MissedRun::RunOnce,
+        tell: TaskNews::Trouble,
+    }
+}
+
+/// What the model says next.
+pub fn answer(request: &RecordedRequest) -> Reply {
+    let said = String::from_utf8_lossy(&request.raw);
+    let words = request.user_text();
+    if words.contains("<octo-notice kind=\"compaction\">") {
+        return Reply::text("The files were written one after the other; all of them are as wanted. ".repeat(20));
+    }
+    if said.contains("<octo-notice kind=\\\"fork\\\">") {
+        return sub_agent(request);
+    }
+    if said.contains("Look after pond") {
+        return match request.answers() {
+            0 => Reply::call("terminal", json!({ "command": "echo seen >> pond.log; tail -c 100 pond.log" })),
+            _ => Reply::text("The pond is as it was."),
+        };
+    }
+    match step(&words) {
+        // A new turn of the person's.
+        Some((session, turn)) => first(session, turn),
+        None => next(request),
+    }
+}
+
+/// The step and the session of the newest words.
+fn step(words: &str) -> Option<(usize, usize)> {
+    let rest = words.rsplit_once("Step ")?.1;
+    let (turn, rest) = rest.split_once(" of session ")?;
+    Some((rest.split_once(',')?.0.parse().ok()?, turn.parse().ok()?))
+}
+
+/// What a turn begins with: a file each time, and besides, in some, sub-agents or a command in the background.
+fn first(session: usize, turn: usize) -> Reply {
+    let content = format!("step {turn} of session {session}\n").repeat(60);
+    let reply = Reply::text(format!("I write the file of step {turn}, then I look at it."))
+        .and_call("write", json!({ "path": format!("s{session}-step-{turn}.txt"), "content": content }));
+    match turn % 10 {
+        3 => ["herons", "newts"].into_iter().fold(reply, |reply, what| {
+            let task = format!("Count the {what} of step {turn}.");
+            reply.and_call("invoke_skill", json!({ "skill_name": "explore", "task": task }))
+        }),
+        6 => {
+            let command = format!("sleep 0.1; echo step {turn} >> background.log");
+            reply.and_call("terminal", json!({ "command": command, "async": true }))
+        }
+        _ => reply,
+    }
+    .in_chunks(6)
+}
+
+/// How a turn goes on: a command and a look at the file, then the answer.
+fn next(request: &RecordedRequest) -> Reply {
+    let results = request.results();
+    let wrote = results.iter().any(|result| result.text.contains("step-"));
+    if wrote && !results.iter().any(|result| result.text.contains("lines of steps")) {
+        return Reply::text("Now the lines.")
+            .and_call("terminal", json!({ "command": "cat *step-*.txt | wc -l; echo lines of steps" }))
+            .and_call("glob", json!({ "pattern": "*step-*.txt" }))
+            .in_chunks(4);
+    }
+    Reply::text("That is done; every line is there, and the count is right.").in_chunks(4)
+}
+
+/// A sub-agent looks once and reports.
+fn sub_agent(request: &RecordedRequest) -> Reply {
+    if request.results().iter().any(|result| result.text.contains("counted")) {
+        return Reply::text("There are three of them.");
+    }
+    Reply::call("terminal", json!({ "command": "ls | wc -l; echo counted" }))
+}

@@ -1,0 +1,70 @@
+//! Sessions nobody works in any more: their actors end, and what they hold in memory goes. Whoever asks something of one
+//! opens it again, from the store, as after a restart. Without this a process that runs for weeks would hold every
+//! conversation it ever had: each run of a task is one.
+
+use super::{Inbox, SessionHandle, state::Session};
+use crate::shared::OpenSessions;
+use std::{sync::Arc, time::Duration};
+
+/// So many times what counts as idle a session stays open. By then it is decided what becomes of the provider's cache.
+const STAYS: u32 = 10;
+/// How long a session that has nothing to do takes to say so. One that is slower is left for the next time.
+const QUICK: Duration = Duration::from_millis(100);
+
+/// Whether a session rests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It does, and its actor ends now.
+    Rests,
+    /// It does not.
+    StaysOpen,
+}
+
+impl Session {
+    /// Whether nothing is lost that the store does not have, and nothing goes on.
+    pub(super) fn may_rest(&self, unused: Duration, after: Duration) -> Answer {
+        let goes_on = self.running.is_some()
+            || self.side.is_some()
+            || self.swap.is_some()
+            || self.away.is_some()
+            || self.task_ending.is_some()
+            || self.after.is_at_work()
+            || self.is_watching()
+            || self.has_commands();
+        // What the person allowed for as long as this is open, the page it works in, and a cache that is kept warm.
+        let holds = self.allowance.is_raised()
+            || self.seat.was_used()
+            || self.card.as_ref().is_some_and(|card| self.pause.is_warm(card));
+        if unused < after || goes_on || holds { Answer::StaysOpen } else { Answer::Rests }
+    }
+}
+
+impl SessionHandle {
+    /// Whether somebody beside the table of open sessions may be about to ask something.
+    fn is_held(&self) -> bool {
+        Arc::strong_count(&self.line) > 1
+    }
+
+    async fn rest(&self, after: Duration) {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        if self.inbox.send(Inbox::Rest(after, reply)).is_ok() {
+            // A busy one goes on with what it does.
+            let _busy = tokio::time::timeout(QUICK, answer).await;
+        }
+    }
+}
+
+/// Lets sessions rest that nobody has worked in for long.
+pub(crate) async fn let_idle_rest(sessions: &OpenSessions, idle_after: Duration) {
+    let ids: Vec<_> = sessions.lock().await.keys().copied().collect();
+    for id in ids {
+        // While this is held nobody can come to hold a session.
+        let mut open = sessions.lock().await;
+        let Some(handle) = open.get(&id) else { continue };
+        if handle.ended.is_cancelled() {
+            open.remove(&id);
+        } else if handle.is_open() && !handle.is_held() {
+            handle.rest(idle_after * STAYS).await;
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Sessions nobody works in are let go of, and gone on with when somebody does.
+
+use super::{
+    rig::{PATIENCE, Rig, config},
+    shelf::end_of,
+};
+use octo_core::{Config, Octo, OpenTurns};
+use octo_protocol::{ErrorCode, Mode, RenameSession, SessionId, TurnEnd};
+use octo_testkit::{Reply, Script};
+use serde_json::json;
+use std::time::Duration;
+
+const IDLE: Duration = Duration::from_millis(20);
+
+/// A second application on the home, which a session can be changed by while no other has it open.
+async fn beside(rig: &Rig) -> Octo {
+    let config = Config { open_turns: OpenTurns::WaitForUse, ..config(&rig.home) };
+    Octo::start(config).await.expect("a second application starts")
+}
+
+async fn is_open(other: &Octo, session: SessionId) -> bool {
+    match other.call(RenameSession { session, title: "Renamed".to_owned() }).await {
+        Ok(_) => false,
+        Err(error) if error.code == Some(ErrorCode::InUse) => true,
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+async fn rests(other: &Octo, session: SessionId) {
+    let waiting = async {
+        while is_open(other, session).await {
+            tokio::time::sleep(IDLE).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.expect("the session rests");
+}
+
+#[tokio::test]
+async fn a_session_nobody_works_in_is_let_go_of_and_goes_on_when_somebody_does() {
+    let uncached = json!({ "kind": "none", "minimum": 0 });
+    let script = Script::new().text("first").text("second");
+    let mut rig = Rig::priced_with(script, IDLE, &uncached).await;
+    let session = rig.start(Mode::Ask, "one").await;
+    assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
+    let other = beside(&rig).await;
+    rests(&other, session).await;
+    // The conversation goes on from what is stored, and its bytes are those that were sent before.
+    rig.send(session, "two").await;
+    assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
+    let requests = rig.server.requests();
+    assert_eq!(requests.len(), 2);
+    assert!(requests[1].messages().len() > requests[0].messages().len());
+    assert_eq!(rig.snapshot(session).await.info.title, "Renamed");
+    other.shutdown().await;
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_session_with_a_command_in_the_background_stays_open() {
+    let uncached = json!({ "kind": "none", "minimum": 0 });
+    let script = Script::from_fn(|request| match (request.user_text().contains("serve"), request.answers()) {
+        (true, 0) => Reply::call("terminal", json!({ "command": "sleep 1000", "async": true })),
+        _ => Reply::text("done"),
+    });
+    let mut rig = Rig::priced_with(script, IDLE, &uncached).await;
+    let serving = rig.start(Mode::Autonomous, "serve").await;
+    assert_eq!(end_of(&mut rig, serving).await, TurnEnd::Finished);
+    let plain = rig.start(Mode::Ask, "talk").await;
+    assert_eq!(end_of(&mut rig, plain).await, TurnEnd::Finished);
+    let other = beside(&rig).await;
+    // The one that was used later rests, and so would the other by then.
+    rests(&other, plain).await;
+    assert!(is_open(&other, serving).await);
+    let commands = rig.snapshot(serving).await.commands;
+    assert_eq!(commands.len(), 1);
+    assert!(!commands[0].state.is_over(), "it goes on: {commands:?}");
+    other.shutdown().await;
+    rig.assert_sound();
+}

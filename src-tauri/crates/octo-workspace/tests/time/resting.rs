@@ -1,0 +1,69 @@
+//! What a process keeps of folders nobody works in any more.
+
+use crate::world::{Home, World};
+use std::fs;
+
+/// Folders that are kept in memory: as many as are watched.
+const KEPT: usize = 16;
+
+/// The files of pictures, and the watches, that this process holds open.
+fn open() -> (usize, usize) {
+    let all = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let names: Vec<String> = all
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .map(|path| path.display().to_string())
+        .collect();
+    let count = |part: &str| names.iter().filter(|name| name.contains(part)).count();
+    (count("/time/pictures/"), count("inotify"))
+}
+
+#[test]
+fn folders_nobody_works_in_are_forgotten_and_known_again_when_they_are_needed() {
+    let home = Home::new();
+    let machine = home.machine();
+    let mut worlds: Vec<World> = Vec::new();
+    for number in 0..KEPT * 3 {
+        let world = World { machine: machine.clone(), ..home.world() };
+        fs::write(world.path("old"), format!("{number}")).unwrap();
+        // The first picture is written whole, what changed since beside it: a file that stays open.
+        world.command(|folder| fs::write(folder.join("one"), "1").unwrap());
+        world.command(|folder| fs::write(folder.join("two"), "2").unwrap());
+        worlds.push(world);
+        let (pictures, watches) = open();
+        assert!(pictures <= KEPT && watches <= KEPT, "after {number}: {pictures} pictures, {watches} watches");
+    }
+    // What the person does meanwhile is not the next command's.
+    let first = &worlds[0];
+    fs::write(first.path("old"), "changed by the person").unwrap();
+    let before = first.tree();
+    let task = first.command(|folder| {
+        fs::write(folder.join("one"), "changed").unwrap();
+        fs::remove_file(folder.join("two")).unwrap();
+    });
+    let changes = first.machine.changes(first.session, task).unwrap();
+    let mut changed: Vec<String> = changes.paths.iter().map(|one| one.path.clone()).collect();
+    changed.sort();
+    let path = |name: &str| first.path(name).display().to_string();
+    assert_eq!(changed, [path("one"), path("two")]);
+    let after = first.tree();
+    first.switch(task - 1);
+    assert_eq!(first.tree(), before);
+    first.switch(task);
+    assert_eq!(first.tree(), after);
+}
+
+#[test]
+fn a_folder_in_which_a_command_runs_is_not_forgotten() {
+    let home = Home::new();
+    let machine = home.machine();
+    let world = World { machine: machine.clone(), ..home.world() };
+    let task = world.begin();
+    let running = world.machine.before_command(task, &world.folder()).unwrap();
+    for _ in 0..KEPT * 2 {
+        World { machine: machine.clone(), ..home.world() }.command(|_| {});
+    }
+    fs::write(world.path("late"), "by the command").unwrap();
+    assert_eq!(world.machine.after_command(&running).unwrap(), 1);
+    world.machine.end_task(task).unwrap();
+    assert_eq!(world.machine.changes(world.session, task.number).unwrap().paths.len(), 1);
+}
