@@ -318,7 +318,7 @@ async fn a_higher_limit_counts_at_once_and_the_demo_takes_no_place() {
 async fn sub_agents_work_on_their_parents_place_however_few_there_are() {
     let script =
         forking(vec![skill("explore", "one"), skill("explore", "two")], |_| Reply::text("looked around"));
-    let mut rig = Rig::skilled(script, Shelf::new().shared()).await;
+    let mut rig = Rig::skilled(script, Shelf::new()).await;
     let patch = SettingsPatch {
         live_turns: Some(LiveTurnLimit(1)),
         sub_agents: Some(SubAgentLimit(1)),
@@ -353,7 +353,7 @@ async fn a_sub_agent_that_asks_frees_its_parents_place_and_goes_on_without_one()
             parent.next().unwrap()
         }
     });
-    let mut rig = Rig::skilled(script, Shelf::new().shared()).await;
+    let mut rig = Rig::skilled(script, Shelf::new()).await;
     limit(&rig, 1).await;
     let session = rig.start(Mode::Ask, "go").await;
     let question = rig.question().await;
@@ -389,7 +389,7 @@ async fn a_skill_the_person_calls_waits_for_a_place_before_its_first_step() {
         "first" => Reply::text("hello").hold_after(1, &first),
         _ => Reply::text("done"),
     });
-    let mut rig = Rig::skilled(script, Shelf::new().shared()).await;
+    let mut rig = Rig::skilled(script, Shelf::new()).await;
     let session = rig.start(Mode::Autonomous, "first").await;
     reached(&held).await;
     held.open();
@@ -480,7 +480,7 @@ async fn everything_is_in_one_list_and_stopped_by_its_row_or_all_at_once() {
         }
         _ => Reply::text("done"),
     });
-    let mut rig = Rig::skilled(script, Shelf::new().shared()).await;
+    let mut rig = Rig::skilled(script, Shelf::new()).await;
     let serve = rig.start(Mode::Autonomous, "serve").await;
     assert_eq!(end_of(&mut rig, serve).await, TurnEnd::Finished);
     let fork = rig.start(Mode::Autonomous, "fork").await;
