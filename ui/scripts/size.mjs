@@ -15,7 +15,8 @@ import { gzipSync } from "node:zlib";
 // instructions do not; 186 with sub-agents, what no undo takes back, and the questions about skills.
 // 206 with tasks, the first run and its settings, what comes from outside the page, the list of shortcuts, filters of
 // sessions, answers that are said: the pages and dialogs load later, their English words do not.
-const BUDGET_KB = 206;
+// 208 with what runs: its page loads later, its count, the places in line and its English words do not.
+const BUDGET_KB = 208;
 const dist = new URL("../dist/", import.meta.url).pathname;
 if (!existsSync(join(dist, "index.html"))) {
   console.error("ui/dist is missing: build first (npm run build)");
