@@ -117,13 +117,13 @@ impl Tender {
             return Ok(LONGEST);
         }
         let open = shared.store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
-        let mut scene = Scene {
-            now: tasks.now(),
-            passed,
-            files: tasks.files().await?,
-            states: tasks.states().await?,
-            open,
+        let (files, states) = {
+            // As they stand together: one that is being saved must not look like one that cannot run, whose times are
+            // over.
+            let _whole = shared.schedule.writing.lock().await;
+            (tasks.files().await?, tasks.states().await?)
         };
+        let mut scene = Scene { now: tasks.now(), passed, files, states, open };
         let mut news = self.claim(octo, &mut scene).await?;
         self.look = Look::Again;
         news |= self.begin_runs(octo, &scene).await?;
