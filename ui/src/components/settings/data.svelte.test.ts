@@ -71,6 +71,7 @@ afterEach(async () => {
 describe("a copy that comes back", () => {
   it("is shown with what it holds, and takes its place only once that was agreed to", async () => {
     open("data");
+    await until(() => expect((get(testids.dataRestore) as HTMLButtonElement).disabled).toBe(false));
     get(testids.dataRestore).click();
     await until(() => expect(get(testids.copyDialog).textContent).toContain("41 sessions"));
     for (const said of ["0.1.0", "/code/picked", t("data.restore.keys")])
@@ -91,6 +92,7 @@ describe("a copy that comes back", () => {
   it("that a newer Octo made is refused in words", async () => {
     history.replaceState(null, "", "/?fast&copy=newer");
     open("data");
+    await until(() => expect((get(testids.dataRestore) as HTMLButtonElement).disabled).toBe(false));
     get(testids.dataRestore).click();
     await until(() => expect(target.querySelector("[role=alert]")?.textContent).toContain("newer Octo"));
     expect(all(testids.copyDialog)).toEqual([]);

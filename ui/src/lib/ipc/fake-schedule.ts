@@ -24,7 +24,7 @@ const ZONE = "Europe/Berlin";
 const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
 
 /** How something that was deleted comes back. */
-type PutAway = (what: { kind: "file"; name: string; folder: string; size: number }, back: () => void) => void;
+type PutAway = (what: { kind: "task"; name: string; folder: string; size: number }, back: () => void) => void;
 
 /** The times of day a timing has on a day, as minutes; empty where it does not run on it. */
 function minutesOn(when: Timing, day: Date, now: number): number[] {
@@ -357,7 +357,7 @@ export class FakeSchedule {
         const card = this.#card(call.task);
         const at = this.#cards.indexOf(card);
         this.#cards = this.#cards.filter((known) => known !== card);
-        this.#away({ kind: "file", name: `${card.file}.md`, folder: `${HOME}/tasks`, size: 812 }, () => {
+        this.#away({ kind: "task", name: `${card.file}.md`, folder: `${HOME}/tasks`, size: 812 }, () => {
           this.#cards = [...this.#cards.slice(0, at), card, ...this.#cards.slice(at)];
           this.#tell();
         });
