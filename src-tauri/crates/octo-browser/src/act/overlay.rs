@@ -19,6 +19,11 @@ pub enum Audience {
     Nobody,
 }
 
+/// So much later than the pointer is told where to go it is drawn. A page that draws answers no input meanwhile: the
+/// input of an act is there in fewer milliseconds, and a person takes neither of the two for late. The way of the
+/// pointer takes 160 ms besides; that it arrives is seen as before.
+const BEHIND: Duration = Duration::from_millis(24);
+
 /// How long the page may take to draw or to clear.
 const DRAWING: Duration = Duration::from_secs(2);
 
@@ -76,8 +81,8 @@ const DRAW: &str = "((x, y, boxes) => {
 const CLEAR: &str = "(() => { const it = globalThis.octoOverlay; if (!it) return false; clearTimeout(it.until); it.host.remove(); delete globalThis.octoOverlay; return true; })()";
 
 impl Page {
-    /// Moves the pointer that the person sees, and frames what is about to be used. It is drawn while the act goes
-    /// on; nothing waits for it.
+    /// Moves the pointer that the person sees, and frames what is used. It is drawn while the act goes on, behind its
+    /// first input; nothing waits for it.
     pub(super) fn point_out(
         &self,
         audience: Audience,
@@ -97,6 +102,7 @@ impl Page {
         let (page, cleared) = (self.clone(), self.cleared());
         // A page that cannot be drawn on can be acted on all the same.
         tokio::spawn(async move {
+            tokio::time::sleep(BEHIND).await;
             if let Err(error) = page.in_overlay(&draw, Some(cleared)).await {
                 tracing::debug!(%error, "the pointer was not drawn");
             }
