@@ -78,12 +78,24 @@ fn redactor() -> Redactor {
 
 #[tokio::test]
 async fn fields_for_secrets_and_secrets_that_are_written_are_covered_in_a_picture() {
+    covered(&[]).await;
+}
+
+/// A picture is in the page's own measure then, and the browser's places in the screen's.
+#[tokio::test]
+async fn they_are_covered_as_well_on_a_screen_of_more_pixels() {
+    covered(&["--headless=new", "--force-device-scale-factor=2", "--window-size=1100,800"]).await;
+}
+
+async fn covered(arguments: &[&str]) {
     if chromium().is_none() {
         return;
     }
     let site = Site::start(PAGES).await;
     let desk = Desk::start(Frame::None).await;
-    let _chromium = Chromium::start(&desk, Start::Flag, &[&site.url("/")]).await;
+    let url = site.url("/");
+    let arguments: Vec<&str> = arguments.iter().copied().chain([url.as_str()]).collect();
+    let _chromium = Chromium::start(&desk, Start::Flag, &arguments).await;
     let connected = Chromium::browser(&desk).connect().await.expect("connected");
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
@@ -98,6 +110,7 @@ async fn fields_for_secrets_and_secrets_that_are_written_are_covered_in_a_pictur
     said(&page, "window.changed = 0").await;
 
     let bare = read(&page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture").bytes);
+    assert!((1_000..=1_100).contains(&bare.width()), "as wide as the page counts");
     let shot = view.shot(&page, Area::Visible, Boxes::None, &redactor()).await.expect("a shot");
     let covered = read(&shot.picture.bytes);
     assert_eq!(bare.dimensions(), covered.dimensions());
