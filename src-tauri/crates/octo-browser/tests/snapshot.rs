@@ -67,7 +67,7 @@ impl From<Recorded> for Captured {
             url: it.url,
             origin: it.origin,
             tree: it.tree,
-            owner: it.owner.map(|owner| Owner { frame: owner.frame, node: owner.node }),
+            owner: it.owner.map(|owner| Owner { frame: owner.frame, node: owner.node, inset: (0.0, 0.0) }),
         };
         Self {
             title: recorded.title,

@@ -1,10 +1,10 @@
 //! A page read for a snapshot.
 
-use super::LIMIT;
+use super::{LIMIT, spot::Spot};
 use crate::{
     Frame, Page, PageError,
     cdp::browser_protocol::{
-        dom::GetFrameOwnerParams,
+        dom::{GetBoxModelParams, GetFrameOwnerParams},
         page::GetLayoutMetricsParams,
         target::{GetTargetInfoParams, SessionId},
     },
@@ -120,8 +120,16 @@ impl Page {
         let owner = async {
             let parent = parent?;
             let owner = GetFrameOwnerParams::new(frame.id.clone());
-            let owner = self.call_in(&parent.session, owner, LIMIT).await.ok()?;
-            Some(Owner { frame: parent.id.inner().clone(), node: *owner.backend_node_id.inner() })
+            let node = self.call_in(&parent.session, owner, LIMIT).await.ok()?.backend_node_id;
+            let model = GetBoxModelParams { backend_node_id: Some(node), ..Default::default() };
+            // An element that is not shown has none, and its frame no place.
+            let model = self.call_in(&parent.session, model, LIMIT).await.ok().map(|answer| answer.model);
+            let inset = model.map_or((0.0, 0.0), |model| {
+                let (outer, inner) =
+                    (Spot::around(model.border.inner()), Spot::around(model.content.inner()));
+                (inner.left - outer.left, inner.top - outer.top)
+            });
+            Some(Owner { frame: parent.id.inner().clone(), node: *node.inner(), inset })
         };
         let tree = ReadTree { frame_id: Some(frame.id.inner().clone()) };
         let (tree, owner) = tokio::join!(self.call_in(&frame.session, tree, READING), owner);

@@ -19,6 +19,11 @@ pub enum Audience {
     Nobody,
 }
 
+/// So much later than the pointer is told where to go it is drawn. A page that draws answers no input meanwhile: the
+/// input of an act is there in fewer milliseconds, and a person takes neither of the two for late. The way of the
+/// pointer takes 160 ms besides; that it arrives is seen as before.
+const BEHIND: Duration = Duration::from_millis(24);
+
 /// How long the page may take to draw or to clear.
 const DRAWING: Duration = Duration::from_secs(2);
 
@@ -35,8 +40,7 @@ const DRAW: &str = "((x, y, boxes) => {
         const style = document.createElement('style');
         style.textContent = '*{pointer-events:none;box-sizing:border-box}'
             + '.at{position:absolute;border:2px solid #2f6fed;border-radius:4px;background:rgba(47,111,237,.12)}'
-            + '.hand{position:absolute;left:0;top:0;width:22px;height:22px' + (calm ? '}' : ';transition:transform 160ms ease-out}')
-            + '.n{position:absolute;border:1px solid #d6336c}.n b{position:absolute;left:0;top:0;font:700 11px/13px sans-serif;color:#fff;background:#d6336c;padding:0 2px}';
+            + '.hand{position:absolute;left:0;top:0;width:22px;height:22px' + (calm ? '}' : ';transition:transform 160ms ease-out}');
         root.append(style);
         (document.body || document.documentElement).append(host);
         // Above dialogs of the page too, which are drawn over everything else.
@@ -44,30 +48,27 @@ const DRAW: &str = "((x, y, boxes) => {
         it = globalThis.octoOverlay = { host, root };
     }
     const { root } = it;
-    for (const old of root.querySelectorAll('.at,.n')) old.remove();
-    for (const [left, top, width, height, number] of boxes) {
+    for (const old of root.querySelectorAll('.at')) old.remove();
+    for (const [left, top, width, height] of boxes) {
         const one = document.createElement('div');
-        one.className = number ? 'n' : 'at';
+        one.className = 'at';
         one.style.cssText = 'left:' + left + 'px;top:' + top + 'px;width:' + width + 'px;height:' + height + 'px';
-        if (number) { const name = document.createElement('b'); name.textContent = number; one.append(name); }
         root.append(one);
     }
-    if (x !== null) {
-        let hand = root.querySelector('.hand');
-        if (!hand) {
-            hand = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-            hand.setAttribute('class', 'hand');
-            hand.setAttribute('viewBox', '0 0 22 22');
-            const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
-            path.setAttribute('d', 'M2 2 L2 17 L6.5 13 L9.5 20 L12.5 18.7 L9.5 12 L15.5 12 Z');
-            path.setAttribute('fill', '#2f6fed');
-            path.setAttribute('stroke', '#fff');
-            path.setAttribute('stroke-width', '1.5');
-            hand.append(path);
-            root.append(hand);
-        }
-        hand.style.transform = 'translate(' + (x - 2) + 'px,' + (y - 2) + 'px)';
+    let hand = root.querySelector('.hand');
+    if (!hand) {
+        hand = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+        hand.setAttribute('class', 'hand');
+        hand.setAttribute('viewBox', '0 0 22 22');
+        const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+        path.setAttribute('d', 'M2 2 L2 17 L6.5 13 L9.5 20 L12.5 18.7 L9.5 12 L15.5 12 Z');
+        path.setAttribute('fill', '#2f6fed');
+        path.setAttribute('stroke', '#fff');
+        path.setAttribute('stroke-width', '1.5');
+        hand.append(path);
+        root.append(hand);
     }
+    hand.style.transform = 'translate(' + (x - 2) + 'px,' + (y - 2) + 'px)';
     clearTimeout(it.until);
     it.until = setTimeout(() => { it.host.remove(); if (globalThis.octoOverlay === it) delete globalThis.octoOverlay; }, 60000);
 })";
@@ -76,8 +77,8 @@ const DRAW: &str = "((x, y, boxes) => {
 const CLEAR: &str = "(() => { const it = globalThis.octoOverlay; if (!it) return false; clearTimeout(it.until); it.host.remove(); delete globalThis.octoOverlay; return true; })()";
 
 impl Page {
-    /// Moves the pointer that the person sees, and frames what is about to be used. It is drawn while the act goes
-    /// on; nothing waits for it.
+    /// Moves the pointer that the person sees, and frames what is used. It is drawn while the act goes on, behind its
+    /// first input; nothing waits for it.
     pub(super) fn point_out(
         &self,
         audience: Audience,
@@ -90,35 +91,22 @@ impl Page {
         let boxes = frame.map(|(spot, (right, down))| {
             let margin = 3.0;
             let (left, top) = (spot.left + right - margin, spot.top + down - margin);
-            serde_json::json!([left, top, spot.width + 2.0 * margin, spot.height + 2.0 * margin, 0])
+            serde_json::json!([left, top, spot.width + 2.0 * margin, spot.height + 2.0 * margin])
         });
         let boxes = serde_json::Value::from(Vec::from_iter(boxes));
         let draw = format!("{DRAW}({x}, {y}, {boxes})");
         let (page, cleared) = (self.clone(), self.cleared());
         // A page that cannot be drawn on can be acted on all the same.
         tokio::spawn(async move {
+            tokio::time::sleep(BEHIND).await;
             if let Err(error) = page.in_overlay(&draw, Some(cleared)).await {
                 tracing::debug!(%error, "the pointer was not drawn");
             }
         });
     }
 
-    /// Draws numbered frames around elements, in the page as it is seen: for a picture on which a model is to find
-    /// the numbers again. [`Self::clear_overlay`] takes them away.
-    ///
-    /// # Errors
-    ///
-    /// [`PageError`].
-    pub async fn number(&self, spots: &[(u32, Spot)]) -> Result<(), PageError> {
-        let boxes: Vec<_> = spots
-            .iter()
-            .map(|(number, spot)| serde_json::json!([spot.left, spot.top, spot.width, spot.height, number]))
-            .collect();
-        self.in_overlay(&format!("{DRAW}(null, null, {})", serde_json::Value::from(boxes)), None).await
-    }
-
-    /// Takes everything away that was drawn onto the page for its person or for a picture: before pictures for a
-    /// model, and when the task ends.
+    /// Takes everything away that was drawn onto the page for its person: before pictures for a model, and when the
+    /// task ends.
     ///
     /// # Errors
     ///

@@ -46,6 +46,9 @@ pub(crate) struct Framed {
     clip: Option<Viewport>,
     /// In CSS pixels of what is seen of the page.
     pub seen: Spot,
+    /// Pixels of the picture for each of CSS. None where the picture is of just what is seen; a whole one has the
+    /// window's scroll bars beside that.
+    pub density: Option<f64>,
 }
 
 /// How a picture is written.
@@ -114,7 +117,14 @@ impl Page {
                 height: view.client_height,
             },
         };
-        Ok(Framed { clip: clip.or_else(|| shrunk(&metrics)), seen })
+        let clip = clip.or_else(|| shrunk(&metrics));
+        let density = match (&clip, &metrics.visual_viewport) {
+            (None, Some(whole)) if view.client_width > 0.0 && whole.client_width > 0.0 => {
+                Some(whole.client_width / view.client_width)
+            }
+            _ => None,
+        };
+        Ok(Framed { clip, seen, density })
     }
 
     /// Takes the picture.

@@ -65,10 +65,13 @@ pub struct CapturedFrame {
 }
 
 /// The element that holds a frame.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Owner {
     /// The frame the element is in.
     pub frame: String,
     /// The element's backend node id there.
     pub node: i64,
+    /// How far the frame's corner is from the element's, to the right and downwards: its border and padding, in CSS
+    /// pixels.
+    pub inset: (f64, f64),
 }

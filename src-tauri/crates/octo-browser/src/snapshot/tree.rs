@@ -88,6 +88,8 @@ struct Joiner<'a> {
     by_owner: HashMap<(u32, i64), Vec<u32>>,
     ids: Vec<HashMap<&'a str, u32>>,
     taken: Vec<Vec<bool>>,
+    /// Pixels of the screen for each of CSS.
+    scale: f64,
 }
 
 impl<'a> Tree<'a> {
@@ -120,6 +122,7 @@ impl<'a> Tree<'a> {
             by_owner,
             ids: ids.collect(),
             taken: captured.frames.iter().map(|frame| vec![false; frame.tree.nodes.len()]).collect(),
+            scale,
         };
         if !captured.frames.is_empty() {
             joiner.place_root();
@@ -263,8 +266,11 @@ impl<'a> Joiner<'a> {
             .and_then(|layout| layout.fact(fact))
             .map_or(Rect::EMPTY, |fact| fact.view);
         let clip = outer.clip.within(&view.moved(outer.x, outer.y));
+        let owner = self.tree.frames.get(held as usize).and_then(|frame| frame.owner.as_ref());
+        let (right, down) = owner.map_or((0.0, 0.0), |owner| owner.inset);
+        let (right, down) = (right * self.scale, down * self.scale);
         if let Some(placement) = self.placements.get_mut(held as usize) {
-            *placement = Some(Placement { x: rect.left - x, y: rect.top - y, clip });
+            *placement = Some(Placement { x: rect.left + right - x, y: rect.top + down - y, clip });
         }
     }
 

@@ -43,8 +43,10 @@ struct Pixels {
 }
 
 impl Canvas {
-    pub fn new(image: RgbaImage, seen: Spot) -> Self {
-        let scale = |pixels: u32, css: f64| if css > 0.0 { f64::from(pixels) / css } else { 1.0 };
+    /// A picture of what is seen, and of nothing beside it where no density is given.
+    pub fn new(image: RgbaImage, seen: Spot, density: Option<f64>) -> Self {
+        let scale =
+            |pixels: u32, css: f64| density.unwrap_or(if css > 0.0 { f64::from(pixels) / css } else { 1.0 });
         let scale = (scale(image.width(), seen.width), scale(image.height(), seen.height));
         Self { image, seen, scale }
     }
@@ -127,7 +129,7 @@ mod tests {
     const WHITE: Rgba<u8> = Rgba([255, 255, 255, 255]);
 
     fn canvas(seen: Spot) -> Canvas {
-        Canvas::new(RgbaImage::from_pixel(100, 60, WHITE), seen)
+        Canvas::new(RgbaImage::from_pixel(100, 60, WHITE), seen, None)
     }
 
     fn spot(left: f64, top: f64, width: f64, height: f64) -> Spot {
@@ -174,6 +176,13 @@ mod tests {
                 assert_eq!(*image.get_pixel(x, y), WHITE, "{place:?} at {x} {y}");
             }
         }
+        // Scroll bars beside what is seen.
+        let mut with_bars =
+            Canvas::new(RgbaImage::from_pixel(100, 60, WHITE), spot(0.0, 0.0, 85.0, 45.0), Some(1.0));
+        with_bars.cover(spot(70.0, 30.0, 10.0, 10.0));
+        let image = with_bars.into_image();
+        assert_eq!((*image.get_pixel(70, 30), *image.get_pixel(79, 39)), (COVER, COVER));
+        assert_eq!((*image.get_pixel(69, 30), *image.get_pixel(80, 39)), (WHITE, WHITE));
         let mut canvas = canvas(spot(0.0, 0.0, 100.0, 60.0));
         for nowhere in
             [spot(200.0, 10.0, 20.0, 10.0), spot(f64::NAN, 1.0, 5.0, 5.0), spot(-30.0, 0.0, 20.0, 9.0)]

@@ -72,7 +72,7 @@ impl View {
         };
         let covers = self.covers(&[&before, &after], redactor);
         let boxes: Vec<(u32, Spot)> = boxes.into_iter().filter(|(_, spot)| spot.meets(framed.seen)).collect();
-        let drawn = Drawing { covers, boxes, seen: framed.seen };
+        let drawn = Drawing { covers, boxes, seen: framed.seen, density: framed.density };
         if drawn.covers.is_empty() && drawn.boxes.is_empty() {
             return Ok(Shot { picture, covered: 0, numbered: 0 });
         }
@@ -106,12 +106,13 @@ struct Drawing {
     covers: Vec<Spot>,
     boxes: Vec<(u32, Spot)>,
     seen: Spot,
+    density: Option<f64>,
 }
 
 impl Drawing {
     fn on(self, picture: &Picture) -> Result<Shot, image::ImageError> {
         let image = image::load_from_memory_with_format(&picture.bytes, ImageFormat::Png)?.into_rgba8();
-        let mut canvas = Canvas::new(image, self.seen);
+        let mut canvas = Canvas::new(image, self.seen, self.density);
         for (number, spot) in &self.boxes {
             canvas.number(*spot, *number);
         }

@@ -104,6 +104,11 @@ impl Seat {
         let taking = tokio::spawn({
             let (seat, page) = (seat.clone(), page.clone());
             async move {
+                // A page that is shown already is not taken at once: the picture would be taken while the page is read
+                // or its input comes, and hold up both. What came of the call is shown at its end.
+                if picture.is_some() {
+                    tokio::time::sleep(BETWEEN).await;
+                }
                 loop {
                     seat.take(&page).await;
                     tokio::time::sleep(BETWEEN).await;

@@ -238,13 +238,15 @@ impl Seat {
 /// A text in pieces of a bearable length, cut between lines.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = vec![String::new()];
+    // Counted line by line: a long page has thousands, and what is counted once is not counted again for each.
+    let mut tokens = 0;
     for line in text.lines() {
-        let full = pieces
-            .last()
-            .is_some_and(|piece| !piece.is_empty() && estimate_tokens(piece) + line.len() / 3 > SNAPSHOT);
-        if full {
+        let own = estimate_tokens(line) + 1;
+        if tokens > 0 && tokens + own > SNAPSHOT {
             pieces.push(String::new());
+            tokens = 0;
         }
+        tokens += own;
         if let Some(piece) = pieces.last_mut() {
             piece.push_str(line);
             piece.push('\n');

@@ -287,9 +287,10 @@ impl Seat {
         let mut view = view_of(wish, &found);
         self.work().await.redact(&mut view);
         // What is asked about is shown as it looks in the page.
+        // Not in the condition: what is worked in would be held until the picture is there, and it is taken by that.
+        let page = self.work().await.page.clone();
         if !found.weight.risks.is_empty()
-            && let (Some(place), Some(tab)) = (&found.element, &found.tab)
-            && let Some(page) = self.work().await.page.clone()
+            && let (Some(place), Some(tab), Some(page)) = (&found.element, &found.tab, page)
             && place.session == *page.session().inner()
         {
             self.in_hand().await;

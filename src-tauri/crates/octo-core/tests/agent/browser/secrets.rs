@@ -22,6 +22,24 @@ fn kept(name: &str, site: &str) -> SaveSiteSecret {
 }
 
 #[tokio::test]
+async fn a_picture_for_the_model_covers_the_field_and_numbers_the_rest() {
+    let Some(browser) = Chromium::start() else { return };
+    let site = Site::start(&[("/", LOGIN)]);
+    let steps = vec![
+        open(site.url("/")),
+        step(|_| json!({ "action": "screenshot" })),
+        step(|_| json!({ "action": "screenshot_refs" })),
+    ];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    let session = rig.start(Mode::Autonomous, "look").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = results(&rig.snapshot(session).await);
+    assert!(told[1].contains("Grey boxes cover") && !told[1].contains("have their number"), "{}", told[1]);
+    assert!(told[2].contains("Grey boxes cover") && told[2].contains("have their number"), "{}", told[2]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
 async fn a_secret_is_typed_by_name_and_read_nowhere() {
     let Some(browser) = Chromium::start() else { return };
     let site = Site::start(&[("/", LOGIN), ("/in", "<title>In</title><p>welcome")]);
