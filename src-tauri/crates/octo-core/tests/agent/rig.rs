@@ -7,7 +7,7 @@ use octo_protocol::{
     Profile, Protocol, Question, SaveModel, Send, Sent, SessionId, SessionSnapshot, Source, StartSession,
     Stop, Topic, TurnEnd,
 };
-use octo_testkit::{ModelServer, Script, TempHome};
+use octo_testkit::{ModelServer, Script, ServerOptions, TempHome};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::{sync::broadcast, time::timeout};
 
@@ -83,7 +83,16 @@ impl Rig {
 
     /// As [`Rig::priced`], by a clock of the test's: tasks run when it says so.
     pub async fn by_clock(script: impl Into<Script>, clock: Arc<dyn octo_core::Clock>) -> Self {
-        let (home, server) = (TempHome::new(), ModelServer::start(script));
+        Self::by_clock_with(script, clock, ServerOptions::default()).await
+    }
+
+    /// As [`Rig::by_clock`], with a server of its own.
+    pub async fn by_clock_with(
+        script: impl Into<Script>,
+        clock: Arc<dyn octo_core::Clock>,
+        options: ServerOptions,
+    ) -> Self {
+        let (home, server) = (TempHome::new(), ModelServer::start_with(script, options));
         std::fs::create_dir_all(home.octo()).expect("a home");
         std::fs::write(home.octo().join("presets.json"), prices(&server.url(), &markers())).expect("presets");
         let octo = Octo::start_by_clock(config(&home), clock).await.expect("the application starts");
