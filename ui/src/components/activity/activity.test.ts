@@ -14,6 +14,7 @@ import { speak } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount, type Component } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import BehaviourPage from "../settings/BehaviourPage.svelte";
+import SessionRow from "../sidebar/SessionRow.svelte";
 import Sidebar from "../sidebar/Sidebar.svelte";
 import ActivityView from "./ActivityView.svelte";
 
@@ -194,7 +195,21 @@ describe("the page of what runs", () => {
 });
 
 describe("a session that waits for a place", () => {
-  it("has a mark of its own in the sidebar, and the list a count", async () => {
+  it("says in its row how many are ahead, until it works", async () => {
+    await begin("&queued");
+    const info = library.sessions.find(({ id }) => id === WORKS);
+    if (!info) throw new Error("not in the list");
+    const nothing = (): void => undefined;
+    const props = { info, current: false, now: 0, renaming: false, onmenu: nothing, onrenamed: nothing };
+    shown.push(mount(SessionRow, { target, props }));
+    await until(() => expect(words(get(testids.sessionRow))).toContain("Waiting: 2 others are ahead"));
+    const { state } = core.activity;
+    const rows = state.rows.map((row) => ({ ...row, status: { type: "working" as const } }));
+    core.publish("activity", { type: "activity", state: { ...state, rows } });
+    await until(() => expect(words(get(testids.sessionRow))).toMatch(/^Running/));
+  });
+
+  it("is in the count of the sidebar", async () => {
     await begin("&queued");
     show(Sidebar);
     await until(() => expect(words(get(testids.openActivity))).toContain("7"));
