@@ -1,7 +1,7 @@
 //! Where the home is: a copy brought back, a home that moves, and what is in the way.
 
 use super::rig::{Rig, config, open};
-use octo_core::{Config, Octo, Residence, Settled};
+use octo_core::{Config, Octo, Residence};
 use octo_protocol::{
     BackUpHome, CancelHomePlan, DropKeptHome, EraseHome, GetResidence, HomePlan, ListSessions, LookAtCopy,
     Mode, MoveHome, RestoreHome, SessionFilter, TurnEnd,
@@ -67,13 +67,13 @@ async fn plans_a_restore() -> (TempHome, String) {
     let none = rig.octo.call(LookAtCopy { from: text(&rig.home.work()) }).await.expect_err("no copy");
     assert_eq!(none.key, "home.no_copy");
 
-    let planned = rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect("it is planned");
-    let Some(HomePlan::Restore { aside, .. }) = planned.planned else { panic!("{planned:?}") };
+    rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect("it is planned");
     let again = rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect_err("one at a time");
     assert_eq!(again.key, "home.planned");
     // It can be taken back, and planned again.
     assert_eq!(rig.octo.call(CancelHomePlan {}).await.expect("it is taken back").planned, None);
-    rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect("it is planned");
+    let planned = rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect("it is planned");
+    let Some(HomePlan::Restore { aside, .. }) = planned.planned else { panic!("{planned:?}") };
     rig.octo.shutdown().await;
     (rig.home, aside)
 }
