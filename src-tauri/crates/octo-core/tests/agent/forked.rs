@@ -364,7 +364,7 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
     rig.octo.invoke_skill(session, words("/explode x"), none).await.unwrap();
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let told = results(&rig.snapshot(session).await).pop().unwrap();
-    assert_eq!(told, "There is no skill \"explode\". Did you mean explore or style?");
+    assert_eq!(told, "There is no skill \"explode\". Did you mean explore?");
     rig.assert_sound();
 }
 

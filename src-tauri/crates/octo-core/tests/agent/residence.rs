@@ -1,7 +1,7 @@
 //! Where the home is: a copy brought back, a home that moves, and what is in the way.
 
 use super::rig::{Rig, config, open};
-use octo_core::{Config, Octo, Residence, Settled};
+use octo_core::{Config, Octo, Residence};
 use octo_protocol::{
     BackUpHome, CancelHomePlan, DropKeptHome, EraseHome, GetResidence, HomePlan, ListSessions, LookAtCopy,
     Mode, MoveHome, RestoreHome, SessionFilter, TurnEnd,
@@ -19,6 +19,12 @@ async fn titles(octo: &Octo) -> usize {
     octo.call(list).await.expect("the sessions").sessions.len()
 }
 
+/// What one process does. At its end nothing of it is left, as with a process: its home is free.
+fn process<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(work)
+}
+
 /// The next start of an Octo whose home is `home` as it comes.
 async fn start_at(home: &TempHome) -> Octo {
     let settled = settle(Residence::by_octo(home.octo()).expect("a home")).expect("it is settled");
@@ -26,8 +32,27 @@ async fn start_at(home: &TempHome) -> Octo {
     Octo::start(config).await.expect("the application starts")
 }
 
-#[tokio::test]
-async fn a_copy_is_looked_at_and_comes_back_at_the_next_start() {
+#[test]
+fn a_copy_is_looked_at_and_comes_back_at_the_next_start() {
+    let (home, aside) = process(plans_a_restore());
+    process(async {
+        let octo = start_at(&home).await;
+        assert!(octo.remarks().is_empty(), "{:?}", octo.remarks());
+        assert_eq!(titles(&octo).await, 1, "as of the copy");
+        let state = octo.call(GetResidence {}).await.expect("where it is");
+        assert_eq!((state.planned, state.kept.len()), (None, 1));
+        assert_eq!(state.kept[0].path, aside);
+        let refused = octo.call(DropKeptHome { path: text(&home.work()) }).await.expect_err("none of them");
+        assert_eq!(refused.key, "home.not_kept");
+        let dropped = octo.call(DropKeptHome { path: aside.clone() }).await.expect("it is deleted");
+        assert_eq!((dropped.left, dropped.state.kept), (vec![], vec![]));
+        assert!(!Path::new(&aside).exists());
+        octo.shutdown().await;
+    });
+}
+
+/// The home, and where it will be put aside.
+async fn plans_a_restore() -> (TempHome, String) {
     let mut rig = Rig::new(Script::new().text("One.").text("Two.")).await;
     rig.start(Mode::Autonomous, "one").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -42,69 +67,59 @@ async fn a_copy_is_looked_at_and_comes_back_at_the_next_start() {
     let none = rig.octo.call(LookAtCopy { from: text(&rig.home.work()) }).await.expect_err("no copy");
     assert_eq!(none.key, "home.no_copy");
 
-    let planned = rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect("it is planned");
-    let Some(HomePlan::Restore { aside, .. }) = planned.planned else { panic!("{planned:?}") };
+    rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect("it is planned");
     let again = rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect_err("one at a time");
     assert_eq!(again.key, "home.planned");
     // It can be taken back, and planned again.
     assert_eq!(rig.octo.call(CancelHomePlan {}).await.expect("it is taken back").planned, None);
-    rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect("it is planned");
+    let planned = rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect("it is planned");
+    let Some(HomePlan::Restore { aside, .. }) = planned.planned else { panic!("{planned:?}") };
     rig.octo.shutdown().await;
-    drop(rig.octo);
-
-    let octo = start_at(&rig.home).await;
-    assert!(octo.remarks().is_empty(), "{:?}", octo.remarks());
-    assert_eq!(titles(&octo).await, 1, "as of the copy");
-    let state = octo.call(GetResidence {}).await.expect("where it is");
-    assert_eq!((state.planned, state.kept.len()), (None, 1));
-    assert_eq!(state.kept[0].path, aside);
-    let refused = octo.call(DropKeptHome { path: text(&rig.home.work()) }).await.expect_err("none of them");
-    assert_eq!(refused.key, "home.not_kept");
-    let dropped = octo.call(DropKeptHome { path: aside.clone() }).await.expect("it is deleted");
-    assert_eq!((dropped.left, dropped.state.kept), (vec![], vec![]));
-    assert!(!Path::new(&aside).exists());
-    octo.shutdown().await;
+    (rig.home, aside)
 }
 
-#[tokio::test]
-async fn a_home_moves_and_is_worked_in_there_and_no_more_where_it_was() {
+#[test]
+fn a_home_moves_and_is_worked_in_there_and_no_more_where_it_was() {
     let home = TempHome::new();
     let to = home.work().join("new");
     fs::create_dir(&to).expect("a folder");
-    let octo = start_at(&home).await;
-    let planned = octo.call(MoveHome { to: text(&to) }).await.expect("it is planned");
-    assert_eq!((planned.planned, planned.fixed), (Some(HomePlan::Move { to: text(&to) }), None));
-    octo.shutdown().await;
-    drop(octo);
-
-    let octo = start_at(&home).await;
-    let state = octo.call(GetResidence {}).await.expect("where it is");
-    assert_eq!((state.home.as_str(), state.kept.len()), (text(&to).as_str(), 1));
-    let behind = Octo::start(config(&home)).await.err().expect("it is not worked in any more");
-    assert_eq!(behind.key, "start.home_moved");
-    // Deleting everything deletes what was put aside, too, and forgets where it was.
-    octo.call(EraseHome { confirm: text(&to) }).await.expect("it is deleted");
-    drop(octo);
-    assert!(!home.octo().join("octo.db").exists() && !to.join("octo.db").exists());
-    let anew = start_at(&home).await;
-    assert_eq!(anew.call(GetResidence {}).await.expect("where it is").home, text(&home.octo()));
-    anew.shutdown().await;
+    process(async {
+        let octo = start_at(&home).await;
+        let planned = octo.call(MoveHome { to: text(&to) }).await.expect("it is planned");
+        assert_eq!((planned.planned, planned.fixed), (Some(HomePlan::Move { to: text(&to) }), None));
+        octo.shutdown().await;
+    });
+    process(async {
+        let octo = start_at(&home).await;
+        let state = octo.call(GetResidence {}).await.expect("where it is");
+        assert_eq!((state.home.as_str(), state.kept.len()), (text(&to).as_str(), 1));
+        let behind = Octo::start(config(&home)).await.err().expect("it is not worked in any more");
+        assert_eq!(behind.key, "start.home_moved");
+        // Deleting everything deletes what was put aside, too, and forgets where it was.
+        octo.call(EraseHome { confirm: text(&to) }).await.expect("it is deleted");
+        assert!(!home.octo().join("octo.db").exists() && !to.join("octo.db").exists());
+    });
+    process(async {
+        let anew = start_at(&home).await;
+        assert_eq!(anew.call(GetResidence {}).await.expect("where it is").home, text(&home.octo()));
+        anew.shutdown().await;
+    });
 }
 
 #[tokio::test]
 async fn nothing_is_planned_for_a_home_that_is_another_ones_too_or_was_chosen_by_the_variable() {
     let home = TempHome::new();
-    let (one, other) = (open(&home).await, open(&home).await);
-    let copy = one.call(BackUpHome { to: text(&home.work()) }).await.expect("a copy").path;
-    let refused = one.call(RestoreHome { from: copy }).await.expect_err("another one is there");
-    assert_eq!(refused.key, "home.change_in_use");
-    other.shutdown().await;
-    drop(other);
+    let one = open(&home).await;
     let state = one.call(GetResidence {}).await.expect("where it is");
     assert_eq!(state.fixed.map(|error| error.key).as_deref(), Some("home.by_variable"));
     let refused = one.call(MoveHome { to: text(&home.work()) }).await.expect_err("it is the variable's");
     assert_eq!(refused.key, "home.by_variable");
-    one.shutdown().await;
-    let settled = Settled::at(Residence::by_variable(home.octo()));
-    assert!(settled.remarks.is_empty());
+    let copy = one.call(BackUpHome { to: text(&home.work()) }).await.expect("a copy").path;
+    let other = open(&home).await;
+    let refused = one.call(RestoreHome { from: copy }).await.expect_err("another one is there");
+    assert_eq!(refused.key, "home.change_in_use");
+    for octo in [one, other] {
+        assert_eq!(octo.call(GetResidence {}).await.expect("where it is").planned, None);
+        octo.shutdown().await;
+    }
 }
