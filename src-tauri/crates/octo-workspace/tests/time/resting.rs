@@ -30,7 +30,10 @@ fn folders_nobody_works_in_are_forgotten_and_known_again_when_they_are_needed() 
         world.command(|folder| fs::write(folder.join("two"), "2").unwrap());
         worlds.push(world);
         let (pictures, watches) = open();
-        assert!(pictures <= KEPT && watches <= KEPT, "after {number}: {pictures} pictures, {watches} watches");
+        assert!(
+            pictures <= KEPT && watches <= KEPT,
+            "after {number}: {pictures} pictures, {watches} watches"
+        );
     }
     // What the person does meanwhile is not the next command's.
     let first = &worlds[0];
