@@ -107,7 +107,7 @@ fn parent(messages: &[Value]) -> Reply {
         made.iter().filter(|call| call.name == "write" && call.input.contains(&own)).collect();
     let certain =
         |call: &&Made| !call.result.starts_with("Not run") && !call.result.contains("effect unknown");
-    if writes.iter().any(|call| certain(&call)) {
+    if writes.iter().any(certain) {
         return Reply::text(format!("Part {number} is done.")).in_chunks(4);
     }
     let content = format!("part {number}, attempt {}\n", writes.len());

@@ -151,8 +151,9 @@ impl Table {
         self.rows.push(measure);
     }
 
-    /// From the end of the warm-up on nothing grows but the database, and that evenly.
-    pub fn check(&self, warm_up: usize) {
+    /// From the end of the warm-up on nothing grows but the database, and that evenly: by how many bytes a turn, wave by
+    /// wave.
+    pub fn check(&self, warm_up: usize) -> Vec<u64> {
         let warm = &self.rows[warm_up - 1..];
         let (first, last) = (&warm[0], &warm[warm.len() - 1]);
         let flat = |what: &str, of: fn(&Measure) -> u64, slack: u64| {
@@ -165,9 +166,9 @@ impl Table {
         flat("memory", |row| row.own, MEMORY);
         let grown: Vec<u64> =
             warm.windows(2).map(|pair| (pair[1].database - pair[0].database) / self.turns as u64).collect();
-        println!("bytes of database per turn: {grown:?}");
         let (least, most) = (grown.iter().min().expect("a wave"), grown.iter().max().expect("a wave"));
         assert!(*most <= least * 3 / 2, "the database grows by more and more: {grown:?}");
+        grown
     }
 }
 
@@ -179,14 +180,14 @@ const THREADS: u64 = 4;
 /// holds, times the sessions of a wave, is more over all waves.
 const MEMORY: u64 = 8_000;
 
-/// The database holds no more than what is in it: made anew it is hardly smaller.
-pub fn check_database(home: &TempHome) {
+/// The database holds no more than what is in it: made anew it is hardly smaller. Its bytes, and those made anew.
+pub fn check_database(home: &TempHome) -> (u64, u64) {
     let path = home.octo().join("octo.db");
     let size = |path: &Path| fs::metadata(path).expect("the database").len();
     let anew = home.home().join("anew.db");
     let connection = rusqlite::Connection::open(&path).expect("the database opens");
     connection.execute("VACUUM INTO ?1", [anew.to_str().expect("a path")]).expect("it is made anew");
     let (now, least) = (size(&path), size(&anew));
-    println!("database {:.2} MB, made anew {:.2} MB", now as f64 / 1e6, least as f64 / 1e6);
     assert!(now <= least * 5 / 4, "room that is not used: {now} bytes, {least} made anew");
+    (now, least)
 }
