@@ -51,7 +51,9 @@ fn main() -> ExitCode {
             octo_cli::serve_by_clock(Arc::new(clock), Duration::from_millis(idle))
         }
         _ => {
-            eprintln!("four numbers are wanted: the moment, how many times as fast, how far put forward, idle after");
+            eprintln!(
+                "four numbers are wanted: the moment, how many times as fast, how far put forward, idle after"
+            );
             ExitCode::from(2)
         }
     }

@@ -42,8 +42,8 @@ pub(crate) use fork::Lifeline;
 pub(crate) use inbox::{Ask, Reply, sendable};
 pub(crate) use invoked::{AskedCall, asked_call};
 use octo_protocol::{ApiError, SessionId};
-pub(crate) use restore::resumes_at_start;
 pub(crate) use resting::let_idle_rest;
+pub(crate) use restore::resumes_at_start;
 pub(crate) use state::now;
 use state::{Patience, Session};
 use std::{

@@ -217,7 +217,8 @@ impl Campaign {
     fn check_edited(&mut self, core: &mut Serve) {
         let card = core.call(GetTask { task: EDITED.to_owned() }).expect("the task is there");
         let TaskContent::Plan { plan } = &card.content else { panic!("not whole: {card:?}") };
-        let is_one = (0..=self.edits).rev().take(5).any(|number| plan.prompt == edited(&self.home, number).prompt);
+        let is_one =
+            (0..=self.edits).rev().take(5).any(|number| plan.prompt == edited(&self.home, number).prompt);
         assert!(is_one, "none of what was saved: {} bytes", plan.prompt.len());
         if card.state == TaskState::Unseen {
             // Written, and not noted as the person's any more: it waits for their look.

@@ -146,7 +146,9 @@ impl Campaign {
                 place = next;
                 let of_parent = envelope.topic == (Topic::Session { id: parent });
                 match &envelope.event {
-                    Event::SessionChanged { info } if of_parent && info.status == SessionStatus::Idle => break,
+                    Event::SessionChanged { info } if of_parent && info.status == SessionStatus::Idle => {
+                        break;
+                    }
                     Event::QuestionAsked { question } => panic!("nothing is asked here: {question:?}"),
                     _ => {}
                 }
@@ -212,14 +214,16 @@ impl Campaign {
             let snapshot = open(core, child);
             check_pairs(&snapshot);
             let is_current = parent.page.calls.iter().any(|call| {
-                let mine = matches!(&call.view, Some(ToolView::SubAgent(card)) if card.session == Some(child));
+                let mine =
+                    matches!(&call.view, Some(ToolView::SubAgent(card)) if card.session == Some(child));
                 mine && !matches!(call.state, CallState::Ended { .. })
             });
             if is_current {
                 continue;
             }
             assert!(snapshot.page.turns.len() <= 1, "nobody begins anything in it: {child}");
-            let until_over = |snapshot: &SessionSnapshot| snapshot.page.turns.iter().all(|turn| turn.end.is_some());
+            let until_over =
+                |snapshot: &SessionSnapshot| snapshot.page.turns.iter().all(|turn| turn.end.is_some());
             until("the sub-agent's end", || until_over(&open(core, child)).then_some(()));
         }
     }

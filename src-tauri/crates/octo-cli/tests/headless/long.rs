@@ -96,8 +96,8 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
     day.core.close(PATIENCE);
     server.assert_clean();
     until("no process is left at all", || measure::strays(&home, 0).is_empty().then_some(()));
-    table.check(load.warm_up);
-    measure::check_database(&home);
+    println!("bytes of database per turn: {:?}", table.check(load.warm_up));
+    println!("bytes of database, and made anew: {:?}", measure::check_database(&home));
 }
 
 struct Day<'a> {

@@ -58,10 +58,11 @@ async fn a_session_nobody_works_in_is_let_go_of_and_goes_on_when_somebody_does()
 #[tokio::test]
 async fn a_session_with_a_command_in_the_background_stays_open() {
     let uncached = json!({ "kind": "none", "minimum": 0 });
-    let script = Script::from_fn(|request| match (request.user_text().contains("serve"), request.answers()) {
-        (true, 0) => Reply::call("terminal", json!({ "command": "sleep 1000", "async": true })),
-        _ => Reply::text("done"),
-    });
+    let script =
+        Script::from_fn(|request| match (request.user_text().contains("serve"), request.answers()) {
+            (true, 0) => Reply::call("terminal", json!({ "command": "sleep 1000", "async": true })),
+            _ => Reply::text("done"),
+        });
     let mut rig = Rig::priced_with(script, IDLE, &uncached).await;
     let serving = rig.start(Mode::Autonomous, "serve").await;
     assert_eq!(end_of(&mut rig, serving).await, TurnEnd::Finished);

@@ -47,7 +47,8 @@ impl Seen {
     }
 
     pub fn met_everything(&self) -> bool {
-        let met = [self.missed, self.asked, self.retried, self.timed_out, self.interrupted_calls, self.taken_over];
+        let met =
+            [self.missed, self.asked, self.retried, self.timed_out, self.interrupted_calls, self.taken_over];
         self.met_the_usual() && met.iter().all(|count| *count > 0)
     }
 }
@@ -190,7 +191,10 @@ impl History {
             }
             let log = std::fs::read_to_string(home.work().join(format!("{task}.log"))).unwrap_or_default();
             let lines = log.lines().count();
-            assert!((done..=done + at_most).contains(&lines), "{task}: {lines} lines, {done} done, {at_most} not");
+            assert!(
+                (done..=done + at_most).contains(&lines),
+                "{task}: {lines} lines, {done} done, {at_most} not"
+            );
         }
         let call = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 200 };
         let listed = core.call(call).expect("the sessions are listed");
@@ -214,9 +218,8 @@ pub fn is_over(run: &TaskRun) -> bool {
 
 fn statuses(snapshot: &SessionSnapshot, wanted: CallStatus) -> usize {
     let blocks = snapshot.page.messages.iter().flat_map(|message| &message.blocks);
-    let results = blocks.filter(
-        |block| matches!(block, octo_protocol::Block::ToolResult(result) if result.status == wanted),
-    );
+    let results = blocks
+        .filter(|block| matches!(block, octo_protocol::Block::ToolResult(result) if result.status == wanted));
     results.count()
 }
 
@@ -266,7 +269,11 @@ fn check_retries(task: &str, runs: &[TaskRun], off: Millis) {
         let is_late = run.ended_at.is_some_and(|at| at >= off);
         assert!(tries.len() <= usize::from(wanted), "tried too often: {run:?}: {tries:#?}");
         assert!(!wanted || is_late || tries.len() == 1, "not tried again: {run:?}");
-        assert!(tries.iter().all(|next| matches!(next.cause, RunCause::Retry { number: next, .. } if next == number + 1)));
+        assert!(
+            tries
+                .iter()
+                .all(|next| matches!(next.cause, RunCause::Retry { number: next, .. } if next == number + 1))
+        );
     }
 }
 

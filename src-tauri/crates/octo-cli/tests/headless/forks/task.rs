@@ -31,8 +31,7 @@ pub fn lines(home: &TempHome, wanted: &str) -> usize {
 /// The files there are.
 pub fn files(home: &TempHome) -> Vec<String> {
     let entries = std::fs::read_dir(home.work()).expect("the folder").flatten();
-    let mut names: Vec<String> =
-        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     names
 }
@@ -77,7 +76,8 @@ fn child(wish: &str, made: &[Made]) -> Reply {
 
 /// The parent sends three out at once, again where one did not come back, writes a file of its own, and is done.
 fn parent(messages: &[Value]) -> Reply {
-    let begins = |message: &Value, number: usize| message["role"] == "user" && said(message).contains(&part(number));
+    let begins =
+        |message: &Value, number: usize| message["role"] == "user" && said(message).contains(&part(number));
     let (start, number) = messages
         .iter()
         .enumerate()
@@ -105,8 +105,9 @@ fn parent(messages: &[Value]) -> Reply {
     let own = format!("p{number}-parent.txt");
     let writes: Vec<&Made> =
         made.iter().filter(|call| call.name == "write" && call.input.contains(&own)).collect();
-    let certain = |call: &&Made| !call.result.starts_with("Not run") && !call.result.contains("effect unknown");
-    if writes.iter().any(|call| certain(&call)) {
+    let certain =
+        |call: &&Made| !call.result.starts_with("Not run") && !call.result.contains("effect unknown");
+    if writes.iter().any(certain) {
         return Reply::text(format!("Part {number} is done.")).in_chunks(4);
     }
     let content = format!("part {number}, attempt {}\n", writes.len());

@@ -12,6 +12,9 @@ use std::{
 pub struct Measure {
     /// Proportional memory (PSS: what is shared counts in parts) of all processes, in kB.
     pub memory: u64,
+    /// The part of it that is no file's: heaps and stacks. The rest is the program itself, of which less counts
+    /// while others run the same program, and more when they end.
+    pub own: u64,
     /// Open file descriptors and threads of the process itself.
     pub descriptors: u64,
     pub threads: u64,
@@ -25,11 +28,12 @@ pub struct Measure {
 
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { memory, descriptors, threads, processes, database, files } = self;
+        let Self { memory, own, descriptors, threads, processes, database, files } = self;
         write!(
             f,
-            "{:.1} MB, {descriptors} descriptors, {threads} threads, {processes} processes, {:.2} MB of database, files {files:?}",
+            "{:.1} MB ({:.1} MB its own), {descriptors} descriptors, {threads} threads, {processes} processes, {:.2} MB of database, files {files:?}",
             *memory as f64 / 1e3,
+            *own as f64 / 1e3,
             *database as f64 / 1e6,
         )
     }
@@ -38,10 +42,12 @@ impl fmt::Display for Measure {
 impl Measure {
     pub fn of(process: u32, home: &TempHome) -> Self {
         let family = family(process);
-        let count = |folder: &str| fs::read_dir(format!("/proc/{process}/{folder}")).map_or(0, Iterator::count);
+        let count =
+            |folder: &str| fs::read_dir(format!("/proc/{process}/{folder}")).map_or(0, Iterator::count);
         let size = |name: &str| fs::metadata(home.octo().join(name)).map_or(0, |data| data.len());
         Self {
-            memory: family.iter().filter_map(|id| pss(*id)).sum(),
+            memory: family.iter().filter_map(|id| pss(*id, "Pss:")).sum(),
+            own: family.iter().filter_map(|id| pss(*id, "Pss_Anon:")).sum(),
             descriptors: count("fd") as u64,
             threads: count("task") as u64,
             processes: family.len() as u64,
@@ -54,6 +60,7 @@ impl Measure {
     pub fn least(self, other: Self) -> Self {
         Self {
             memory: self.memory.min(other.memory),
+            own: self.own.min(other.own),
             descriptors: self.descriptors.min(other.descriptors),
             threads: self.threads.min(other.threads),
             processes: self.processes.min(other.processes),
@@ -96,16 +103,17 @@ fn parent(process: u32) -> Option<u32> {
     fields.next()?.parse().ok()
 }
 
-fn pss(process: u32) -> Option<u64> {
+fn pss(process: u32, kind: &str) -> Option<u64> {
     let maps = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).ok()?;
-    let line = maps.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    let line = maps.lines().find_map(|line| line.strip_prefix(kind))?;
     line.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
 /// Processes that work in the home and descend from no process of ours: `process` and what it began.
 pub fn strays(home: &TempHome, process: u32) -> Vec<u32> {
     let root = home.work().parent().expect("a folder above").to_owned();
-    let family: HashSet<u32> = if process == 0 { HashSet::new() } else { family(process).into_iter().collect() };
+    let family: HashSet<u32> =
+        if process == 0 { HashSet::new() } else { family(process).into_iter().collect() };
     let inside = |id: &u32| {
         fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|cwd| cwd.starts_with(&root))
             || fs::read(format!("/proc/{id}/environ")).is_ok_and(|all| mentions(&all, &root))
@@ -143,8 +151,9 @@ impl Table {
         self.rows.push(measure);
     }
 
-    /// From the end of the warm-up on nothing grows but the database, and that evenly.
-    pub fn check(&self, warm_up: usize) {
+    /// From the end of the warm-up on nothing grows but the database, and that evenly: by how many bytes a turn, wave by
+    /// wave.
+    pub fn check(&self, warm_up: usize) -> Vec<u64> {
         let warm = &self.rows[warm_up - 1..];
         let (first, last) = (&warm[0], &warm[warm.len() - 1]);
         let flat = |what: &str, of: fn(&Measure) -> u64, slack: u64| {
@@ -154,12 +163,12 @@ impl Table {
         flat("the number of processes", |row| row.processes, 0);
         flat("open descriptors", |row| row.descriptors, DESCRIPTORS);
         flat("threads", |row| row.threads, THREADS);
-        flat("memory", |row| row.memory, MEMORY);
+        flat("memory", |row| row.own, MEMORY);
         let grown: Vec<u64> =
             warm.windows(2).map(|pair| (pair[1].database - pair[0].database) / self.turns as u64).collect();
-        println!("bytes of database per turn: {grown:?}");
         let (least, most) = (grown.iter().min().expect("a wave"), grown.iter().max().expect("a wave"));
         assert!(*most <= least * 3 / 2, "the database grows by more and more: {grown:?}");
+        grown
     }
 }
 
@@ -167,17 +176,18 @@ impl Table {
 const DESCRIPTORS: u64 = 4;
 /// Threads for blocking work that have not ended yet.
 const THREADS: u64 = 4;
-/// What the allocator keeps of what was given back, in kB.
+/// What the allocator keeps of what was given back, and caches of the database that fill up, in kB. What a session
+/// holds, times the sessions of a wave, is more over all waves.
 const MEMORY: u64 = 8_000;
 
-/// The database holds no more than what is in it: made anew it is hardly smaller.
-pub fn check_database(home: &TempHome) {
+/// The database holds no more than what is in it: made anew it is hardly smaller. Its bytes, and those made anew.
+pub fn check_database(home: &TempHome) -> (u64, u64) {
     let path = home.octo().join("octo.db");
     let size = |path: &Path| fs::metadata(path).expect("the database").len();
     let anew = home.home().join("anew.db");
     let connection = rusqlite::Connection::open(&path).expect("the database opens");
     connection.execute("VACUUM INTO ?1", [anew.to_str().expect("a path")]).expect("it is made anew");
     let (now, least) = (size(&path), size(&anew));
-    println!("database {:.2} MB, made anew {:.2} MB", now as f64 / 1e6, least as f64 / 1e6);
     assert!(now <= least * 5 / 4, "room that is not used: {now} bytes, {least} made anew");
+    (now, least)
 }

@@ -50,7 +50,9 @@ pub fn answer(request: &RecordedRequest) -> Reply {
     let said = String::from_utf8_lossy(&request.raw);
     let words = request.user_text();
     if words.contains("<octo-notice kind=\"compaction\">") {
-        return Reply::text("The files were written one after the other; all of them are as wanted. ".repeat(20));
+        return Reply::text(
+            "The files were written one after the other; all of them are as wanted. ".repeat(20),
+        );
     }
     if said.contains("<octo-notice kind=\\\"fork\\\">") {
         return sub_agent(request);

@@ -75,7 +75,6 @@ impl Film {
     /// The moments that are looked at.
     fn moments(&self) -> impl Iterator<Item = usize> {
         let step = if std::env::var_os("OCTO_SOAK").is_some() { 1 } else { ONE_OF };
-        println!("{} transactions, every {step}. looked at", self.cuts.len());
         assert!(self.cuts.len() > 6, "a run is more than {} transactions", self.cuts.len());
         self.cuts.iter().copied().step_by(step)
     }
