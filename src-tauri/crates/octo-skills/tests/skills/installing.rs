@@ -219,15 +219,15 @@ fn one_that_cannot_be_used_is_shown_with_its_error_and_not_installed() {
 fn what_a_crash_left_is_cleared_and_what_somebody_writes_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let into = folder.path();
-    put(into, "notes/SKILL.md", "mine");
+    put(into.join("notes/SKILL.md"), "mine");
     // Killed while it wrote: the lock went with the process.
-    put(into, ".installing-dead/.lock", "");
-    put(into, ".installing-dead/pdf/SKILL.md", "half");
-    put(into, ".replaced-one/tables/SKILL.md", "the one before");
-    put(into, ".replaced-two/notes/SKILL.md", "an earlier one");
+    put(into.join(".installing-dead/.lock"), "");
+    put(into.join(".installing-dead/pdf/SKILL.md"), "half");
+    put(into.join(".replaced-one/tables/SKILL.md"), "the one before");
+    put(into.join(".replaced-two/notes/SKILL.md"), "an earlier one");
     // Somebody writes, or is just about to.
-    put(into, ".installing-alive/.lock", "");
-    put(into, ".installing-new/pdf/SKILL.md", "");
+    put(into.join(".installing-alive/.lock"), "");
+    put(into.join(".installing-new/pdf/SKILL.md"), "");
     let held = fs::File::open(into.join(".installing-alive/.lock")).unwrap();
     held.lock().unwrap();
     assert_eq!(clear_unfinished(into).unwrap(), 1);
