@@ -5,11 +5,11 @@
 //!   [`find`] and [`probe`] say where a browser is and whether it can be attached to, without any question to the
 //!   person.
 //! * [`Link`] is our own actor over a [`Transport`] (a websocket, or the pipe of a browser Octo started). Of
-//!   chromiumoxide only the socket and the typed commands are used: its own `Browser` attaches to every tab,
-//!   closes those that do not answer, and switches certificate errors off.
+//!   chromiumoxide only the typed commands are used: its own `Browser` attaches to every tab, closes those that do not
+//!   answer, and switches certificate errors off, and its `Connection` reads every answer twice.
 //! * [`Tabs`] lists tabs without touching them; [`Page`] is the one in use.
-//! * [`View`] looks at a page and gives its elements numbers; [`Page::perform`] does an [`Act`] to one of them;
-//!   [`Downloads`] tells of files that come.
+//! * [`View`] looks at a page, gives its elements numbers and takes pictures with what is secret covered;
+//!   [`Page::perform`] does an [`Act`] to one of them; [`Downloads`] tells of files that come.
 
 mod act;
 mod attachment;

@@ -11,6 +11,9 @@ mod picture;
 mod steady;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 pub use dialog::{Answer, Dialog, DialogKind};
 pub use error::PageError;
 pub use frames::Frame;

@@ -153,7 +153,9 @@ impl Scene {
         tab(&connected.tabs, "Other").await;
         let start = tab(&connected.tabs, title).await;
         let before = others(&connected.tabs, &start).await;
-        let page = Page::attach(&connected.link, &start.target).await.expect("attached");
+        // A page that is still being laid out is silent for longer than a tab may be, on a machine that does too much.
+        let attach = async || Page::attach(&connected.link, &start.target).await.ok();
+        let page = until("the page's answer", attach).await;
         page.begin_acting().await.expect("acting");
         let mut scene =
             Self { site, desk, _chromium: chromium, connected, page, view: View::default(), start, before };

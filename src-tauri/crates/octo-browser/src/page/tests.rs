@@ -1,0 +1,135 @@
+//! A page over a line whose other end is in the test's hands.
+
+use super::{Page, PageEvent};
+use crate::{
+    Ending, Incoming, Link, Transport,
+    cdp::browser_protocol::target::{SessionId, TargetId},
+    message,
+};
+use chromiumoxide::types::{CallId, MethodId};
+use serde_json::Value;
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    task::{Context, Poll, Waker},
+};
+use tokio::sync::mpsc;
+
+/// What comes, all of it at once: a browser can say more in one breath than anybody listens to.
+#[derive(Clone, Default)]
+struct Coming(Arc<Mutex<(VecDeque<String>, Option<Waker>)>>);
+
+impl Coming {
+    fn say(&self, texts: impl IntoIterator<Item = String>) {
+        let mut coming = self.0.lock().unwrap();
+        coming.0.extend(texts);
+        if let Some(waker) = coming.1.take() {
+            waker.wake();
+        }
+    }
+}
+
+struct Wire {
+    next: usize,
+    sent: mpsc::UnboundedSender<(usize, String)>,
+    coming: Coming,
+}
+
+impl Transport for Wire {
+    fn submit(&mut self, method: MethodId, _session: Option<SessionId>, _params: Value) -> CallId {
+        self.next += 1;
+        self.sent.send((self.next, method.into_owned())).unwrap();
+        CallId::new(self.next)
+    }
+
+    fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+        let mut coming = self.coming.0.lock().unwrap();
+        match coming.0.pop_front() {
+            Some(text) => Poll::Ready(Ok(message::read(text.into()))),
+            None => {
+                coming.1 = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+struct Far {
+    sent: mpsc::UnboundedReceiver<(usize, String)>,
+    coming: Coming,
+}
+
+impl Far {
+    /// The next command.
+    async fn asked(&mut self) -> (usize, String) {
+        self.sent.recv().await.unwrap()
+    }
+
+    fn answer(&self, id: usize, result: &str) {
+        self.coming.say([format!("{{\"id\":{id},\"result\":{result}}}")]);
+    }
+}
+
+fn line() -> (Link, Far) {
+    let (tell, sent) = mpsc::unbounded_channel();
+    let coming = Coming::default();
+    (Link::over(Wire { next: 0, sent: tell, coming: coming.clone() }), Far { sent, coming })
+}
+
+fn tree(document: &str) -> String {
+    format!(
+        r#"{{"frameTree":{{"frame":{{"id":"F","loaderId":"{document}","url":"https://{document}.example/"}}}}}}"#
+    )
+}
+
+/// Answers as a page that is there, until it is attached to.
+async fn attached(link: &Link, far: &mut Far) -> Page {
+    let target = TargetId::new("T");
+    let attaching = Page::attach(link, &target);
+    tokio::pin!(attaching);
+    loop {
+        tokio::select! {
+            page = &mut attaching => return page.unwrap(),
+            (id, method) = far.asked() => far.answer(id, &match method.as_str() {
+                "Target.attachToTarget" => r#"{"sessionId":"S"}"#.to_owned(),
+                "Runtime.evaluate" => r#"{"result":{"type":"number","value":1}}"#.to_owned(),
+                "Page.getFrameTree" => tree("one"),
+                _ => "{}".to_owned(),
+            }),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tab_whose_attaching_was_given_up_is_let_go_of_when_it_answers() {
+    let (link, mut far) = line();
+    let attaching = tokio::spawn({
+        let link = link.clone();
+        async move { Page::attach(&link, &TargetId::new("T")).await.map(drop) }
+    });
+    let (id, method) = far.asked().await;
+    assert_eq!(method, "Target.attachToTarget");
+    attaching.abort();
+    assert!(attaching.await.unwrap_err().is_cancelled());
+    far.answer(id, r#"{"sessionId":"S"}"#);
+    assert_eq!(far.asked().await.1, "Target.detachFromTarget");
+}
+
+#[tokio::test]
+async fn a_page_whose_news_were_missed_is_asked_again_what_it_shows() {
+    let (link, mut far) = line();
+    let page = attached(&link, &mut far).await;
+    assert_eq!(page.document(), "one");
+    let mut events = page.events();
+    // It goes elsewhere, and says so much at once that nobody hears of it.
+    let gone = r#"{"method":"Page.frameNavigated","params":{"frame":{"id":"F","loaderId":"two","url":"https://two.example/"}},"sessionId":"S"}"#;
+    let noise = r#"{"method":"Page.lifecycleEvent","params":{},"sessionId":"S"}"#;
+    let all = std::iter::once(gone).chain(std::iter::repeat_n(noise, 2 * crate::Events::CAPACITY));
+    far.coming.say(all.map(str::to_owned));
+    let (id, method) = far.asked().await;
+    assert_eq!((method.as_str(), page.document().as_str()), ("Page.getFrameTree", "one"));
+    far.answer(id, &tree("two"));
+    let PageEvent::Committed(committed) = events.recv().await.unwrap() else { panic!("the commit is told") };
+    assert_eq!((committed.origin.as_str(), page.document().as_str()), ("https://two.example", "two"));
+    assert_eq!(events.recv().await.unwrap(), PageEvent::Missed);
+}
