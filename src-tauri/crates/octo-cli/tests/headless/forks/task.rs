@@ -28,10 +28,13 @@ pub fn lines(home: &TempHome, wanted: &str) -> usize {
     log.lines().filter(|line| *line == mark).count()
 }
 
-/// The files there are.
+/// The files there are. A write that a kill cut off may leave the new content beside the file, hidden and under a name
+/// of Octo's own: that is no file of the task's.
 pub fn files(home: &TempHome) -> Vec<String> {
     let entries = std::fs::read_dir(home.work()).expect("the folder").flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> =
+        names.filter(|name| !(name.starts_with(".octo-") && name.ends_with(".tmp"))).collect();
     names.sort();
     names
 }

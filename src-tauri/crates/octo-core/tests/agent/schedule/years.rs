@@ -42,13 +42,14 @@ async fn goes_on(rig: &Rig, clock: &Arc<HandClock>, before: usize) {
     settled(rig, clock, known + 1).await;
 }
 
-/// How many runs there are, once nothing more comes of the present moment.
+/// How many runs there are, once nothing more comes of the present moment and none goes on.
 async fn settled_runs(rig: &Rig, clock: &Arc<HandClock>) -> usize {
     clock.pass(1);
     let mut known = (runs(rig).await.len(), 0);
     while known.1 < 20 {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        let now = runs(rig).await.len();
+        let over = |run: &TaskRun| run.ended_at.is_some() || run.status == RunStatus::Asked;
+        let now = runs_when(rig, "over", |runs| runs.iter().all(over)).await.len();
         known = if now == known.0 { (now, known.1 + 1) } else { (now, 0) };
     }
     known.0
