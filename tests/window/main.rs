@@ -1,9 +1,6 @@
 //! The real window, in a desktop of its own.
 
 #[cfg(test)]
-mod startup_tmp;
-
-#[cfg(test)]
 mod browser;
 #[cfg(test)]
 mod demo;
