@@ -34,6 +34,8 @@ impl Closing {
             RunEvent::WindowEvent { label, event, .. } => on_window(app, label, event),
             RunEvent::ExitRequested { code, api, .. } => match self {
                 Self::LettingGo => {}
+                // It cannot be held up: `restart` let the core go before.
+                Self::Open if *code == Some(tauri::RESTART_EXIT_CODE) => *self = Self::LettingGo,
                 Self::Open => {
                     api.prevent_exit();
                     *self = Self::LettingGo;
@@ -54,14 +56,28 @@ impl Closing {
 fn let_go(app: &AppHandle, code: i32) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
-        let core = app.try_state::<Core>().and_then(|core| core.running());
-        if let Some(octo) = core
-            && tokio::time::timeout(PATIENCE, octo.shutdown()).await.is_err()
-        {
-            tracing::warn!(?PATIENCE, "the core did not end in time");
-        }
+        let_core_go(&app).await;
         app.exit(code);
     });
+}
+
+/// Ends Octo and starts it anew.
+pub(crate) fn restart(app: &AppHandle) {
+    let app = app.clone();
+    tauri::async_runtime::spawn(async move {
+        let_core_go(&app).await;
+        app.request_restart();
+    });
+}
+
+/// What runs is stopped and written down.
+async fn let_core_go(app: &AppHandle) {
+    let core = app.try_state::<Core>().and_then(|core| core.running());
+    if let Some(octo) = core
+        && tokio::time::timeout(PATIENCE, octo.shutdown()).await.is_err()
+    {
+        tracing::warn!(?PATIENCE, "the core did not end in time");
+    }
 }
 
 fn on_window(app: &AppHandle, label: &str, event: &WindowEvent) {

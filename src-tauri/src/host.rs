@@ -143,7 +143,7 @@ impl Host for DesktopHost {
                     Ok(HostReply::Done)
                 }
                 HostRequest::Restart => {
-                    self.app.request_restart();
+                    closing::restart(&self.app);
                     Ok(HostReply::Done)
                 }
                 HostRequest::LeaveQuickAsk { session } => {

@@ -4,12 +4,11 @@
 //! Where updates come from and the key they are signed with are part of the configuration a release is built with. A
 //! build without them says so and reaches nobody.
 
-use crate::desk::leave_errand;
+use crate::{closing, desk::leave_errand};
 use octo_core::Octo;
 use octo_desktop::{is_news, until_look};
 use octo_protocol::{
-    ApiError, ChangeSettings, DesktopSettings, Errand, GetSettings, Millis, SettingsPatch, Topic,
-    UpdateOffer, UpdateSettings,
+    ApiError, ChangeSettings, Errand, GetSettings, Millis, SettingsPatch, Topic, UpdateOffer, UpdateSettings,
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tauri::{AppHandle, Config, Manager as _, Wry, plugin::TauriPlugin};
@@ -89,9 +88,11 @@ async fn look_daily(app: AppHandle, octo: Octo) {
             batch = changes.next() => if batch.is_none() { return },
             () = tokio::time::sleep(wait.unwrap_or(PAUSE)), if wait.is_some() => {
                 if until_look(&desktop.updates, now()).is_some_and(|left| left.is_zero())
-                    && let Err(error) = look_once(&app, &octo, desktop).await
+                    && let Err(error) = look_once(&app, &octo).await
                 {
                     tracing::warn!(%error, "whether there is an update could not be found out");
+                    // Where nothing can be noted, it is due again at once.
+                    tokio::time::sleep(PAUSE).await;
                 }
             }
         }
@@ -99,19 +100,23 @@ async fn look_daily(app: AppHandle, octo: Octo) {
 }
 
 /// A look that failed counts as one: the place is asked once a day, not until it answers.
-async fn look_once(app: &AppHandle, octo: &Octo, desktop: DesktopSettings) -> Result<(), ApiError> {
-    let store = async |updates: UpdateSettings| {
-        let desktop = DesktopSettings { updates, ..octo.call(GetSettings {}).await?.settings.desktop };
-        let patch = SettingsPatch { desktop: Some(desktop), ..SettingsPatch::default() };
-        octo.call(ChangeSettings { patch }).await.map(drop)
-    };
-    let looked = UpdateSettings { looked: Some(now()), ..desktop.updates };
-    store(looked.clone()).await?;
+async fn look_once(app: &AppHandle, octo: &Octo) -> Result<(), ApiError> {
+    let looked = noted(octo, |updates| updates.looked = Some(now())).await?;
     if let Some(offer) = look(app).await?.filter(|offer| is_news(&looked, &offer.version)) {
-        store(UpdateSettings { told: Some(offer.version.clone()), ..looked }).await?;
+        noted(octo, |updates| updates.told = Some(offer.version.clone())).await?;
         leave_errand(app, Errand::UpdateFound { offer });
     }
     Ok(())
+}
+
+/// Notes something beside what is chosen now: the person may have changed it while the place was asked.
+async fn noted(octo: &Octo, note: impl FnOnce(&mut UpdateSettings)) -> Result<UpdateSettings, ApiError> {
+    let mut desktop = octo.call(GetSettings {}).await?.settings.desktop;
+    note(&mut desktop.updates);
+    let updates = desktop.updates.clone();
+    let patch = SettingsPatch { desktop: Some(desktop), ..SettingsPatch::default() };
+    octo.call(ChangeSettings { patch }).await?;
+    Ok(updates)
 }
 
 fn now() -> Millis {
@@ -135,7 +140,7 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
         .await
         .map_err(|error| ApiError::new("updates.not_installed").arg("version", version).detail(error))?;
     *found = None;
-    app.request_restart();
+    closing::restart(app);
     Ok(())
 }
 

@@ -96,6 +96,10 @@ describe("Tab", () => {
     "time",
     "shortcuts",
     "trash-dialog",
+    "copy-dialog",
+    "settings-plan",
+    "settings-move",
+    "settings-kept",
   ])("reaches everything on %s and shows where it is", async (name) => {
     const scene = scenes[name];
     if (!scene) throw new Error(`there is no scene ${name}`);
@@ -181,6 +185,36 @@ describe("what opens", () => {
     await page.waitForSelector('[data-testid="shortcuts"][open]');
     await page.keyboard.press("Control+/");
     await untilFocused(page, "open-settings");
+    await close(page);
+  });
+
+  it("gives the focus on where its button is gone", async () => {
+    const page = await stage.open({ scene: "main" });
+    await page.getByTestId("open-settings").click();
+    await page.locator("[data-page=data]").first().click();
+    await page.getByTestId("data-restore").press("Enter");
+    await page.waitForSelector('[data-testid="copy-dialog"][open]');
+    await page.keyboard.press("Escape");
+    await untilFocused(page, "data-restore");
+    await page.keyboard.press("Enter");
+    await page.getByTestId("copy-restore").press("Enter");
+    await untilFocused(page, "data-restart");
+    await page.getByTestId("data-plan-cancel").press("Enter");
+    await untilFocused(page, "data-restore");
+    await page.getByTestId("data-move").press("Enter");
+    const described = () => page.evaluate(() => document.activeElement?.hasAttribute("aria-describedby"));
+    await expect.poll(described).toBe(true);
+    await page.keyboard.press("Enter");
+    await untilFocused(page, "data-move");
+    await page.keyboard.press("Control+j");
+    const stops = page.getByTestId("activity-stop");
+    await stops.last().waitFor();
+    for (let left = await stops.count(); left > 1; left = await stops.count()) {
+      await stops.first().focus();
+      await page.keyboard.press("Enter");
+      await expect.poll(() => stops.count()).toBeLessThan(left);
+      if ((await stops.count()) > 0) await untilFocused(page, "activity-stop");
+    }
     await close(page);
   });
 

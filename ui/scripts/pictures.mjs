@@ -123,6 +123,44 @@ export const scenes = {
       await page.getByTestId("data-erase").click();
     },
   },
+  "copy-dialog": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "data");
+      await page.getByTestId("data-restore").click();
+      await page.waitForSelector('[data-testid="copy-dialog"][open]');
+    },
+  },
+  "settings-plan": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "data");
+      await page.getByTestId("data-restore").click();
+      await page.getByTestId("copy-restore").click();
+      await page.getByTestId("data-plan").scrollIntoViewIfNeeded();
+    },
+  },
+  "settings-move": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "data");
+      await page.getByTestId("data-move").click();
+      await page.locator('[data-testid="data-move"].primary').scrollIntoViewIfNeeded();
+    },
+  },
+  "settings-kept": {
+    fake: "main",
+    query: "&kept",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "data");
+      await page.getByTestId("data-kept-drop").click();
+      await page.locator('[data-testid="data-kept-drop"].danger').scrollIntoViewIfNeeded();
+    },
+  },
   "settings-report": {
     fake: "main",
     side: true,

@@ -19,6 +19,7 @@ pub use error::PageError;
 pub use frames::Frame;
 pub use liveness::Liveness;
 pub use navigate::{Arrival, History, NavigateError};
+pub(crate) use picture::Framed;
 pub use picture::{Area, Picture, PictureFormat};
 
 use crate::{

@@ -37,7 +37,7 @@ mod tree;
 mod view;
 mod wire;
 
-pub use capture::{Captured, CapturedFrame, CapturedSession, DocumentId, Owner, Viewport};
+pub use capture::{Captured, CapturedFrame, CapturedSession, DocumentId, Owner, Shown, Viewport};
 pub use clean::clean_text;
 pub use cover::Cover;
 pub use diff::{Change, Diff};

@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use octo_browser::snapshot::{
     Area, Captured, CapturedFrame, CapturedSession, Change, Content, DocumentId, Filter, LayoutReply, NoPart,
-    Owner, Piece, Query, RefError, Refs, Snapshot, TreeReply, Viewport, WHOLE, estimate_tokens,
+    Owner, Piece, Query, RefError, Refs, Shown, Snapshot, TreeReply, Viewport, WHOLE, estimate_tokens,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -67,7 +67,12 @@ impl From<Recorded> for Captured {
             url: it.url,
             origin: it.origin,
             tree: it.tree,
-            owner: it.owner.map(|owner| Owner { frame: owner.frame, node: owner.node, inset: (0.0, 0.0) }),
+            owner: it.owner.map(|owner| Owner {
+                frame: owner.frame,
+                node: owner.node,
+                inset: (0.0, 0.0),
+                shown: Shown::AsItIs,
+            }),
         };
         Self {
             title: recorded.title,

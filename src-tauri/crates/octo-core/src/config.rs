@@ -92,7 +92,9 @@ pub fn settle_home() -> Result<Settled, ApiError> {
     let no_home = || ApiError::new("start.no_home");
     let residence = match std::env::var_os("OCTO_HOME") {
         Some(home) if !home.is_empty() => {
-            Residence::by_variable(path::absolute(home).map_err(|_| no_home())?)
+            // Without a separator at its end: what lies beside it is named after it.
+            let home: PathBuf = path::absolute(home).map_err(|_| no_home())?.components().collect();
+            Residence::by_variable(home)
         }
         _ => {
             let own = std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).ok_or_else(no_home)?;

@@ -194,6 +194,7 @@ impl Octo {
             lease: Holder::of_this_process(),
             deltas: broadcast::channel(DELTAS).0,
             changing: tokio::sync::Mutex::default(),
+            planning: tokio::sync::Mutex::default(),
             troubles: Troubles::new(),
             rules: Rules::new(&config.home),
             report: tokio::sync::Mutex::default(),

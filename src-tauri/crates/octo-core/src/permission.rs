@@ -43,6 +43,8 @@ pub(crate) struct Ground {
     pub granted: Vec<String>,
     /// Octo's home, resolved.
     pub home: PathBuf,
+    /// Other paths of it, and where it was before.
+    pub home_others: Vec<PathBuf>,
     /// The person's own policy.
     pub policy: Arc<Policy>,
     /// What may be changed of Octo's own without asking: something only for sub-agents of Octo's own.
@@ -55,6 +57,7 @@ impl Ground {
             folder: folder.to_owned(),
             home: std::env::home_dir().filter(|home| home.is_absolute()),
             octo_home: self.home.clone(),
+            octo_others: self.home_others.clone(),
             processes: vec![std::process::id()],
             language: octo_shell::language(),
         }

@@ -57,6 +57,8 @@ pub(crate) struct Shared {
     pub preferences: RwLock<Settings>,
     /// Held while settings are changed.
     pub changing: tokio::sync::Mutex<()>,
+    /// Plans for the home are made one after the other. Not under the one for changes: a copy may take minutes.
+    pub planning: tokio::sync::Mutex<()>,
     /// Sessions that cannot be stored.
     pub troubles: Troubles,
     /// The report of the state that was made last, for whoever looked at it.
@@ -144,6 +146,23 @@ impl Shared {
     /// Octo's home, links followed.
     pub fn home(&self) -> PathBuf {
         octo_workspace::real(&self.config.home).unwrap_or_else(|_| self.config.home.clone())
+    }
+
+    /// Other paths of Octo's home, and where it was before: as written, with the links above followed, and real. What
+    /// lies beside a home is named after the path as written.
+    pub fn home_others(&self) -> Vec<PathBuf> {
+        let (home, residence) = (self.home(), &self.config.settled.residence);
+        let mut others = Vec::new();
+        for place in residence.former.iter().chain([&residence.home, &self.config.home]) {
+            let above = place.parent().and_then(|above| octo_workspace::real(above).ok());
+            others.extend(above.zip(place.file_name()).map(|(above, name)| above.join(name)));
+            others.extend(octo_workspace::real(place).ok());
+            others.push(place.clone());
+        }
+        others.sort();
+        others.dedup();
+        others.retain(|other| *other != home);
+        others
     }
 
     /// The person's own policy as it stands in the home. A file that cannot be used counts as the strict policy.

@@ -24,6 +24,9 @@ use std::{io, path::PathBuf};
 #[cfg(target_os = "macos")]
 const SANDBOX: &str = "/usr/bin/sandbox-exec";
 
+/// What the name of a home that was put aside has after the home's own: see [`octo_workspace::kept_homes`].
+pub(crate) const PUT_ASIDE: &str = "-before-";
+
 /// What a command may touch. Everything not named here may be read, outside the person's and Octo's homes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {
@@ -39,6 +42,8 @@ pub struct Confinement {
     pub home: Option<PathBuf>,
     /// Octo's own home, real: what is not granted of it cannot be read.
     pub octo: PathBuf,
+    /// Other paths of it, and where it was before, real: nothing there is granted.
+    pub octo_others: Vec<PathBuf>,
     /// Folders of Octo's home that may be read.
     pub octo_readable: Vec<PathBuf>,
 }

@@ -37,6 +37,7 @@ fn place() -> Place {
         folder,
         home: Some(home.clone()),
         octo_home: home.join(".octo"),
+        octo_others: vec![home.join("octo-old")],
         processes: vec![4242, 4243],
         language: octo_shell::Language::Bash,
     };

@@ -299,6 +299,7 @@ fn ground() -> Ground {
         folder: root.join("project"),
         home: Some(root.join("home")),
         octo_home: root.join("home/.octo"),
+        octo_others: Vec::new(),
         processes: vec![],
         language: octo_shell::Language::Bash,
     };

@@ -149,9 +149,11 @@ describe("the page of what runs", () => {
     const refused = stopOf(named("Resume uploads"));
     refused.click();
     flushSync();
-    expect(refused.disabled).toBe(true);
+    expect(refused.getAttribute("aria-disabled")).toBe("true");
+    refused.click();
+    expect(asked.filter((call) => call.type === "stop_activity").length).toBe(2);
     await until(() => expect(toasts.list.length).toBe(1));
-    await until(() => expect(refused.disabled).toBe(false));
+    await until(() => expect(refused.getAttribute("aria-disabled")).toBe("false"));
     expect(named("Resume uploads").dataset["status"]).toBe("working");
   });
 
@@ -173,6 +175,35 @@ describe("the page of what runs", () => {
     await until(() => expect(toasts.list.at(-1)?.text).toBe("7 stopped."));
     expect((get(testids.activityStopAll) as HTMLButtonElement).disabled).toBe(true);
     expect(words(get(testids.activitySpoken))).toBe("");
+  });
+
+  it("gives the focus of a row that ends to the next, and in the end to the title", async () => {
+    await begin();
+    show(ActivityView);
+    await until(() => expect(all(testids.activityRow).length).toBe(7));
+    const stops = (): HTMLElement[] => all(testids.activityStop);
+    const next = all(testids.activityRow)[3]?.dataset["kind"];
+    const third = stops()[2];
+    third?.focus();
+    third?.click();
+    await until(() => expect(third?.isConnected).toBe(false));
+    await until(() => expect(stops()).toContain(document.activeElement));
+    expect(document.activeElement?.closest("li")?.dataset["kind"]).toBe(next);
+    const { state } = core.activity;
+    core.publish("activity", { type: "activity", state: { ...state, rows: [] } });
+    await until(() => expect(document.activeElement?.tagName).toBe("H1"));
+  });
+
+  it("asks no more where all ended meanwhile", async () => {
+    await begin();
+    show(ActivityView);
+    await until(() => expect(all(testids.activityRow).length).toBe(7));
+    get(testids.activityStopAll).click();
+    const dialog = get(testids.activityDialog) as HTMLDialogElement;
+    expect(dialog.open).toBe(true);
+    const { state } = core.activity;
+    core.publish("activity", { type: "activity", state: { ...state, rows: [] } });
+    await until(() => expect(dialog.open).toBe(false));
   });
 
   it("counts on while something runs, and hears of what ends elsewhere", async () => {

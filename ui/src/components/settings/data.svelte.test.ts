@@ -79,6 +79,7 @@ describe("a copy that comes back", () => {
     expect(asked.some((call) => call.type === "restore_home")).toBe(false);
     get(testids.copyRestore).click();
     await until(() => expect(get(testids.dataPlan).dataset["plan"]).toBe("restore"));
+    await until(() => expect(document.activeElement).toBe(get(testids.dataRestart)));
     expect(get(testids.dataPlan).textContent).toContain("-before-");
     expect(asked.find((call) => call.type === "restore_home")).toMatchObject({ from: "/home/mei/code/picked" });
     expect(all(testids.dataRestore).length + all(testids.dataMove).length).toBe(0);
@@ -106,6 +107,9 @@ describe("another place for Octo's folder", () => {
     get(testids.dataMove).click();
     await until(() => expect(get(testids.dataMove).textContent).toContain(t("data.move.confirm")));
     expect(asked.some((call) => call.type === "move_home")).toBe(false);
+    await until(() => expect(document.activeElement?.textContent).toBe(t("data.move.leave")));
+    const question = document.activeElement?.getAttribute("aria-describedby") ?? "";
+    expect(document.getElementById(question)?.textContent).toContain("/code/picked");
     get(testids.dataMove).click();
     await until(() => expect(get(testids.dataPlan).dataset["plan"]).toBe("move"));
     expect(asked.find((call) => call.type === "move_home")).toMatchObject({ to: "/home/mei/code/picked" });
@@ -132,6 +136,8 @@ describe("another place for Octo's folder", () => {
     await until(() => expect(all(testids.dataKept).length).toBe(1));
     get(testids.dataKeptDrop).click();
     flushSync();
+    await until(() => expect(document.activeElement?.textContent).toBe(t("data.kept.keep")));
+    expect(document.activeElement?.getAttribute("aria-label")).toContain("-before-2026-11-20");
     expect(asked.some((call) => call.type === "drop_kept_home")).toBe(false);
     expect(get(testids.dataKept).textContent).toContain(t("data.kept.ask"));
     get(testids.dataKeptDrop).click();

@@ -17,7 +17,7 @@ export class Residence {
   target = $state<string | null>(null);
   /** What is still in a folder that was deleted. */
   left = $state.raw<{ path: string; names: readonly string[] } | null>(null);
-  busy = $state<"looking" | "copying" | "changing" | null>(null);
+  busy = $state<"loading" | "picking" | "looking" | "copying" | "changing" | null>(null);
   problem = $state.raw<ApiError | null>(null);
 
   async #while(what: NonNullable<Residence["busy"]>, work: () => Promise<void>): Promise<void> {
@@ -34,16 +34,18 @@ export class Residence {
   }
 
   load(): Promise<void> {
-    return this.#while("looking", async () => {
+    return this.#while("loading", async () => {
       this.state = await call("home", "get_residence", {});
     });
   }
 
   /** Lets the person pick a copy, and looks at it. */
   choose(): Promise<void> {
-    return this.#while("looking", async () => {
+    return this.#while("picking", async () => {
       const from = await pick();
-      if (from !== null) this.copy = await call("home", "look_at_copy", { from });
+      if (from === null) return;
+      this.busy = "looking";
+      this.copy = await call("home", "look_at_copy", { from });
     });
   }
 
@@ -58,7 +60,7 @@ export class Residence {
 
   /** Lets the person pick where the home goes. */
   pickTarget(): Promise<void> {
-    return this.#while("looking", async () => {
+    return this.#while("picking", async () => {
       this.target = await pick();
     });
   }

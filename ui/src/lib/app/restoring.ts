@@ -28,11 +28,10 @@ export async function offerBack(kind: TrashKind | null, names: readonly string[]
 
 /** Says which tasks came back paused, since a time of theirs passed meanwhile. */
 export function sayPaused(outcomes: readonly Restored[]): void {
-  for (const outcome of outcomes) {
-    if (outcome.type !== "paused") continue;
-    const { task } = outcome;
-    toasts.show(t("trash.paused", { task }), { label: t("trash.paused.open"), run: () => navigation.tasks() });
-  }
+  const paused = outcomes.flatMap((outcome) => (outcome.type === "paused" ? [outcome.task] : []));
+  if (paused.length === 0) return;
+  const task = paused.join(t("list.comma"));
+  toasts.show(t("trash.paused", { task }), { label: t("trash.paused.open"), run: () => navigation.tasks() });
 }
 
 async function bringBack(id: string): Promise<void> {

@@ -9,7 +9,7 @@ use crate::{
         target::{GetTargetInfoParams, SessionId},
     },
     snapshot::{
-        Captured, CapturedFrame, CapturedSession, DocumentId, Owner, ReadLayout, ReadTree, TreeReply,
+        Captured, CapturedFrame, CapturedSession, DocumentId, Owner, ReadLayout, ReadTree, Shown, TreeReply,
         Viewport,
     },
     wire::{LayoutMetrics, Leniently, TargetNews},
@@ -124,15 +124,52 @@ impl Page {
             let model = GetBoxModelParams { backend_node_id: Some(node), ..Default::default() };
             // An element that is not shown has none, and its frame no place.
             let model = self.call_in(&parent.session, model, LIMIT).await.ok().map(|answer| answer.model);
-            let inset = model.map_or((0.0, 0.0), |model| {
+            let (inset, shown) = model.map_or(((0.0, 0.0), Shown::Otherwise), |model| {
                 let (outer, inner) =
                     (Spot::around(model.border.inner()), Spot::around(model.content.inner()));
-                (inner.left - outer.left, inner.top - outer.top)
+                let shown = how_shown(model.border.inner(), model.width, model.height);
+                ((inner.left - outer.left, inner.top - outer.top), shown)
             });
-            Some(Owner { frame: parent.id.inner().clone(), node: *node.inner(), inset })
+            Some(Owner { frame: parent.id.inner().clone(), node: *node.inner(), inset, shown })
         };
         let tree = ReadTree { frame_id: Some(frame.id.inner().clone()) };
         let (tree, owner) = tokio::join!(self.call_in(&frame.session, tree, READING), owner);
         Ok((tree?, owner))
+    }
+}
+
+/// Compares the corners of an element, clockwise from its upper left one, with how large it is before it is shown.
+fn how_shown(corners: &[f64], width: i64, height: i64) -> Shown {
+    let [left, top, right, right_top, far_right, far_bottom, left_bottom, bottom] = *corners else {
+        return Shown::Otherwise;
+    };
+    // Sizes are whole numbers.
+    let near = |one: f64, other: f64| (one - other).abs() <= 1.0;
+    let is_upright =
+        near(right_top, top) && near(far_right, right) && near(far_bottom, bottom) && near(left_bottom, left);
+    let is_as_large = near(right - left, width as f64) && near(bottom - top, height as f64);
+    if is_upright && is_as_large { Shown::AsItIs } else { Shown::Otherwise }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_upright_and_as_large_as_it_is_is_shown_as_it_is() {
+        let of = |left: f64, top: f64, right: f64, bottom: f64| {
+            [left, top, right, top, right, bottom, left, bottom]
+        };
+        for (corners, shown) in [
+            (of(10.0, 20.0, 810.0, 620.0), Shown::AsItIs),
+            (of(10.4, 20.4, 810.2, 620.9), Shown::AsItIs),
+            (of(10.0, 20.0, 850.0, 650.0), Shown::Otherwise),
+            (of(810.0, 20.0, 10.0, 620.0), Shown::Otherwise),
+            (of(810.0, 620.0, 10.0, 20.0), Shown::Otherwise),
+            ([0.0, 0.0, 800.0, 40.0, 780.0, 640.0, -20.0, 600.0], Shown::Otherwise),
+        ] {
+            assert_eq!(how_shown(&corners, 800, 600), shown, "{corners:?}");
+        }
+        assert_eq!(how_shown(&[], 800, 600), Shown::Otherwise);
     }
 }

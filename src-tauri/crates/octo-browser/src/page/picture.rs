@@ -49,6 +49,8 @@ pub(crate) struct Framed {
     /// Pixels of the picture for each of CSS. None where the picture is of just what is seen; a whole one has the
     /// window's scroll bars beside that.
     pub density: Option<f64>,
+    /// How far the page was scrolled then, as a whole and what of it is seen.
+    scrolled: [f64; 4],
 }
 
 /// How a picture is written.
@@ -100,8 +102,7 @@ impl Page {
             }
             Area::Element(node) => Some(self.place_of(*node).await?),
         };
-        let metrics =
-            self.call(Leniently::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), MEASURING).await?;
+        let metrics = self.metrics().await?;
         let (layout, view) = (&metrics.css_layout_viewport, &metrics.css_visual_viewport);
         let seen = match &clip {
             Some(clip) => Spot {
@@ -124,7 +125,21 @@ impl Page {
             }
             _ => None,
         };
-        Ok(Framed { clip, seen, density })
+        Ok(Framed { clip, seen, density, scrolled: scrolled(&metrics) })
+    }
+
+    /// Whether the page is still scrolled as it was.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError`].
+    pub(crate) async fn stands_as(&self, framed: &Framed) -> Result<bool, PageError> {
+        let now = scrolled(&self.metrics().await?);
+        Ok(now.iter().zip(framed.scrolled).all(|(now, then)| (now - then).abs() < 0.5))
+    }
+
+    async fn metrics(&self) -> Result<LayoutMetrics, PageError> {
+        self.call(Leniently::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), MEASURING).await
     }
 
     /// Takes the picture.
@@ -194,6 +209,11 @@ impl Page {
             scale: 1.0,
         })
     }
+}
+
+fn scrolled(metrics: &LayoutMetrics) -> [f64; 4] {
+    let (layout, view) = (&metrics.css_layout_viewport, &metrics.css_visual_viewport);
+    [layout.page_x, layout.page_y, view.page_x, view.page_y]
 }
 
 /// What is seen, where the screen has more pixels than the page counts: a picture in the page's own measure is what

@@ -74,4 +74,15 @@ pub struct Owner {
     /// How far the frame's corner is from the element's, to the right and downwards: its border and padding, in CSS
     /// pixels.
     pub inset: (f64, f64),
+    /// How the element is shown.
+    pub shown: Shown,
+}
+
+/// How the element that holds a frame is shown on the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// As large as it is, and upright: a place in the frame is as far from its corner as it says.
+    AsItIs,
+    /// Larger, smaller, turned or mirrored, or nobody can tell.
+    Otherwise,
 }

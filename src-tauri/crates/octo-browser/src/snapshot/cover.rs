@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::capture::Captured;
-use super::layout::NONE;
+use super::capture::{Captured, Shown};
+use super::layout::{Fact, Kind, NONE};
 use super::name;
 use super::paint::{Hidden, Rect};
 use super::refs::Refs;
@@ -51,6 +51,7 @@ impl Captured {
         }
         places.unheard(&tree, &heard, &mut found);
         written(&tree, redactor, &mut found);
+        places.unspoken(&tree, redactor, &mut found);
         let scale = self.sessions.first().map_or(1.0, |session| session.scale);
         let scale = if scale > 0.0 { scale } else { 1.0 };
         found
@@ -79,9 +80,10 @@ pub(super) fn spot_of(rect: Rect, scale: f64, margin: f64) -> Spot {
     }
 }
 
-/// Whether something of it may be seen. What lies where no scrolling reaches today may be moved into view.
+/// Whether something of it may be seen. All but what its style hides: that something is cut off, clear or out of
+/// reach is guessed, and a cover too many harms nobody.
 fn shows(hidden: Option<Hidden>) -> bool {
-    !matches!(hidden, Some(Hidden::Style | Hidden::Transparent | Hidden::Empty))
+    hidden != Some(Hidden::Style)
 }
 
 fn is_secret(tree: &Tree<'_>, node: &Node, refs: &Refs) -> bool {
@@ -155,7 +157,9 @@ impl Places {
                 Some(node.frame) == holder && node.backend == owner.node && !node.rect.is_empty()
             });
             match element {
-                Some(element) if self.is_as_it_says(tree, number, element.rect.width()) => {}
+                Some(element)
+                    if owner.shown == Shown::AsItIs
+                        && self.is_as_it_says(tree, number, element.rect.width()) => {}
                 Some(element) => {
                     self.instead.insert(number, element.rect);
                 }
@@ -208,13 +212,41 @@ impl Places {
                 if field.sensitive().is_none() {
                     continue;
                 }
-                let place = frame.zip(frame.and_then(|frame| self.offsets.get(&frame)));
-                match place {
-                    Some((frame, (x, y))) => found.push((frame, fact.backend, fact.rect.moved(*x, *y))),
-                    // In a document that has no place in the page that anybody knows.
-                    None => found.push((0, fact.backend, tree.viewport)),
+                found.push(self.place(tree, session, fact));
+            }
+        }
+    }
+
+    /// Texts that are not told to assistive technology are seen all the same.
+    fn unspoken(&self, tree: &Tree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
+        if redactor.knows_none() {
+            return;
+        }
+        for (session, layout) in tree.layouts.iter().enumerate() {
+            let texts: Vec<(&Fact, &str)> = layout
+                .facts
+                .iter()
+                .zip(0_u32..)
+                .filter(|(fact, _)| fact.kind == Kind::Text && shows(fact.hidden) && !fact.rect.is_empty())
+                .map(|(fact, place)| (fact, layout.text(place)))
+                .filter(|(_, text)| !text.trim().is_empty())
+                .collect();
+            let written: Vec<&str> = texts.iter().map(|(_, text)| *text).collect();
+            for ((fact, text), redacted) in texts.iter().zip(redactor.redact_neighbours(&written)) {
+                if redacted != *text {
+                    found.push(self.place(tree, session, fact));
                 }
             }
+        }
+    }
+
+    /// Where something of a layout is in the window.
+    fn place(&self, tree: &Tree<'_>, session: usize, fact: &Fact) -> (u32, i64, Rect) {
+        let frame = self.frames.get(&(session, fact.document)).copied();
+        match frame.zip(frame.and_then(|frame| self.offsets.get(&frame))) {
+            Some((frame, (x, y))) => (frame, fact.backend, fact.rect.moved(*x, *y)),
+            // In a document that has no place in the page that anybody knows.
+            None => (0, fact.backend, tree.viewport),
         }
     }
 

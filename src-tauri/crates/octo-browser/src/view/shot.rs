@@ -6,6 +6,7 @@
 use super::{View, draw::Canvas};
 use crate::{
     Area, Page, PageError, Picture, PictureFormat, Spot,
+    page::Framed,
     safety::Redactor,
     snapshot::{Captured, Cover},
 };
@@ -14,6 +15,9 @@ use image::{
     codecs::png::{CompressionType, FilterType, PngEncoder},
 };
 use std::collections::HashMap;
+
+/// How often a picture is taken of a page that is scrolled while it is.
+const TRIES: u32 = 3;
 
 /// Whether what can be used is numbered in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,10 +66,7 @@ impl View {
         redactor: &Redactor,
     ) -> Result<Shot, ShotError> {
         page.bring_to_front().await?;
-        let framed = page.frame(&area).await?;
-        let before = page.capture().await?;
-        let picture = page.picture_in(&framed, PictureFormat::Png).await?;
-        let after = page.capture().await?;
+        let (framed, before, picture, after) = still(page, &area).await?;
         let boxes = match numbers {
             Boxes::Numbered => self.take(&after).boxes(),
             Boxes::None => Vec::new(),
@@ -99,6 +100,22 @@ impl View {
         }
         spots.into_values().chain(apart).collect()
     }
+}
+
+/// A picture of a page that was not scrolled meanwhile, with what was seen before and after it. Where things are is
+/// counted from the window's corner, and what the picture is of from the page's: scrolled in between, covers would lie
+/// beside what they are to cover.
+async fn still(page: &Page, area: &Area) -> Result<(Framed, Captured, Picture, Captured), PageError> {
+    for _ in 0..TRIES {
+        let framed = page.frame(area).await?;
+        let before = page.capture().await?;
+        let picture = page.picture_in(&framed, PictureFormat::Png).await?;
+        let after = page.capture().await?;
+        if page.stands_as(&framed).await? {
+            return Ok((framed, before, picture, after));
+        }
+    }
+    Err(PageError::Moving)
 }
 
 /// What is drawn on a picture.

@@ -11,7 +11,7 @@ use octo_browser::{
 };
 
 /// Colours of what is covered, each with the field that has it.
-const COVERED: [(&str, [u8; 3]); 10] = [
+const COVERED: [(&str, [u8; 3]); 12] = [
     ("a password", [255, 0, 0]),
     ("a password nobody is told of", [255, 128, 0]),
     ("a password at the window's edge", [180, 0, 90]),
@@ -22,6 +22,8 @@ const COVERED: [(&str, [u8; 3]); 10] = [
     ("a card by its label alone", [0, 128, 255]),
     ("what the page says of a secret", [200, 200, 0]),
     ("the same, each letter by itself", [120, 200, 0]),
+    ("the same, told to nobody who listens", [60, 180, 180]),
+    ("a password in a frame that is mirrored", [128, 64, 64]),
 ];
 /// And of what is not.
 const PLAIN: [(&str, [u8; 3]); 3] =
@@ -36,6 +38,8 @@ const PAGES: &[(&str, &str)] = &[
         <input type=password aria-label=Edge style='position:absolute;right:0;top:0;background:rgb(180,0,90)' value=theverylast><div id=host></div><label>Kreditkarte <input style='background:rgb(0,128,255)' value='4111 1111'></label>
         <iframe src=/near></iframe><iframe src='http://localhost:PORT/far'></iframe>
         <iframe src='http://localhost:PORT/small' style='transform:scale(.6);transform-origin:0 0'></iframe>
+        <iframe src='http://localhost:PORT/mirrored' style='transform:scaleX(-1)'></iframe>
+        <p aria-hidden=true><span style='background:rgb(60,180,180)'>Key: s3cret-Horse</span></p>
         <p><span style='background:rgb(200,200,0)'>You wrote s3cret-Horse today</span></p>
         <style>b{background:rgb(120,200,0)}</style><p id=letters></p><p><span style='background:rgb(90,60,30)'>Nothing to hide</span></p>
         <button style='width:90px;height:24px'>Press</button><div style='height:2000px'></div><input type=password id=deep style='background:rgb(255,0,0)' value=below>
@@ -57,6 +61,10 @@ const PAGES: &[(&str, &str)] = &[
     (
         "/small",
         "<!doctype html><style>body{margin:4px}input{border:0;margin:4px}</style><div style='height:20px'></div><input type=password style='background:rgb(128,0,255)' value=otherother>",
+    ),
+    (
+        "/mirrored",
+        "<!doctype html><style>body{margin:4px}input{border:0;margin:4px}</style><input type=password style='background:rgb(128,64,64)' value=otherother>",
     ),
 ];
 
@@ -103,7 +111,7 @@ async fn covered(arguments: &[&str]) {
     // All frames are there once their fields are; what is covered in a picture is in no text either.
     let text = until("the frames", async || {
         let text = view.look(&page).await.ok()?.render(WHOLE, Filter::default()).text;
-        (text.matches("filled").count() >= 8).then_some(text)
+        (text.matches("filled").count() >= 9).then_some(text)
     })
     .await;
     assert!(!text.contains("4111") && text.contains("Bergen"), "{text}");
@@ -122,7 +130,7 @@ async fn covered(arguments: &[&str]) {
         assert!(points(&bare, colour) > 0, "{what} is in the page");
         assert_eq!(points(&covered, colour), points(&bare, colour), "{what} is not covered");
     }
-    assert_eq!(shot.covered, 10 + "s3cret-Horse".len() - 1);
+    assert_eq!(shot.covered, COVERED.len() + "s3cret-Horse".len() - 1);
     assert_eq!(said(&page, "window.changed").await, 0, "the page is not touched for it");
 
     // Of one element, after the page was scrolled to it; and what was shown before is still known by its number.

@@ -76,6 +76,7 @@ impl Octo {
             rules: self.shared.folder_rules(shown.clone()).await?,
             granted: Vec::new(),
             home: self.shared.home(),
+            home_others: self.shared.home_others(),
             policy: policy.map_err(|error| ApiError::new("internal").detail(error))?,
             desk: DeskLeave::Ask,
         };

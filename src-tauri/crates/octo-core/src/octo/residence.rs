@@ -32,7 +32,7 @@ impl Octo {
     pub(super) async fn restore_home(&self, from: PathBuf) -> Result<ResidenceState, ApiError> {
         self.nobody_else().await?;
         let residence = self.home_now();
-        let _one_at_a_time = self.shared.changing.lock().await;
+        let _one_at_a_time = self.shared.planning.lock().await;
         blocking(move || {
             let stamp = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
             plan_restore(&residence, &from, crate::session::now(), &stamp)?;
@@ -45,7 +45,7 @@ impl Octo {
     pub(super) async fn move_home(&self, to: PathBuf) -> Result<ResidenceState, ApiError> {
         self.nobody_else().await?;
         let residence = self.home_now();
-        let _one_at_a_time = self.shared.changing.lock().await;
+        let _one_at_a_time = self.shared.planning.lock().await;
         blocking(move || {
             plan_move(&residence, &to, crate::session::now())?;
             state(&residence)

@@ -93,10 +93,15 @@ impl Octo {
         };
         match done {
             Restored::Done { id, at } => {
-                let paused = tasks.came_back(PathBuf::from(&at), row.entry.at).await?;
+                // The file is back already, whatever its task is found to be.
+                let paused = tasks.came_back(PathBuf::from(&at), row.entry.at).await;
                 Ok(match paused {
-                    Some(task) => Restored::Paused { id, at, task },
-                    None => Restored::Done { id, at },
+                    Ok(Some(task)) => Restored::Paused { id, at, task },
+                    Ok(None) => Restored::Done { id, at },
+                    Err(error) => {
+                        tracing::warn!(%error, "a task that came back was not looked at");
+                        Restored::Done { id, at }
+                    }
                 })
             }
             other => Ok(other),

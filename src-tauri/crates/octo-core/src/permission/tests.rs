@@ -15,6 +15,7 @@ fn ground(mode: Mode, folder: &Path) -> Ground {
         rules: Vec::new(),
         granted: Vec::new(),
         home: PathBuf::from("/octo-home"),
+        home_others: Vec::new(),
         policy: Arc::default(),
         desk: DeskLeave::Ask,
     }

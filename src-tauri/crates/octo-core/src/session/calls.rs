@@ -113,6 +113,7 @@ impl Session {
             rules: if unattended { Vec::new() } else { self.rules.clone() },
             granted: self.granted_sites.clone(),
             home: self.shared.home(),
+            home_others: self.shared.home_others(),
             policy: self.shared.policy(),
             desk: self.desk_leave(),
         }

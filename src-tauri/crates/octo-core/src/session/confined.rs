@@ -64,6 +64,7 @@ impl Session {
             home,
             octo_readable: readable.iter().map(|name| octo.join(name)).collect(),
             octo,
+            octo_others: self.shared.home_others(),
         })
     }
 }

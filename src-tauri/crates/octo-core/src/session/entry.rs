@@ -6,8 +6,10 @@
 //! for it is about what the person sees now, and the rest of its batch follows; the next call of the model waits for a
 //! place. So it does not hold a place that others could use, and nobody waits for a person who is away.
 //!
-//! Sub-agents take none: they work for a turn that has one, which would otherwise wait for them for ever. Nor does the
-//! demo, which asks no model.
+//! Sub-agents take none: they work for a turn that has one, which would otherwise wait for them for ever. While one of
+//! them asks the person, that turn has given its place away and its other sub-agents go on: for so long there may be
+//! more at work than places, as many as a turn may have sub-agents at once. Nor does the demo take one, which asks no
+//! model.
 
 use super::{
     Report,

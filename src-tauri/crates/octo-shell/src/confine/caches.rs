@@ -110,6 +110,7 @@ mod tests {
             secrets: Vec::new(),
             home: Some(home.to_owned()),
             octo: home.join(".octo"),
+            octo_others: Vec::new(),
             octo_readable: Vec::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! Which paths a [`Confinement`] comes to, by a look at the disk.
 
-use super::Confinement;
+use super::{Confinement, PUT_ASIDE};
 use octo_workspace::is_secret;
 use std::{
     collections::BTreeSet,
@@ -39,9 +39,9 @@ impl Confinement {
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn grants(&self) -> Grants {
         let mut grants = Grants {
-            write: self.writable.iter().cloned().collect(),
-            enter: self.entered.iter().cloned().collect(),
-            read: self.secrets.iter().chain(&self.octo_readable).cloned().collect(),
+            write: self.open(&self.writable).cloned().collect(),
+            enter: self.open(&self.entered).cloned().collect(),
+            read: self.open(&self.secrets).chain(&self.octo_readable).cloned().collect(),
             devices: DEVICES.iter().map(PathBuf::from).collect(),
         };
         grants.write.extend(self.caches());
@@ -57,6 +57,36 @@ impl Confinement {
             self.hidden_below(home, DEPTH, &mut hidden);
         }
         hidden
+    }
+
+    /// Octo's homes: where it is, where it was, and those that were put aside beside them.
+    #[cfg(any(target_os = "macos", test))]
+    pub(super) fn octos(&self) -> BTreeSet<PathBuf> {
+        let beside = self.octo_places().filter_map(|octo| octo.parent()).flat_map(entries);
+        self.octo_places().cloned().chain(beside.filter(|entry| self.is_put_aside(entry))).collect()
+    }
+
+    fn octo_places(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.octo].into_iter().chain(&self.octo_others)
+    }
+
+    #[cfg(any(target_os = "linux", test))]
+    fn is_octos(&self, path: &Path) -> bool {
+        self.octo_places().any(|octo| octo == path) || self.is_put_aside(path)
+    }
+
+    /// Whether it is a home that was put aside, by its name.
+    fn is_put_aside(&self, path: &Path) -> bool {
+        let Some(name) = path.file_name().filter(|_| path != self.octo) else { return false };
+        self.octo_places().filter(|octo| octo.parent() == path.parent()).any(|octo| {
+            let octo = octo.file_name().unwrap_or_default().to_string_lossy();
+            name.to_string_lossy().strip_prefix(&*octo).is_some_and(|rest| rest.starts_with(PUT_ASIDE))
+        })
+    }
+
+    /// Those of some paths that lie in no home that was put aside: nothing of such a one is ever granted.
+    pub(super) fn open<'a>(&'a self, paths: &'a [PathBuf]) -> impl Iterator<Item = &'a PathBuf> {
+        paths.iter().filter(move |path| !path.ancestors().any(|above| self.is_put_aside(above)))
     }
 
     #[cfg(any(target_os = "macos", test))]
@@ -76,7 +106,7 @@ impl Confinement {
         for entry in entries(folder) {
             if self.home.as_deref() == Some(entry.as_path()) {
                 self.read_home(&entry, DEPTH, read);
-            } else if entry == self.octo {
+            } else if self.is_octos(&entry) {
                 // Only what is named of it.
             } else if self.leads_to_a_home(&entry) {
                 self.read_below(&entry, read);
@@ -88,17 +118,23 @@ impl Confinement {
 
     #[cfg(any(target_os = "linux", test))]
     fn leads_to_a_home(&self, path: &Path) -> bool {
-        self.home.iter().chain([&self.octo]).any(|home| home.starts_with(path))
+        self.home.iter().any(|home| home.starts_with(path)) || self.leads_to_octo(path)
+    }
+
+    #[cfg(any(target_os = "linux", test))]
+    fn leads_to_octo(&self, path: &Path) -> bool {
+        self.octo_places().any(|octo| octo.starts_with(path))
     }
 
     #[cfg(any(target_os = "linux", test))]
     fn read_home(&self, folder: &Path, depth: usize, read: &mut BTreeSet<PathBuf>) {
         for entry in entries(folder) {
-            if is_secret(&entry) || entry == self.octo {
+            if is_secret(&entry) || self.is_octos(&entry) {
                 continue;
             }
-            if depth > 1 && entry.is_dir() && (self.octo.starts_with(&entry) || is_looked_into(&entry)) {
-                self.read_home(&entry, depth - 1, read);
+            let looked_into = depth > 1 && entry.is_dir() && is_looked_into(&entry);
+            if looked_into || self.leads_to_octo(&entry) {
+                self.read_home(&entry, depth.saturating_sub(1), read);
             } else {
                 read.insert(entry);
             }

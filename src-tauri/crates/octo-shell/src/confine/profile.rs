@@ -45,10 +45,15 @@ impl Confinement {
         let real = |path: &PathBuf| octo_workspace::real(path).unwrap_or_else(|_| path.clone());
         let caches = self.caches();
         let mut hidden: BTreeSet<PathBuf> = self.hidden().iter().map(real).collect();
-        hidden.insert(real(&self.octo));
+        hidden.extend(self.octos().iter().map(real));
         Bounds {
-            write: self.writable.iter().chain(&self.entered).chain(&caches).map(real).collect(),
-            shown: self.secrets.iter().chain(&self.octo_readable).map(real).collect(),
+            write: self
+                .open(&self.writable)
+                .chain(self.open(&self.entered))
+                .chain(&caches)
+                .map(real)
+                .collect(),
+            shown: self.open(&self.secrets).chain(&self.octo_readable).map(real).collect(),
             hidden,
         }
     }

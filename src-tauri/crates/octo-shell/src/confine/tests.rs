@@ -15,7 +15,17 @@ fn place() -> Option<Place> {
     }
     let keep = tempfile::tempdir().unwrap();
     let home = keep.path().canonicalize().unwrap();
-    for folder in ["work", ".ssh", ".config/app", ".config/google-chrome", "docs", ".octo/skills"] {
+    for folder in [
+        "work",
+        ".ssh",
+        ".config/app",
+        ".config/google-chrome",
+        "docs",
+        ".octo/skills",
+        ".octo-before-2026-01-02-030405",
+        "deep/er/and/deeper/moved",
+        "deep/er/and/deeper/moved-before-2026-01-02-030405",
+    ] {
         fs::create_dir_all(home.join(folder)).unwrap();
     }
     for file in [
@@ -26,6 +36,10 @@ fn place() -> Option<Place> {
         "docs/b",
         ".octo/octo.db",
         ".octo/skills/c",
+        ".octo-before-2026-01-02-030405/octo.db",
+        "deep/er/and/deeper/moved/octo.db",
+        "deep/er/and/deeper/moved-before-2026-01-02-030405/octo.db",
+        "deep/er/and/deeper/d",
         ".profile",
         ".netrc",
     ] {
@@ -37,6 +51,7 @@ fn place() -> Option<Place> {
         secrets: Vec::new(),
         home: Some(home.clone()),
         octo: home.join(".octo"),
+        octo_others: vec![home.join("deep/er/and/deeper/moved")],
         octo_readable: vec![home.join(".octo/skills")],
     };
     Some(Place { _keep: keep, home, confinement })
@@ -87,6 +102,39 @@ fn commands_write_only_where_they_may_and_read_no_secrets() {
         assert_eq!(place.runs(line), runs, "{line}");
     }
     assert_eq!(fs::read_to_string(place.home.join("docs/b")).unwrap(), "content\n");
+}
+
+#[test]
+fn homes_that_were_put_aside_are_no_more_open_than_the_home() {
+    let Some(mut place) = place() else { return };
+    let kept = place.home.join(".octo-before-2026-01-02-030405");
+    place.confinement.writable.push(kept.clone());
+    place.confinement.entered.push(kept.clone());
+    place.confinement.secrets.push(kept.join("octo.db"));
+    let moved = place.home.join("deep/er/and/deeper/moved");
+    let beside = place.home.join("deep/er/and/deeper/moved-before-2026-01-02-030405");
+    let grants = place.confinement.grants();
+    for granted in grants.read.iter().chain(&grants.enter).chain(&grants.write) {
+        for home in [&kept, &moved, &beside, &place.home.join(".octo")] {
+            let shared = place.confinement.octo_readable.contains(granted);
+            assert!(
+                shared || !granted.starts_with(home) && !home.starts_with(granted),
+                "{}",
+                granted.display()
+            );
+        }
+    }
+    assert!(grants.read.contains(&place.home.join("deep/er/and/deeper/d")));
+    for line in [
+        "cat ~/.octo-before-2026-01-02-030405/octo.db",
+        "echo x > ~/.octo-before-2026-01-02-030405/new",
+        "rm ~/.octo-before-2026-01-02-030405/octo.db",
+        "cat ~/deep/er/and/deeper/moved/octo.db",
+        "cat ~/deep/er/and/deeper/moved-before-2026-01-02-030405/octo.db",
+    ] {
+        assert!(!place.runs(line), "{line}");
+    }
+    assert!(place.runs("cat ~/deep/er/and/deeper/d"));
 }
 
 #[test]

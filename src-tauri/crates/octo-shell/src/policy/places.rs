@@ -2,7 +2,7 @@
 //!
 //! Nothing here looks at the disk: the words of a line must be enough to refuse it.
 
-use crate::Language;
+use crate::{Language, confine::PUT_ASIDE};
 use octo_workspace::BESIDE_HOME;
 use std::path::{Component, Path, PathBuf};
 
@@ -18,6 +18,8 @@ pub struct Around {
     pub home: Option<PathBuf>,
     /// Octo's own home, absolute.
     pub octo_home: PathBuf,
+    /// Other paths of it, and where it was before, absolute.
+    pub octo_others: Vec<PathBuf>,
     /// Ids of Octo's own processes.
     pub processes: Vec<u32>,
     /// What the line is written in.
@@ -120,11 +122,12 @@ impl Around {
                 text.eq_ignore_ascii_case(other)
             }
         };
-        let homes = [self.home.as_deref(), Some(self.octo_home.as_path())];
-        let above_home = homes
-            .into_iter()
-            .flatten()
-            .flat_map(Path::ancestors)
+        let octos = [&self.octo_home].into_iter().chain(&self.octo_others);
+        let above_home = self
+            .home
+            .iter()
+            .chain(octos)
+            .flat_map(|home| home.ancestors())
             .any(|above| above.components().count() > 1 && is(&above.to_string_lossy()));
         let another_home = deep == 3
             && ["/home", "/Users"].iter().any(|homes| text.starts_with(&format!("{homes}/")))
@@ -132,21 +135,14 @@ impl Around {
         SYSTEM.iter().any(|system| is(system)) || above_home || another_home
     }
 
-    /// Whether a path is one of the files of Octo's own no command may touch.
+    /// Whether a path is one of the files of Octo's own no command may touch, or a pattern that may become one.
     pub(super) fn is_own(&self, path: &Path) -> bool {
         let default = self.home.as_ref().map(|home| home.join(".octo"));
-        let home = [Some(&self.octo_home), default.as_ref()].into_iter().flatten();
-        let beside = |home: &PathBuf| {
-            BESIDE_HOME.iter().any(|word| {
-                let mut place = home.clone().into_os_string();
-                place.push(word);
-                path.starts_with(place)
-            })
-        };
-        if home.clone().any(beside) {
+        let homes = || [&self.octo_home].into_iter().chain(&self.octo_others).chain(&default);
+        if !path.starts_with(&self.octo_home) && homes().any(|home| is_beside(path, home)) {
             return true;
         }
-        home.filter_map(|home| path.strip_prefix(home).ok()).any(|rest| {
+        homes().filter_map(|home| path.strip_prefix(home).ok()).any(|rest| {
             let mut parts = rest.components();
             let (Some(Component::Normal(name)), None) = (parts.next(), parts.next()) else { return false };
             let name = name.to_string_lossy();
@@ -158,10 +154,68 @@ impl Around {
 
     /// Whether a text holds the path of such a file somewhere inside: `file:/…/octo.db?mode=ro`.
     pub(super) fn mentions_own(&self, text: &str) -> bool {
-        let home = self.octo_home.to_string_lossy();
-        OWN.iter()
-            .any(|own| text.contains(&format!(".octo/{own}")) || text.contains(&format!("{home}/{own}")))
+        let mentions = |home: &str| {
+            text.match_indices(home).any(|(at, _)| {
+                let (before, rest) = text.split_at(at);
+                let rest = rest.strip_prefix(home).unwrap_or_default();
+                let inside =
+                    rest.strip_prefix('/').is_some_and(|rest| OWN.iter().any(|own| rest.starts_with(own)));
+                // `x.octo.place` is a site.
+                let whole = home.starts_with('/') || !before.ends_with(char::is_alphanumeric);
+                inside || (whole && rest.starts_with(['.', '-']) && is_word_beside(said(rest)))
+            })
+        };
+        mentions(".octo")
+            || [&self.octo_home]
+                .into_iter()
+                .chain(&self.octo_others)
+                .any(|home| mentions(&home.to_string_lossy()))
     }
+}
+
+/// Whether a path is one of what lies beside a home, or below one of them; a name may be a pattern.
+fn is_beside(path: &Path, home: &Path) -> bool {
+    let Some((above, home)) = home.parent().zip(home.file_name()) else { return false };
+    let Ok(inside) = path.strip_prefix(above) else { return false };
+    let Some(Component::Normal(name)) = inside.components().next() else { return false };
+    let (name, home) = (name.to_string_lossy(), home.to_string_lossy());
+    if let Some(word) = name.strip_prefix(&*home).filter(|word| word.starts_with(['.', '-'])) {
+        return is_word_beside(word);
+    }
+    // What is nothing but a pattern, such as `.*` and `.[!.]*`, names everything there and nothing of Octo's. A
+    // pattern does not find hidden names of itself.
+    let names = name.contains(['*', '?', '[']) && name.chars().any(|c| !"*?.[]!^".contains(c));
+    names
+        && (name.starts_with('.') || !home.starts_with('.'))
+        && (BESIDE_HOME.iter().any(|word| super::folder::matches(&name, &format!("{home}{word}")))
+            || may_begin(&name, &format!("{home}{PUT_ASIDE}")))
+}
+
+/// Whether what a name has after a home's own makes it one of what lies beside the home; it may be a pattern.
+fn is_word_beside(word: &str) -> bool {
+    let pattern = word.contains(['*', '?', '[']);
+    may_begin(word, PUT_ASIDE)
+        || BESIDE_HOME.iter().any(|beside| {
+            // What follows a name in a text may look like more of it: `.place?mode=ro`.
+            let same = word.strip_prefix(beside).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+            same || (pattern && super::folder::matches(word, beside))
+        })
+}
+
+/// Whether the name of a home that was put aside, which is `start` and a time, begins with or could match a pattern.
+fn may_begin(pattern: &str, start: &str) -> bool {
+    let begins = pattern.chars().count() >= start.chars().count()
+        && pattern.chars().zip(start.chars()).all(|(a, b)| a == '?' || a == b);
+    // Which time it is does not matter.
+    let any_time = |name: &str| name.replace(|c: char| c.is_ascii_digit(), "0");
+    begins
+        || (pattern.contains(['*', '?', '['])
+            && super::folder::matches(&any_time(pattern), &any_time(&format!("{start}2026-01-02-030405"))))
+}
+
+/// The part of a text that could still be of a path's last name.
+fn said(text: &str) -> &str {
+    text.split(|c: char| !c.is_alphanumeric() && !"._-*?[]!^".contains(c)).next().unwrap_or_default()
 }
 
 /// Whether a path is a disk, memory or another device whose content a write would destroy.

@@ -79,6 +79,7 @@ pub fn would_start(line: &str, program: &str, first: &[&str], folder: &Path) -> 
         folder: folder.to_owned(),
         home: None,
         octo_home: folder.to_owned(),
+        octo_others: Vec::new(),
         processes: Vec::new(),
         language: Language::Bash,
     };

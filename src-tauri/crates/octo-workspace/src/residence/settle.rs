@@ -58,6 +58,11 @@ pub(super) fn settle_watched(residence: Residence, watch: Watch<'_>) -> Result<S
         sweep(&residence.home);
         return Ok(Settled { residence: residence.must_be_there()?, remarks: Vec::new() });
     };
+    if !can_be_done(&planned) {
+        // Its disk is not connected: the plan waits for it too.
+        drop(held);
+        return Ok(Settled { residence: anew(residence)?.must_be_there()?, remarks: Vec::new() });
+    }
     let outcome = match &planned.plan {
         Plan::Restore { .. } => exchange(&planned, watch),
         Plan::Move { to, mark } => move_home(&usual, &planned, to, mark, watch),
@@ -79,6 +84,15 @@ pub(super) fn settle_watched(residence: Residence, watch: Watch<'_>) -> Result<S
     };
     drop(held);
     Ok(Settled { residence: anew(residence)?.must_be_there()?, remarks })
+}
+
+/// Whether there is anything a plan could be carried out with.
+fn can_be_done(planned: &Planned) -> bool {
+    let is_home = |place: &Path| place.join("octo.db").is_file();
+    match &planned.plan {
+        Plan::Restore { staged, aside, .. } => is_home(&planned.home) || is_home(staged) || is_home(aside),
+        Plan::Move { to, .. } => is_home(&planned.home) || is_home(to),
+    }
 }
 
 /// Where the home is now.
@@ -203,6 +217,7 @@ fn fill(home: &Path, to: &Path, mark: &str, watch: Watch<'_>) -> Result<(), Resi
     if !names.is_empty() && !is_marked(to, mark) {
         return Err(ResidenceError::NotEmpty(real));
     }
+    closed_to_others(&real)?;
     write_private(&to.join(MARK), mark.as_bytes()).map_err(|error| ResidenceError::of(to, error))?;
     watch();
     tree::clear(to, MARK, watch)?;
@@ -218,6 +233,20 @@ fn fill(home: &Path, to: &Path, mark: &str, watch: Watch<'_>) -> Result<(), Resi
         return Err(ResidenceError::Failed { path: to.to_owned(), error });
     }
     tree::sync_folder_of(to).map_err(|error| ResidenceError::of(to, error))
+}
+
+/// What is in a home is nobody else's to read: the folder the person made may be open to all.
+#[cfg(unix)]
+fn closed_to_others(folder: &Path) -> Result<(), ResidenceError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let closed = fs::Permissions::from_mode(0o700);
+    fs::set_permissions(folder, closed)
+        .map_err(|error| ResidenceError::Unusable { path: folder.to_owned(), error })
+}
+
+#[cfg(not(unix))]
+fn closed_to_others(_folder: &Path) -> Result<(), ResidenceError> {
+    Ok(())
 }
 
 /// Takes out what this plan put into a folder; the folder itself was the person's and stays.

@@ -68,7 +68,7 @@ fn copy(
         }
         sync_folder(to).map_err(written)?;
     } else if meta.is_file() {
-        amount.bytes += copy_file(from, to, &meta)?;
+        amount.bytes += copy_file(from, to, &meta, links)?;
         amount.files += 1;
         watch();
     } else if meta.is_symlink() && links == Links::Kept {
@@ -79,7 +79,7 @@ fn copy(
     Ok(())
 }
 
-fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata) -> Result<u64, ResidenceError> {
+fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata, links: Links) -> Result<u64, ResidenceError> {
     let (read, written) = (|error| ResidenceError::of(from, error), |error| ResidenceError::of(to, error));
     let mut source = File::open(from).map_err(read)?;
     let mut made = File::create_new(to).map_err(written)?;
@@ -94,7 +94,7 @@ fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata) -> Result<u64, Residen
         made.write_all(part).map_err(written)?;
         bytes += part.len() as u64;
     }
-    made.set_permissions(meta.permissions()).map_err(written)?;
+    made.set_permissions(permissions_of(meta, links)).map_err(written)?;
     if let Ok(modified) = meta.modified()
         && let Err(error) = made.set_modified(modified)
     {
@@ -106,6 +106,27 @@ fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata) -> Result<u64, Residen
         return Err(written(io::Error::other("what was written is not what is read")));
     }
     Ok(bytes)
+}
+
+/// A file of a home keeps its rights. One of a copy may have been protected, or lain where nothing can be written:
+/// in a home Octo must be able to write it.
+#[cfg(unix)]
+fn permissions_of(meta: &fs::Metadata, links: Links) -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = meta.permissions().mode();
+    fs::Permissions::from_mode(match links {
+        Links::Kept => mode,
+        Links::LeftOut => mode | 0o600,
+    })
+}
+
+#[cfg(not(unix))]
+fn permissions_of(meta: &fs::Metadata, links: Links) -> fs::Permissions {
+    let mut permissions = meta.permissions();
+    if links == Links::LeftOut {
+        permissions.set_readonly(false);
+    }
+    permissions
 }
 
 fn hash(path: &Path) -> io::Result<blake3::Hash> {
@@ -179,10 +200,14 @@ pub(super) fn remove_file_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives something another name, for good.
+/// Gives something another name. That the disk may not have heard of it yet is no reason to do as if it had not
+/// happened.
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
-    sync_folder_of(to)
+    if let Err(error) = sync_folder_of(to) {
+        tracing::warn!(%error, "a new name is not known to be written out");
+    }
+    Ok(())
 }
 
 pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {

@@ -143,7 +143,9 @@ fn the_last_rule_that_fits_says_what_the_confinement_says() {
 fn secrets_stay_closed_where_the_sessions_folder_is_the_home() {
     let keep = tempfile::tempdir().unwrap();
     let home = keep.path().canonicalize().unwrap();
-    for folder in [".ssh", ".config/google-chrome", ".octo/skills", "docs", ".cache"] {
+    let folders =
+        [".ssh", ".config/google-chrome", ".octo/skills", ".octo-before-2026-01-02-030405", "docs", ".cache"];
+    for folder in folders {
         fs::create_dir_all(home.join(folder)).unwrap();
     }
     fs::write(home.join(".netrc"), "x").unwrap();
@@ -153,6 +155,7 @@ fn secrets_stay_closed_where_the_sessions_folder_is_the_home() {
         secrets: Vec::new(),
         home: Some(home.clone()),
         octo: home.join(".octo"),
+        octo_others: vec![home.join("moved")],
         octo_readable: vec![home.join(".octo/skills")],
     };
     let profile = profile(&confinement.bounds()).unwrap();
@@ -163,6 +166,8 @@ fn secrets_stay_closed_where_the_sessions_folder_is_the_home() {
         (".config/google-chrome/Cookies", false, false),
         (".octo/octo.db", false, false),
         (".octo/skills/a", true, false),
+        (".octo-before-2026-01-02-030405/octo.db", false, false),
+        ("moved/octo.db", false, false),
     ] {
         let path = home.join(path);
         let found = (allows(&profile, "file-read-data", &path), allows(&profile, "file-write-data", &path));

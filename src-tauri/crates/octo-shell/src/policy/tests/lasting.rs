@@ -9,6 +9,7 @@ fn around() -> Around {
         folder: PathBuf::from("/nowhere/work"),
         home: Some(PathBuf::from("/nowhere")),
         octo_home: PathBuf::from("/nowhere/.octo"),
+        octo_others: Vec::new(),
         processes: Vec::new(),
         language: Language::Bash,
     }

@@ -1,0 +1,17 @@
+// @vitest-environment jsdom
+import type { Restored } from "$lib/ipc/types";
+import { speak } from "$lib/words/words.svelte";
+import { expect, it } from "vitest";
+import { sayPaused } from "./restoring";
+import { toasts } from "./toasts.svelte";
+
+it("says all tasks that came back paused at once, and nothing of the rest", async () => {
+  await speak("en");
+  const back = { id: "1", at: "/home/mei/a" };
+  const done: Restored = { type: "done", ...back };
+  sayPaused([done]);
+  expect(toasts.list).toEqual([]);
+  const paused = ["Morning brief", "Accounts"].map((task): Restored => ({ type: "paused", ...back, task }));
+  sayPaused([done, ...paused]);
+  expect(toasts.list.map(({ text }) => text)).toEqual([expect.stringContaining("Morning brief, Accounts")]);
+});
