@@ -457,7 +457,7 @@ export const scenes = {
     fake: "main",
     async act(page) {
       await open(page, "skills");
-      await page.getByTestId("skill-import").click();
+      await page.getByTestId("import-open").click();
       await page.getByTestId("import-from").fill("https://github.com/example/skills");
       await page.getByTestId("import-look").click();
       await page.waitForSelector('[data-testid="import-skill"] .diff');
