@@ -5,11 +5,9 @@ import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { pressed } from "$lib/app/shortcuts";
 import { toasts } from "$lib/app/toasts.svelte";
-import { useTransport } from "$lib/ipc";
-import { replay } from "$lib/ipc/fake";
-import type { Request } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { standIn, until, within } from "$lib/testing/stage";
+import { Replayed } from "$lib/testing/replayed";
+import { standIn, until, within, words } from "$lib/testing/stage";
 import { speak } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount, type Component } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -20,15 +18,12 @@ import ActivityView from "./ActivityView.svelte";
 
 const WORKS = "d0000000000000000000000000000001";
 
-let core: Awaited<ReturnType<typeof replay>>["core"];
-let asked: Request["call"][] = [];
+const replayed = new Replayed();
+const { asked } = replayed;
 let shown: Record<string, unknown>[] = [];
-let refuse: string | null = null;
 const target = document.createElement("div");
 
 const { all, get } = within(target);
-const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
-const last = <T extends string>(type: T) => asked.findLast((call) => call.type === type);
 const named = (name: string): HTMLElement => {
   const found = all(testids.activityRow).find((row) => words(row).startsWith(name));
   if (!found) throw new Error(`no ${name}`);
@@ -47,29 +42,11 @@ const show = (component: Component): void => {
 beforeAll(() => {
   vi.setConfig({ testTimeout: 20_000 });
   standIn();
-  HTMLElement.prototype.hidePopover ??= () => undefined;
-  HTMLElement.prototype.showPopover ??= () => undefined;
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    this.open = false;
-    this.dispatchEvent(new Event("close"));
-  };
 });
 
 async function begin(query = ""): Promise<void> {
   history.replaceState(null, "", `/?fast${query}`);
-  const transport = await replay("main");
-  core = transport.core;
-  useTransport({
-    ...transport,
-    request: (request) => {
-      asked.push(request.call);
-      if (request.call.type === refuse) return Promise.reject({ key: "store.full", args: {}, retryable: true });
-      return transport.request(request);
-    },
-  });
+  await replayed.begin("main");
   await preferences.begin();
   await library.begin();
   activity.begin();
@@ -79,8 +56,6 @@ async function begin(query = ""): Promise<void> {
 beforeEach(async () => {
   document.body.append(target);
   await speak("en");
-  asked = [];
-  refuse = null;
 });
 
 afterEach(async () => {
@@ -143,9 +118,9 @@ describe("the page of what runs", () => {
     const stop = stopOf(named("npm run dev"));
     expect(stop.getAttribute("aria-label")).toBe("Stop npm run dev -- --port 4173");
     stop.click();
-    expect(last("stop_activity")).toMatchObject({ id: { type: "command", session: WORKS, handle: "1" } });
+    expect(replayed.last("stop_activity")).toMatchObject({ id: { type: "command", session: WORKS, handle: "1" } });
     await until(() => expect(all(testids.activityRow).some((row) => words(row).startsWith("npm run dev"))).toBe(false));
-    refuse = "stop_activity";
+    replayed.refuse = "stop_activity";
     const refused = stopOf(named("Resume uploads"));
     refused.click();
     flushSync();
@@ -168,7 +143,7 @@ describe("the page of what runs", () => {
     await until(() => expect(words(document.activeElement ?? target)).toBe("Let them run"));
     (document.activeElement as HTMLElement).click();
     expect(dialog.open).toBe(false);
-    expect(last("stop_all_activity")).toBeUndefined();
+    expect(replayed.last("stop_all_activity")).toBeUndefined();
     get(testids.activityStopAll).click();
     get(testids.activityConfirm).click();
     await until(() => expect(words(get(testids.activityNone))).toContain("Nothing is running."));
@@ -189,8 +164,8 @@ describe("the page of what runs", () => {
     await until(() => expect(third?.isConnected).toBe(false));
     await until(() => expect(stops()).toContain(document.activeElement));
     expect(document.activeElement?.closest("li")?.dataset["kind"]).toBe(next);
-    const { state } = core.activity;
-    core.publish("activity", { type: "activity", state: { ...state, rows: [] } });
+    const { state } = replayed.core.activity;
+    replayed.core.publish("activity", { type: "activity", state: { ...state, rows: [] } });
     await until(() => expect(document.activeElement?.tagName).toBe("H1"));
   });
 
@@ -201,8 +176,8 @@ describe("the page of what runs", () => {
     get(testids.activityStopAll).click();
     const dialog = get(testids.activityDialog) as HTMLDialogElement;
     expect(dialog.open).toBe(true);
-    const { state } = core.activity;
-    core.publish("activity", { type: "activity", state: { ...state, rows: [] } });
+    const { state } = replayed.core.activity;
+    replayed.core.publish("activity", { type: "activity", state: { ...state, rows: [] } });
     await until(() => expect(dialog.open).toBe(false));
   });
 
@@ -212,7 +187,7 @@ describe("the page of what runs", () => {
     await until(() => expect(all(testids.activityRow).length).toBe(7));
     const before = words(named("code-explorer"));
     await until(() => expect(words(named("code-explorer"))).not.toBe(before));
-    await core.answer({ domain: "sessions", call: { type: "stop", session: WORKS } });
+    await replayed.core.answer({ domain: "sessions", call: { type: "stop", session: WORKS } });
     // With it go what it started.
     await until(() => expect(all(testids.activityRow).length).toBe(3));
   });
@@ -234,9 +209,9 @@ describe("a session that waits for a place", () => {
     const props = { info, current: false, now: 0, renaming: false, onmenu: nothing, onrenamed: nothing };
     shown.push(mount(SessionRow, { target, props }));
     await until(() => expect(words(get(testids.sessionRow))).toContain("Waiting: 2 others are ahead"));
-    const { state } = core.activity;
+    const { state } = replayed.core.activity;
     const rows = state.rows.map((row) => ({ ...row, status: { type: "working" as const } }));
-    core.publish("activity", { type: "activity", state: { ...state, rows } });
+    replayed.core.publish("activity", { type: "activity", state: { ...state, rows } });
     await until(() => expect(words(get(testids.sessionRow))).toMatch(/^Running/));
   });
 
@@ -274,7 +249,7 @@ describe("how many work at a time", () => {
     for (const wrong of ["0", "17", "two", ""]) {
       type(wrong);
       expect(words(target)).toContain("A whole number from 1 to 16.");
-      expect(last("change_settings")).toBeUndefined();
+      expect(replayed.last("change_settings")).toBeUndefined();
     }
     type("2");
     await until(() => expect(preferences.settings?.live_turns).toBe(2));

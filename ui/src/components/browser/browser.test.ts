@@ -2,33 +2,24 @@
 import { browser } from "$lib/app/browser.svelte";
 import { Conversation } from "$lib/app/conversation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
-import { useTransport } from "$lib/ipc";
-import { replay } from "$lib/ipc/fake";
 import { BROWSER_SESSION } from "$lib/ipc/fake-browser";
-import type { LivePage, Question, Request } from "$lib/ipc/types";
+import type { LivePage, Question } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { standIn, until } from "$lib/testing/stage";
+import { Replayed } from "$lib/testing/replayed";
+import { standIn, until, within, words } from "$lib/testing/stage";
 import { speak, t } from "$lib/words/words.svelte";
 import { type Component, flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import BrowserPage from "../settings/BrowserPage.svelte";
 import SessionView from "../session/SessionView.svelte";
 
-type Core = Awaited<ReturnType<typeof replay>>["core"];
-let core: Core;
-let asked: Request["call"][] = [];
+const replayed = new Replayed();
+const { asked } = replayed;
 let shown: Record<string, unknown> | null = null;
 const target = document.createElement("div");
 
-const all = (id: string): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
+const { all, get } = within(target);
 const find = (id: string): HTMLElement | null => all(id)[0] ?? null;
-function get(id: string): HTMLElement {
-  const found = find(id);
-  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
-  return found;
-}
-const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
-/** Waits until something is as it should be; what is drawn follows in its own time. */
 // That the session was looked at is told beside what the person does.
 const types = () => asked.map(({ type }) => type).filter((type) => type !== "mark_read");
 
@@ -39,20 +30,11 @@ beforeAll(() => {
 });
 
 async function open(scene: string): Promise<void> {
-  const transport = await replay(scene);
-  core = transport.core;
-  asked = [];
-  useTransport({
-    ...transport,
-    request: (request) => {
-      asked.push(request.call);
-      return transport.request(request);
-    },
-  });
+  await replayed.begin(scene);
   await preferences.begin();
   browser.begin();
   await until(() => expect(browser.state).not.toBeNull());
-  asked = [];
+  asked.length = 0;
 }
 
 function show<P extends Record<string, unknown>>(component: Component<P>, props: P): void {
@@ -69,7 +51,7 @@ async function session(scene: string): Promise<Conversation> {
 }
 
 const page = (part: Partial<LivePage> = {}): void =>
-  core.publish(`session/${BROWSER_SESSION}`, {
+  replayed.core.publish(`session/${BROWSER_SESSION}`, {
     type: "page",
     page: {
       session: BROWSER_SESSION,
@@ -85,7 +67,7 @@ const page = (part: Partial<LivePage> = {}): void =>
   });
 
 function ask(question: Omit<Question, "id" | "tool" | "at">): void {
-  core.publish(`session/${BROWSER_SESSION}`, {
+  replayed.core.publish(`session/${BROWSER_SESSION}`, {
     type: "event",
     envelope: {
       topic: { type: "session", id: BROWSER_SESSION },
@@ -192,14 +174,14 @@ describe("a session that works in the browser", () => {
   it("says that the connection ended and attaches again only when told to", async () => {
     await session("browser");
     await until(() => get(testids.live));
-    core.browser.become({ type: "lost", error: { key: "internal", args: {}, retryable: false } });
+    replayed.core.browser.become({ type: "lost", error: { key: "internal", args: {}, retryable: false } });
     await until(() => expect(get(testids.browserLost).getAttribute("role")).toBe("alert"));
     expect(words(get(testids.browserLost))).toContain("Octo met a fault of its own");
     expect(types()).toEqual([]);
     get(testids.browserAttach).click();
     await until(() => get(testids.browserWaiting));
     expect(types()).toEqual(["attach_browser"]);
-    core.browser.become({ type: "attached", browser: "Chrome", version: "1", way: "approved" });
+    replayed.core.browser.become({ type: "attached", browser: "Chrome", version: "1", way: "approved" });
     await until(() => expect(words(get(testids.statusBrowser))).toBe("Chrome"));
     expect(find(testids.browserWaiting)).toBeNull();
   });
@@ -282,7 +264,7 @@ describe("a question about a page", () => {
     const said = [...risks, ...more].flatMap((risk) => [t(`ask.page.${risk}`), t(`ask.why.page.${risk}`)]);
     expect(new Set(said).size).toBe(22);
     await session("browser-site");
-    core.publish(`session/${BROWSER_SESSION}`, { type: "page", page: null });
+    replayed.core.publish(`session/${BROWSER_SESSION}`, { type: "page", page: null });
     ask({
       call: "c9",
       ask: {
@@ -345,7 +327,7 @@ describe("settings of the browser", () => {
       .querySelector<HTMLElement>(`[data-testid="${testids.browserRepair}"]`)
       ?.click();
     await until(() => expect(get(testids.browserState).dataset["state"]).toBe("waiting_for_allow"));
-    core.browser.become({ type: "attached", browser: "Chromium", version: "156", way: "switch" });
+    replayed.core.browser.become({ type: "attached", browser: "Chromium", version: "156", way: "switch" });
     await until(() => expect(words(get(testids.browserExposed))).toContain("any program that reaches its port"));
     get(testids.browserDetach).click();
     await until(() => expect(get(testids.browserState).dataset["state"]).toBe("apart"));

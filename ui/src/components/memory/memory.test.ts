@@ -6,26 +6,20 @@ import { library } from "$lib/app/library.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { toasts } from "$lib/app/toasts.svelte";
-import { useTransport } from "$lib/ipc";
-import { replay } from "$lib/ipc/fake";
-import type { Request } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { standIn, until, within } from "$lib/testing/stage";
+import { Replayed } from "$lib/testing/replayed";
+import { standIn, until, within, words } from "$lib/testing/stage";
 import { speak } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import KnowledgePage from "../settings/KnowledgePage.svelte";
 import MemoryView from "./MemoryView.svelte";
 
-let core: Awaited<ReturnType<typeof replay>>["core"];
-let asked: Request["call"][] = [];
+const replayed = new Replayed();
 let shown: Record<string, unknown> | null = null;
-let refuse: string | null = null;
 const target = document.createElement("div");
 
 const { all, get } = within(target);
-const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
-const last = <T extends string>(type: T) => asked.findLast((call) => call.type === type);
 const files = (): string[] => all(testids.memoryRow).map((row) => row.dataset["file"] ?? "");
 const value = (id: string): string => (get(id) as HTMLTextAreaElement).value;
 const persona = (kind: string): HTMLElement => {
@@ -50,18 +44,7 @@ beforeAll(() => {
 beforeEach(async () => {
   document.body.append(target);
   await speak("en");
-  const transport = await replay("main");
-  core = transport.core;
-  asked = [];
-  refuse = null;
-  useTransport({
-    ...transport,
-    request: (request) => {
-      asked.push(request.call);
-      if (request.call.type === refuse) return Promise.reject({ key: "store.full", args: {}, retryable: true });
-      return transport.request(request);
-    },
-  });
+  await replayed.begin("main");
   await preferences.begin();
   await library.begin();
   knowledge.begin();
@@ -111,7 +94,7 @@ describe("memories", () => {
     type(testids.memoryText, "- No unwrap.\n");
     get(testids.memorySave).click();
     await until(() => get(testids.memoryEdit));
-    expect(last("save_memory")).toEqual({
+    expect(replayed.last("save_memory")).toEqual({
       type: "save_memory",
       file: "rust-style.md",
       topic: "How Mei writes Rust",
@@ -124,7 +107,7 @@ describe("memories", () => {
 
   it("that somebody else wrote meanwhile keep what was typed, and are written only when told to", async () => {
     await edit("rust-style.md", "mine");
-    core.library.touch("rust-style.md", "theirs");
+    replayed.core.library.touch("rust-style.md", "theirs");
     await until(() => get(testids.memoryConflict));
     expect(value(testids.memoryText)).toBe("mine");
     expect(get(testids.memorySave)).toHaveProperty("disabled", true);
@@ -132,13 +115,13 @@ describe("memories", () => {
     get(testids.memoryKeep).click();
     flushSync();
     get(testids.memorySave).click();
-    await until(() => expect(last("save_memory")).toMatchObject({ body: "mine", version: "1+" }));
+    await until(() => expect(replayed.last("save_memory")).toMatchObject({ body: "mine", version: "1+" }));
     await until(() => expect(all(testids.memoryConflict)).toHaveLength(0));
   });
 
   it("can be taken as they were written meanwhile", async () => {
     await edit("rust-style.md", "mine");
-    core.library.touch("rust-style.md", "theirs");
+    replayed.core.library.touch("rust-style.md", "theirs");
     await until(() => get(testids.memoryConflict));
     get(testids.memoryTake).click();
     flushSync();
@@ -146,12 +129,12 @@ describe("memories", () => {
     expect(all(testids.memoryConflict)).toHaveLength(0);
     get(testids.memoryDrop).click();
     await until(() => get(testids.memoryEdit));
-    expect(last("save_memory")).toBeUndefined();
+    expect(replayed.last("save_memory")).toBeUndefined();
   });
 
   it("keep what was typed when they cannot be written, over the page too", async () => {
     await edit("rust-style.md", "mine");
-    refuse = "save_memory";
+    replayed.refuse = "save_memory";
     get(testids.memorySave).click();
     await until(() => expect(words(target)).toContain("The disk is full."));
     expect(words(target)).toContain("What you typed is kept here.");
@@ -182,7 +165,7 @@ describe("memories", () => {
     type(testids.memoryText, "Black.\n");
     get(testids.memorySave).click();
     await until(() => expect(files()[0]).toBe("coffee.md"));
-    expect(last("save_memory")).toMatchObject({ file: null, topic: "Coffee", description: "", version: null });
+    expect(replayed.last("save_memory")).toMatchObject({ file: null, topic: "Coffee", description: "", version: null });
   });
 
   it("go to the trash and come back", async () => {
@@ -195,7 +178,7 @@ describe("memories", () => {
   });
 
   it("lead to the trash where it cannot be told which thing there it is", async () => {
-    refuse = "list_trash";
+    replayed.refuse = "list_trash";
     await look("报销.md");
     get(testids.memoryDelete).click();
     await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Open the trash"));
@@ -213,7 +196,7 @@ describe("SOUL.md and USER.md", () => {
     expect(words(get(testids.personaDetail))).toContain("Sessions begun before keep what they began with.");
     get(testids.personaReset).click();
     await until(() => expect(words(persona("user"))).toContain("Octo's own words"));
-    expect(last("save_persona")).toEqual({ type: "save_persona", kind: "user", text: "" });
+    expect(replayed.last("save_persona")).toEqual({ type: "save_persona", kind: "user", text: "" });
     expect(words(get(testids.personaDetail))).toContain("without knowing you");
   });
 
@@ -229,7 +212,7 @@ describe("SOUL.md and USER.md", () => {
     type(testids.personaText, "Be brief.");
     get(testids.personaSave).click();
     await until(() => expect(words(persona("soul"))).toContain("Your words"));
-    expect(last("save_persona")).toEqual({ type: "save_persona", kind: "soul", text: "Be brief." });
+    expect(replayed.last("save_persona")).toEqual({ type: "save_persona", kind: "soul", text: "Be brief." });
   });
 
   it("are gone through with Octo in a session that is not started yet", async () => {

@@ -5,17 +5,16 @@ import { library } from "$lib/app/library.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { setUpAgain } from "$lib/app/onboarding.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
-import { useTransport } from "$lib/ipc";
-import { replay } from "$lib/ipc/fake";
-import type { Request, Settings } from "$lib/ipc/types";
+import type { Settings } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
+import { Replayed } from "$lib/testing/replayed";
 import { standIn, until, within } from "$lib/testing/stage";
 import { speak } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import Wizard from "./Wizard.svelte";
 
-let asked: Request["call"][] = [];
+const replayed = new Replayed();
 let shown: Record<string, unknown> | null = null;
 const target = document.createElement("div");
 
@@ -27,7 +26,6 @@ const press = (id: string): void => {
 const title = (): string => target.querySelector("h1")?.textContent ?? "";
 const step = (): string | undefined => get(testids.welcome).dataset["step"];
 const kept = (): Settings["onboarding"] | undefined => preferences.settings?.onboarding;
-const calls = (type: string) => asked.filter((call) => call.type === type);
 
 function type(id: string, text: string): void {
   const field = get(id) as HTMLInputElement;
@@ -64,15 +62,7 @@ beforeAll(() => {
 
 beforeEach(async () => {
   history.replaceState(null, "", "/?fast");
-  asked = [];
-  const transport = await replay("first-run");
-  useTransport({
-    ...transport,
-    request: (request) => {
-      asked.push(request.call);
-      return transport.request(request);
-    },
-  });
+  await replayed.begin("first-run");
   await preferences.begin();
   await library.begin();
   browser.begin();
@@ -88,8 +78,8 @@ describe("the first run", () => {
   it("asks for nothing over the network by itself, and looks on this machine only when told to", async () => {
     open();
     await ready();
-    expect(calls("find_local_servers")).toEqual([]);
-    expect(calls("test_model")).toEqual([]);
+    expect(replayed.of("find_local_servers")).toEqual([]);
+    expect(replayed.of("test_model")).toEqual([]);
     press(testids.modelLook);
     await until(() => expect(get(`${testids.modelLocal}-ollama`)).toBeTruthy());
     await until(() => expect(get(testids.modelTest).textContent).toContain("api.anthropic.com"));
@@ -121,7 +111,7 @@ describe("the first run", () => {
     await close();
     await until(() => expect(kept()?.about).toBe("I keep bees."));
     expect(kept()?.step).toBe("persona");
-    expect(JSON.stringify(asked)).not.toContain("sk-secret");
+    expect(JSON.stringify(replayed.asked)).not.toContain("sk-secret");
 
     open();
     await until(() => expect(step()).toBe("persona"));
@@ -138,7 +128,7 @@ describe("the first run", () => {
     press(testids.modelTest);
     await until(() => expect(get(testids.modelResult).dataset["check"]).toBe("fails"));
     expect((get(testids.modelKey) as HTMLInputElement).value).toBe("wrong");
-    expect(calls("save_model")).toEqual([]);
+    expect(replayed.of("save_model")).toEqual([]);
     expect(preferences.models).toEqual([]);
     expect(get(testids.modelSave).textContent).toContain("Save anyway");
     press(testids.modelSave);
@@ -149,7 +139,7 @@ describe("the first run", () => {
   it("writes SOUL.md and USER.md as they were shown, and only when approved", async () => {
     open();
     await go("persona");
-    await until(() => expect(calls("get_persona").length).toBe(1));
+    await until(() => expect(replayed.of("get_persona").length).toBe(1));
     expect(all(testids.onboardingSave)).toEqual([]);
     type(testids.onboardingName, "Juno");
     press(`${testids.onboardingManner}-concise`);
@@ -160,10 +150,10 @@ describe("the first run", () => {
     type(`${testids.onboardingFile}-user`, "I keep bees and write about them.");
     // What was changed by hand no longer follows the answers.
     type(testids.onboardingAbout, "Something else");
-    expect(calls("save_persona")).toEqual([]);
+    expect(replayed.of("save_persona")).toEqual([]);
     press(testids.onboardingSave);
     await until(() => expect(step()).toBe("browser"));
-    expect(calls("save_persona")).toEqual([
+    expect(replayed.of("save_persona")).toEqual([
       { type: "save_persona", kind: "soul", text: soul },
       { type: "save_persona", kind: "user", text: "I keep bees and write about them." },
     ]);
@@ -190,8 +180,8 @@ describe("the first run", () => {
     flushSync();
     press(`${testids.otherTaken}-replace`);
     press(testids.otherImport);
-    await until(() => expect(calls("import_skills").length).toBe(1));
-    expect(calls("import_skills")[0]).toMatchObject({
+    await until(() => expect(replayed.of("import_skills").length).toBe(1));
+    expect(replayed.of("import_skills")[0]).toMatchObject({
       choices: [
         { name: "release-notes", taken: "replace" },
         { name: "plan", taken: "keep" },
@@ -219,8 +209,8 @@ describe("the first run", () => {
     press(testids.onboardingNext);
     await until(() => expect(preferences.settings?.welcomed).toBe(true));
     await until(() => expect([kept()?.step, navigation.place.page]).toEqual([null, "new"]));
-    expect(calls("save_persona")).toEqual([]);
-    expect(calls("import_skills")).toEqual([]);
+    expect(replayed.of("save_persona")).toEqual([]);
+    expect(replayed.of("import_skills")).toEqual([]);
   });
 
   it("starts a session with one of three things to try, in the folder and the mode that were chosen", async () => {
@@ -236,7 +226,7 @@ describe("the first run", () => {
     await go("first");
     press(`${testids.onboardingTry}-tidy`);
     await until(() => expect([kept()?.step, navigation.place.page]).toEqual([null, "session"]));
-    expect(calls("start_session")[0]).toMatchObject({
+    expect(replayed.of("start_session")[0]).toMatchObject({
       folder: "/home/mei/code/harbor",
       mode: "ask",
       blocks: [{ type: "text" }],

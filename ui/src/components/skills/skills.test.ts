@@ -6,20 +6,17 @@ import { library } from "$lib/app/library.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { toasts } from "$lib/app/toasts.svelte";
-import { useTransport } from "$lib/ipc";
-import { replay } from "$lib/ipc/fake";
-import type { Request } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { standIn, until } from "$lib/testing/stage";
+import { Replayed } from "$lib/testing/replayed";
+import { standIn, until, words } from "$lib/testing/stage";
 import { speak } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import SkillsView from "./SkillsView.svelte";
 
-let core: Awaited<ReturnType<typeof replay>>["core"];
-let asked: Request["call"][] = [];
+const replayed = new Replayed();
+const { asked } = replayed;
 let shown: Record<string, unknown> | null = null;
-let refuse: string | null = null;
 const target = document.createElement("div");
 
 const all = (id: string, within: ParentNode = target): HTMLElement[] => [
@@ -30,8 +27,6 @@ function get(id: string, within: ParentNode = target): HTMLElement {
   if (!found) throw new Error(`no ${id} in ${target.textContent}`);
   return found;
 }
-const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
-const last = <T extends string>(type: T) => asked.findLast((call) => call.type === type);
 const row = (name: string): HTMLElement => {
   const found = all(testids.skillRow).find((known) => known.dataset["skill"] === name);
   if (!found) throw new Error(`no ${name}`);
@@ -55,18 +50,7 @@ beforeAll(() => {
 beforeEach(async () => {
   document.body.append(target);
   await speak("en");
-  const transport = await replay("main");
-  core = transport.core;
-  asked = [];
-  refuse = null;
-  useTransport({
-    ...transport,
-    request: (request) => {
-      asked.push(request.call);
-      if (request.call.type === refuse) return Promise.reject({ key: "store.full", args: {}, retryable: true });
-      return transport.request(request);
-    },
-  });
+  await replayed.begin("main");
   await preferences.begin();
   await library.begin();
   knowledge.begin();
@@ -117,7 +101,11 @@ describe("the list of skills", () => {
   it("turns skills on and off, but none that cannot be used", async () => {
     get(testids.skillOn, row("release-notes")).click();
     await until(() => expect(get(testids.skillOn, row("release-notes")).ariaChecked).toBe("false"));
-    expect(last("switch_skill")).toMatchObject({ skill: { name: "release-notes" }, on: "off", automatic: null });
+    expect(replayed.last("switch_skill")).toMatchObject({
+      skill: { name: "release-notes" },
+      on: "off",
+      automatic: null,
+    });
     // What is off is not started by itself either.
     expect(get(testids.skillAutomatic, row("release-notes"))).toHaveProperty("disabled", true);
     for (const name of ["deploy-preview", "translate-ui", "lint-notes"])
@@ -129,7 +117,7 @@ describe("the list of skills", () => {
   });
 
   it("stays as it was when a switch is refused", async () => {
-    refuse = "switch_skill";
+    replayed.refuse = "switch_skill";
     get(testids.skillOn, row("release-notes")).click();
     await until(() => expect(toast()).toContain("The disk is full."));
     expect(get(testids.skillOn, row("release-notes")).ariaChecked).toBe("true");
@@ -138,7 +126,7 @@ describe("the list of skills", () => {
   it("switches suggesting off for good, and leaves the other settings of the library", async () => {
     get(testids.skillPropose).click();
     await until(() => expect(preferences.settings?.library.propose).toBe("off"));
-    expect(last("change_settings")).toMatchObject({ patch: { library: { propose: "off", remember: "on" } } });
+    expect(replayed.last("change_settings")).toMatchObject({ patch: { library: { propose: "off", remember: "on" } } });
   });
 });
 
@@ -151,7 +139,7 @@ describe("a skill", () => {
     expect(get(testids.skillSource).textContent).toContain("name: deploy-preview");
     get(testids.skillAccept).click();
     await until(() => expect(all(testids.skillWaits)).toHaveLength(0));
-    expect(last("accept_skill")).toMatchObject({
+    expect(replayed.last("accept_skill")).toMatchObject({
       skill: { name: "deploy-preview", origin: "project" },
       seen: expect.stringContaining("scripts/push.sh") as string,
     });
@@ -183,7 +171,7 @@ describe("a skill", () => {
     await until(() => expect((get(testids.skillText) as HTMLTextAreaElement).value).toContain("Say thanks"));
     get(testids.skillSave).click();
     await until(() => expect(all(testids.skillVersion)).toHaveLength(2));
-    expect(last("save_skill")).toMatchObject({ from: text, text: `${text}6. Say thanks.\n` });
+    expect(replayed.last("save_skill")).toMatchObject({ from: text, text: `${text}6. Say thanks.\n` });
     expect(toast()).toContain("the version before is kept");
     expect(edits.size).toBe(0);
   });
@@ -193,7 +181,7 @@ describe("a skill", () => {
     get(testids.skillEdit).click();
     flushSync();
     type(get(testids.skillText), "---\nname: release-notes\n---\nmine");
-    refuse = "save_skill";
+    replayed.refuse = "save_skill";
     get(testids.skillSave).click();
     await until(() => expect(toast()).toContain("The disk is full."));
     expect((get(testids.skillText) as HTMLTextAreaElement).value).toContain("mine");
@@ -205,7 +193,7 @@ describe("a skill", () => {
     flushSync();
     type(get(testids.skillText), "mine");
     // Accepting the suggestion writes the file.
-    core.library.skills({
+    replayed.core.library.skills({
       type: "answer_suggestion",
       id: "suggestion-1",
       answer: { type: "accept", text: null },
@@ -227,7 +215,7 @@ describe("a skill", () => {
     expect(words(diff ?? target)).toContain("3. Sort them by date.");
     get(testids.skillPutBack).click();
     await until(() => expect(all(testids.skillVersion)).toHaveLength(2));
-    expect(last("save_skill")).toMatchObject({ text: expect.stringContaining("Sort them by date") as string });
+    expect(replayed.last("save_skill")).toMatchObject({ text: expect.stringContaining("Sort them by date") as string });
   });
 
   it("goes to the trash and comes back", async () => {
@@ -237,14 +225,14 @@ describe("a skill", () => {
     expect(names()).not.toContain("expense-report");
     toasts.list.at(-1)?.action?.run();
     await until(() => expect(names()).toContain("expense-report"));
-    expect(last("restore_trash")).toMatchObject({ on_conflict: "ask", to: null });
+    expect(replayed.last("restore_trash")).toMatchObject({ on_conflict: "ask", to: null });
   });
 
   it("is exported into a folder the person picks, and what was left out is said", async () => {
     await look("release-notes");
     get(testids.skillExport).click();
     await until(() => expect(toast()).toContain("release-notes.zip"));
-    expect(last("export_skill")).toMatchObject({ to: "/home/mei/code/picked/release-notes.zip" });
+    expect(replayed.last("export_skill")).toMatchObject({ to: "/home/mei/code/picked/release-notes.zip" });
     expect(toast()).toContain("argument-hint");
   });
 
@@ -262,7 +250,7 @@ describe("a suggestion", () => {
     expect(words(get(testids.suggestionDetail))).toContain("$0.02");
     get(testids.suggestionAccept).click();
     await until(() => expect(all(testids.suggestionRow)).toHaveLength(1));
-    expect(last("answer_suggestion")).toEqual({
+    expect(replayed.last("answer_suggestion")).toEqual({
       type: "answer_suggestion",
       id: "suggestion-1",
       answer: { type: "accept", text: null },
@@ -280,7 +268,7 @@ describe("a suggestion", () => {
     expect(words(get(testids.suggestionAccept))).toBe("Accept as edited");
     get(testids.suggestionAccept).click();
     await until(() => expect(names()).toContain("rename-by-date"));
-    expect(last("answer_suggestion")).toMatchObject({
+    expect(replayed.last("answer_suggestion")).toMatchObject({
       id: "suggestion-2",
       answer: { type: "accept", text: "---\nname: rename-by-date\n---\nask first" },
     });
@@ -289,10 +277,10 @@ describe("a suggestion", () => {
   it("is discarded, or nothing more is proposed", async () => {
     get(testids.suggestionNever).click();
     await until(() => expect(all(testids.suggestionRow)).toHaveLength(1));
-    expect(last("answer_suggestion")).toMatchObject({ answer: { type: "never" } });
+    expect(replayed.last("answer_suggestion")).toMatchObject({ answer: { type: "never" } });
     get(testids.suggestionDiscard).click();
     await until(() => expect(words(target)).toContain("No suggestions wait"));
-    expect(last("answer_suggestion")).toMatchObject({ answer: { type: "discard" } });
+    expect(replayed.last("answer_suggestion")).toMatchObject({ answer: { type: "discard" } });
   });
 });
 
@@ -330,7 +318,7 @@ describe("an import", () => {
     expect(words(target)).toContain("git log --oneline -20");
     get(testids.importInstall).click();
     await until(() => expect(names()).toContain("changelog"));
-    expect(last("install_skills")).toEqual({
+    expect(replayed.last("install_skills")).toEqual({
       type: "install_skills",
       offer: "offer-1",
       names: ["changelog"],
@@ -344,7 +332,7 @@ describe("an import", () => {
     flushSync();
     expect(words(target)).toContain("1 of yours goes to the trash");
     get(testids.importInstall).click();
-    await until(() => expect(last("install_skills")).toMatchObject({ replace: ["release-notes"] }));
+    await until(() => expect(replayed.last("install_skills")).toMatchObject({ replace: ["release-notes"] }));
   });
 
   it("says why nothing can be looked at", async () => {

@@ -6,28 +6,20 @@ import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { taskEdits } from "$lib/app/task-edit.svelte";
 import { toasts } from "$lib/app/toasts.svelte";
-import { useTransport } from "$lib/ipc";
-import { replay } from "$lib/ipc/fake";
-import type { Request } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { standIn, until, within } from "$lib/testing/stage";
+import { Replayed } from "$lib/testing/replayed";
+import { standIn, until, within, words } from "$lib/testing/stage";
 import { speak } from "$lib/words/words.svelte";
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import Sidebar from "../sidebar/Sidebar.svelte";
 import TasksView from "./TasksView.svelte";
 
-let core: Awaited<ReturnType<typeof replay>>["core"];
-let asked: Request["call"][] = [];
+const replayed = new Replayed();
 let shown: Record<string, unknown> | null = null;
-let refuse: string | null = null;
-/** What is answered in the place of the fake. */
-let instead: ((call: Request["call"]) => unknown) | null = null;
 const target = document.createElement("div");
 
 const { all, get } = within(target);
-const words = (element: Element): string => (element.textContent ?? "").replace(/\s+/g, " ").trim();
-const last = <T extends string>(type: T) => asked.findLast((call) => call.type === type);
 const rows = (): string[] => all(testids.scheduleRow).map((row) => row.dataset["file"] ?? "");
 const toast = (): string => toasts.list.at(-1)?.text ?? "";
 function row(file: string): HTMLElement {
@@ -75,24 +67,11 @@ async function look(file: string): Promise<void> {
 beforeAll(() => {
   vi.setConfig({ testTimeout: 20_000 });
   standIn();
-  // jsdom has no popovers.
-  HTMLElement.prototype.hidePopover ??= () => undefined;
-  HTMLElement.prototype.showPopover ??= () => undefined;
 });
 
 async function begin(query: string): Promise<void> {
   history.replaceState(null, "", `/?fast${query}`);
-  const transport = await replay("main");
-  core = transport.core;
-  useTransport({
-    ...transport,
-    request: (request) => {
-      asked.push(request.call);
-      if (request.call.type === refuse) return Promise.reject({ key: "store.full", args: {}, retryable: true });
-      const answer = instead?.(request.call);
-      return answer === undefined ? transport.request(request) : Promise.resolve(answer);
-    },
-  });
+  await replayed.begin("main");
   await preferences.begin();
   await library.begin();
   agenda.begin();
@@ -103,9 +82,6 @@ async function begin(query: string): Promise<void> {
 beforeEach(async () => {
   document.body.append(target);
   await speak("en");
-  asked = [];
-  refuse = null;
-  instead = null;
   await begin("");
   await until(() => expect(rows().length).toBeGreaterThan(5));
 });
@@ -137,16 +113,16 @@ describe("the list of tasks", () => {
   });
 
   it("is read again when something changed", async () => {
-    core.schedule.finish("watch-flats", { result: "2 new flats" });
+    replayed.core.schedule.finish("watch-flats", { result: "2 new flats" });
     await until(() => expect(row("watch-flats").dataset["mark"]).toBe("none"));
     await until(() => expect(words(get(testids.tasks))).toContain("3 wait for you"));
   });
 
   it("says why it cannot be read, and reads it again", async () => {
-    refuse = "list_tasks";
-    core.schedule.touch("watch-flats", { name: "Flats" });
+    replayed.refuse = "list_tasks";
+    replayed.core.schedule.touch("watch-flats", { name: "Flats" });
     await until(() => expect(words(target)).toContain("The disk is full."));
-    refuse = null;
+    replayed.refuse = null;
     [...target.querySelectorAll("button")].find((button) => words(button) === "Retry")?.click();
     await until(() => expect(words(row("watch-flats"))).toContain("Flats"));
     expect(words(target)).not.toContain("The disk is full.");
@@ -210,7 +186,7 @@ describe("a task", () => {
     await until(() => expect(runs()).toHaveLength(38));
     expect(all(testids.runsMore)).toHaveLength(0);
     // What was read stays when something changes.
-    core.schedule.finish("watch-flats", {});
+    replayed.core.schedule.finish("watch-flats", {});
     await until(() => expect(row("watch-flats").dataset["mark"]).toBe("none"));
     expect(runs()).toHaveLength(38);
     expect(new Set(all(testids.run).map((run) => run.dataset["run"])).size).toBe(38);
@@ -233,7 +209,7 @@ describe("a task", () => {
     await look("back-up-notes");
     click(testids.scheduleSwitch);
     await until(() => expect(words(get(testids.schedule))).toContain("None while it is paused"));
-    expect(last("switch_task")).toMatchObject({ task: "back-up-notes", on: "off" });
+    expect(replayed.last("switch_task")).toMatchObject({ task: "back-up-notes", on: "off" });
     click(testids.scheduleSwitch);
     await until(() => expect(words(get(testids.schedule))).toMatch(/Next runs T(?:oday|omorrow) 03:00/));
     await pick("Duplicate");
@@ -258,12 +234,12 @@ describe("a task", () => {
     expect(words(get(testids.schedule))).toContain("Nobody is there to say no");
     expect(words(get(testids.schedule))).toContain("no budget, 60 min");
     expect(get(testids.scheduleRun)).toHaveProperty("disabled", true);
-    core.schedule.touch("clean-branches", { prompt: "Delete everything." });
+    replayed.core.schedule.touch("clean-branches", { prompt: "Delete everything." });
     await until(() => expect(words(get(testids.schedule))).toContain("Delete everything."));
     click(testids.scheduleAccept);
     await until(() => expect(all(testids.scheduleUnseen)).toHaveLength(0));
     // As it was seen last.
-    expect(last("accept_task")).toEqual({ type: "accept_task", task: "clean-branches", version: "1+" });
+    expect(replayed.last("accept_task")).toEqual({ type: "accept_task", task: "clean-branches", version: "1+" });
     expect(get(testids.scheduleRun)).toHaveProperty("disabled", false);
   });
 
@@ -274,7 +250,7 @@ describe("a task", () => {
     expect(all(testids.scheduleRun)).toHaveLength(0);
     click(testids.scheduleReveal);
     await until(() =>
-      expect(last("reveal")).toEqual({ type: "reveal", path: "/home/mei/.octo/tasks/notes-of-old.md" }),
+      expect(replayed.last("reveal")).toEqual({ type: "reveal", path: "/home/mei/.octo/tasks/notes-of-old.md" }),
     );
   });
 
@@ -285,7 +261,7 @@ describe("a task", () => {
     click(testids.runLeave);
     await until(() => expect(runs()).toEqual(["skipped"]));
     expect(words(get(testids.run))).toContain("Skipped, you said no");
-    expect(last("answer_missed")).toMatchObject({ answer: "skip" });
+    expect(replayed.last("answer_missed")).toMatchObject({ answer: "skip" });
   });
 });
 
@@ -317,12 +293,12 @@ describe("the form of a task", () => {
     expect(preview()).toContain("Check it by the times.");
     choose(testids.scheduleKind, "by_hand");
     await until(() => expect(preview()).toContain("runs only when you say so"));
-    expect(last("save_task")).toBeUndefined();
+    expect(replayed.last("save_task")).toBeUndefined();
   });
 
   it("is asked about once typing pauses, and only the last answer counts", async () => {
     const answers: ((next: number[]) => void)[] = [];
-    instead = (call) =>
+    replayed.instead = (call) =>
       call.type === "preview_task"
         ? new Promise((done) => answers.push((next) => done({ next, errors: [], remarks: [] })))
         : undefined;
@@ -350,11 +326,11 @@ describe("the form of a task", () => {
     click(testids.scheduleSave);
     await until(() => expect(Object.keys(faults())).toEqual(["name", "prompt", "when", "budget"]));
     await until(() => expect(document.activeElement).toBe(get(testids.scheduleName)));
-    expect(last("save_task")).toBeUndefined();
+    expect(replayed.last("save_task")).toBeUndefined();
   });
 
   it("shows what the core finds at its field, and what is unusual", async () => {
-    instead = (call) =>
+    replayed.instead = (call) =>
       call.type === "preview_task"
         ? {
             next: [],
@@ -371,7 +347,7 @@ describe("the form of a task", () => {
     await until(() => expect(faults()["folder"]).toContain("The folder /gone is not there."));
     click(testids.scheduleSave);
     await until(() => expect(document.activeElement).toBe(get(testids.scheduleFolder)));
-    expect(last("save_task")).toBeUndefined();
+    expect(replayed.last("save_task")).toBeUndefined();
   });
 
   it("warns of what nobody watches", async () => {
@@ -395,7 +371,7 @@ describe("the form of a task", () => {
     click(`${testids.scheduleTell}-all`);
     click(testids.scheduleSave);
     await until(() => expect(get(testids.schedule).dataset["file"]).toBe("report"));
-    expect(last("save_task")).toEqual({
+    expect(replayed.last("save_task")).toEqual({
       type: "save_task",
       task: null,
       version: null,
@@ -412,7 +388,7 @@ describe("the form of a task", () => {
 
   it("keeps what was typed when it cannot be written, over the page too", async () => {
     await plain();
-    refuse = "save_task";
+    replayed.refuse = "save_task";
     click(testids.scheduleSave);
     await until(() => expect(words(get(testids.scheduleForm))).toContain("The disk is full."));
     expect(words(get(testids.scheduleForm))).toContain("What you typed is kept here.");
@@ -431,20 +407,20 @@ describe("the form of a task", () => {
     click(testids.scheduleEdit);
     expect(get(testids.scheduleSave)).toHaveProperty("disabled", true);
     type(testids.scheduleName, "Notes");
-    core.schedule.touch("back-up-notes", { prompt: "Theirs." });
+    replayed.core.schedule.touch("back-up-notes", { prompt: "Theirs." });
     await until(() => get(testids.scheduleMeanwhile));
     expect(get(testids.scheduleSave)).toHaveProperty("disabled", true);
     expect((get(testids.scheduleName) as HTMLInputElement).value).toBe("Notes");
     click(testids.scheduleKeep);
     click(testids.scheduleSave);
-    await until(() => expect(last("save_task")).toMatchObject({ task: "back-up-notes", version: "1+" }));
+    await until(() => expect(replayed.last("save_task")).toMatchObject({ task: "back-up-notes", version: "1+" }));
     await until(() => expect(words(row("back-up-notes"))).toContain("Notes"));
   });
 
   it("takes what somebody else wrote meanwhile", async () => {
     await look("back-up-notes");
     click(testids.scheduleEdit);
-    core.schedule.touch("back-up-notes", { prompt: "Theirs." });
+    replayed.core.schedule.touch("back-up-notes", { prompt: "Theirs." });
     await until(() => get(testids.scheduleMeanwhile));
     click(testids.scheduleTake);
     expect((get(testids.schedulePrompt) as HTMLTextAreaElement).value).toBe("Theirs.");
@@ -458,10 +434,10 @@ describe("the form of a task", () => {
     await look("back-up-notes");
     click(testids.scheduleEdit);
     type(testids.scheduleName, "Notes again");
-    await core.answer({ domain: "schedule", call: { type: "delete_task", task: "back-up-notes" } });
+    await replayed.core.answer({ domain: "schedule", call: { type: "delete_task", task: "back-up-notes" } });
     await until(() => expect(words(get(testids.scheduleForm))).toContain("Saving writes it anew."));
     click(testids.scheduleSave);
-    await until(() => expect(last("save_task")).toMatchObject({ task: null, version: null }));
+    await until(() => expect(replayed.last("save_task")).toMatchObject({ task: null, version: null }));
     await until(() => expect(rows()).toContain("notes-again"));
   });
 });

@@ -1,11 +1,12 @@
 /** Octo's own folder: what it takes, a copy of it, and its end. */
-import { asApiError, call, host } from "$lib/ipc";
-import type { ApiError, Diagnostics, HomeBackup, HomeErased, HomeSizes } from "$lib/ipc/types";
+import { call, host } from "$lib/ipc";
+import type { Diagnostics, HomeBackup, HomeErased, HomeSizes } from "$lib/ipc/types";
+import { Doing } from "./doing.svelte";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** Lets the person pick where something is written; null when they did not. */
-async function pick(): Promise<string | null> {
+/** Lets the person pick a folder; null when they did not. */
+export async function pick(): Promise<string | null> {
   const reply = await host({ type: "pick_folder", start: preferences.userHome || null });
   return reply.type === "folder" ? reply.path : null;
 }
@@ -15,36 +16,21 @@ export function reveal(path: string): void {
   void host({ type: "reveal", path }).catch((error: unknown) => toasts.fail(error));
 }
 
-export class HomeData {
+export class HomeData extends Doing<"measuring" | "copying" | "erasing"> {
   sizes = $state.raw<HomeSizes | null>(null);
   backup = $state.raw<HomeBackup | null>(null);
   erased = $state.raw<HomeErased | null>(null);
-  busy = $state<"measuring" | "copying" | "erasing" | null>(null);
-  problem = $state.raw<ApiError | null>(null);
-
-  async #while(what: NonNullable<HomeData["busy"]>, work: () => Promise<void>): Promise<void> {
-    if (this.busy !== null) return;
-    this.busy = what;
-    this.problem = null;
-    try {
-      await work();
-    } catch (error) {
-      this.problem = asApiError(error);
-    } finally {
-      this.busy = null;
-    }
-  }
 
   /** Measures it. */
   measure(): Promise<void> {
-    return this.#while("measuring", async () => {
+    return this.while("measuring", async () => {
       this.sizes = await call("home", "measure_home", {});
     });
   }
 
   /** Copies it into a folder the person picks. */
   backUp(): Promise<void> {
-    return this.#while("copying", async () => {
+    return this.while("copying", async () => {
       const to = await pick();
       if (to === null) return;
       this.backup = null;
@@ -54,35 +40,20 @@ export class HomeData {
 
   /** Ends and deletes everything. Nothing answers afterwards. */
   erase(): Promise<void> {
-    return this.#while("erasing", async () => {
+    return this.while("erasing", async () => {
       this.erased = await call("home", "erase_home", { confirm: preferences.home });
     });
   }
 }
 
 /** A report of the state: made, looked at, written. */
-export class Report {
+export class Report extends Doing<"making" | "saving"> {
   made = $state.raw<Diagnostics | null>(null);
   /** Where it was written. */
   saved = $state<string | null>(null);
-  busy = $state(false);
-  problem = $state.raw<ApiError | null>(null);
-
-  async #while(work: () => Promise<void>): Promise<void> {
-    if (this.busy) return;
-    this.busy = true;
-    this.problem = null;
-    try {
-      await work();
-    } catch (error) {
-      this.problem = asApiError(error);
-    } finally {
-      this.busy = false;
-    }
-  }
 
   make(): Promise<void> {
-    return this.#while(async () => {
+    return this.while("making", async () => {
       this.saved = null;
       this.made = await call("home", "make_diagnostics", {});
     });
@@ -90,7 +61,7 @@ export class Report {
 
   /** Writes what is shown into a folder the person picks. */
   save(): Promise<void> {
-    return this.#while(async () => {
+    return this.while("saving", async () => {
       const { made } = this;
       const to = made && (await pick());
       if (!made || to === null) return;

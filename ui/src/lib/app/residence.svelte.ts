@@ -1,15 +1,11 @@
 /** Where Octo's own folder is: a copy that takes its place, another place for it, and what was put aside. */
-import { asApiError, call, host } from "$lib/ipc";
-import type { ApiError, CopyLook, ResidenceState } from "$lib/ipc/types";
-import { preferences } from "./preferences.svelte";
+import { call, host } from "$lib/ipc";
+import type { CopyLook, ResidenceState } from "$lib/ipc/types";
+import { Doing } from "./doing.svelte";
+import { pick } from "./home.svelte";
 import { toasts } from "./toasts.svelte";
 
-async function pick(): Promise<string | null> {
-  const reply = await host({ type: "pick_folder", start: preferences.userHome || null });
-  return reply.type === "folder" ? reply.path : null;
-}
-
-export class Residence {
+export class Residence extends Doing<"loading" | "picking" | "looking" | "copying" | "changing"> {
   state = $state.raw<ResidenceState | null>(null);
   /** The copy the person looks at. */
   copy = $state.raw<CopyLook | null>(null);
@@ -17,31 +13,16 @@ export class Residence {
   target = $state<string | null>(null);
   /** What is still in a folder that was deleted. */
   left = $state.raw<{ path: string; names: readonly string[] } | null>(null);
-  busy = $state<"loading" | "picking" | "looking" | "copying" | "changing" | null>(null);
-  problem = $state.raw<ApiError | null>(null);
-
-  async #while(what: NonNullable<Residence["busy"]>, work: () => Promise<void>): Promise<void> {
-    if (this.busy !== null) return;
-    this.busy = what;
-    this.problem = null;
-    try {
-      await work();
-    } catch (error) {
-      this.problem = asApiError(error);
-    } finally {
-      this.busy = null;
-    }
-  }
 
   load(): Promise<void> {
-    return this.#while("loading", async () => {
+    return this.while("loading", async () => {
       this.state = await call("home", "get_residence", {});
     });
   }
 
   /** Lets the person pick a copy, and looks at it. */
   choose(): Promise<void> {
-    return this.#while("picking", async () => {
+    return this.while("picking", async () => {
       const from = await pick();
       if (from === null) return;
       this.busy = "looking";
@@ -51,7 +32,7 @@ export class Residence {
 
   /** Lets the copy that is looked at take the home's place at the next start. */
   restore(): Promise<void> {
-    return this.#while("copying", async () => {
+    return this.while("copying", async () => {
       if (!this.copy) return;
       this.state = await call("home", "restore_home", { from: this.copy.path });
       this.copy = null;
@@ -60,13 +41,13 @@ export class Residence {
 
   /** Lets the person pick where the home goes. */
   pickTarget(): Promise<void> {
-    return this.#while("picking", async () => {
+    return this.while("picking", async () => {
       this.target = await pick();
     });
   }
 
   move(): Promise<void> {
-    return this.#while("changing", async () => {
+    return this.while("changing", async () => {
       const to = this.target;
       if (to === null) return;
       this.target = null;
@@ -75,13 +56,13 @@ export class Residence {
   }
 
   cancel(): Promise<void> {
-    return this.#while("changing", async () => {
+    return this.while("changing", async () => {
       this.state = await call("home", "cancel_home_plan", {});
     });
   }
 
   drop(path: string): Promise<void> {
-    return this.#while("changing", async () => {
+    return this.while("changing", async () => {
       const { left, state } = await call("home", "drop_kept_home", { path });
       this.left = left.length > 0 ? { path, names: left } : null;
       this.state = state;

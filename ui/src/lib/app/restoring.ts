@@ -2,7 +2,7 @@
 import { baseName } from "$lib/format/figures";
 import { call } from "$lib/ipc";
 import type { Restored, TrashKind } from "$lib/ipc/types";
-import { t } from "$lib/words/words.svelte";
+import { t, tn } from "$lib/words/words.svelte";
 import { navigation } from "./navigation.svelte";
 import { toasts } from "./toasts.svelte";
 
@@ -30,8 +30,11 @@ export async function offerBack(kind: TrashKind | null, names: readonly string[]
 export function sayPaused(outcomes: readonly Restored[]): void {
   const paused = outcomes.flatMap((outcome) => (outcome.type === "paused" ? [outcome.task] : []));
   if (paused.length === 0) return;
-  const task = paused.join(t("list.comma"));
-  toasts.show(t("trash.paused", { task }), { label: t("trash.paused.open"), run: () => navigation.tasks() });
+  const tasks = paused.join(t("list.comma"));
+  toasts.show(tn("trash.paused", paused.length, { tasks }), {
+    label: t("trash.paused.open"),
+    run: () => navigation.tasks(),
+  });
 }
 
 async function bringBack(id: string): Promise<void> {

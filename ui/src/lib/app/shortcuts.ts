@@ -109,21 +109,7 @@ export function ariaKeys(id: ShortcutId, system: Platform = platform): string {
 }
 
 /** The shortcuts the window answers wherever the focus is; all others belong to the part that has it. */
-type WindowShortcut = "palette" | "new" | "search" | "nth" | "side" | "activity" | "settings" | "overview" | "time";
-
-/** What was pressed: a shortcut, and for sessions by number which one, from 0. */
-export interface Pressed {
-  readonly id: WindowShortcut;
-  readonly nth: number;
-}
-
-/** The key by its letter; with a keyboard that writes no Latin letters, by its place. */
-function letter({ key, code }: Pick<KeyboardEvent, "key" | "code">): string {
-  const known = /^[\x21-\x7e]$/.test(key) ? key : (/^Key([A-Z])$/.exec(code)?.[1] ?? key);
-  return known.toUpperCase();
-}
-
-const ANYWHERE: readonly WindowShortcut[] = [
+const ANYWHERE = [
   "palette",
   "new",
   "search",
@@ -132,7 +118,19 @@ const ANYWHERE: readonly WindowShortcut[] = [
   "settings",
   "overview",
   "time",
-];
+] as const satisfies readonly ShortcutId[];
+
+/** What was pressed: a shortcut, and for sessions by number which one, from 0. */
+export interface Pressed {
+  readonly id: (typeof ANYWHERE)[number] | "nth";
+  readonly nth: number;
+}
+
+/** The key by its letter; with a keyboard that writes no Latin letters, by its place. */
+function letter({ key, code }: Pick<KeyboardEvent, "key" | "code">): string {
+  const known = /^[\x21-\x7e]$/.test(key) ? key : (/^Key([A-Z])$/.exec(code)?.[1] ?? key);
+  return known.toUpperCase();
+}
 
 /** Which shortcut of the window a key is; null when it is none. Whether text is being typed is for the caller to say. */
 export function pressed(event: KeyboardEvent, typing: "typing" | "not_typing"): Pressed | null {

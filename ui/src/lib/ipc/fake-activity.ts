@@ -2,7 +2,7 @@
  * What runs in a replay: the sessions of its list that do, and some of every other kind. `?no-activity` leaves nothing,
  * and with `?queued` the session that works waits for a place.
  */
-import { keyOf } from "$lib/state/activity";
+import { KINDS, keyOf } from "$lib/state/activity";
 import type { ActivityId, ActivityRequest, ActivityRow, ActivityState, SessionInfo, Spending } from "./types";
 
 const MINUTE = 60_000;
@@ -99,13 +99,9 @@ export class FakeActivity {
               of,
             },
           ];
-    return [
-      ...rows.filter((row) => row.id.type === "session"),
-      ...rows.filter((row) => row.id.type === "task"),
-      ...rest,
-    ]
+    return [...rows, ...rest]
       .filter((row) => !this.#stopped.has(keyOf(row.id)))
-      .toSorted((a, b) => ORDER.indexOf(a.id.type) - ORDER.indexOf(b.id.type));
+      .toSorted((a, b) => KINDS.indexOf(a.id.type) - KINDS.indexOf(b.id.type));
   }
 
   #row(id: ActivityId, name: string, minutes: number): ActivityRow {
@@ -140,5 +136,3 @@ export class FakeActivity {
     };
   }
 }
-
-const ORDER: readonly ActivityId["type"][] = ["session", "task", "sub_agent", "command"];

@@ -1,6 +1,6 @@
 /** A browser that is not there: what a replay shows of the agent's work in pages, and what answers about it. */
+import { failure } from "./fake-parts";
 import type {
-  ApiError,
   Block,
   BrowserCheck,
   BrowserRequest,
@@ -14,8 +14,6 @@ import type {
   SiteSecret,
   Update,
 } from "./types";
-
-const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
 
 /** The session every scene of the browser is of. */
 export const BROWSER_SESSION = "d00000000000000000000000000000b0";

@@ -2,42 +2,34 @@
 import { apply as applyList, type ListState } from "$lib/state/list";
 import { type SessionState, apply as applySession } from "$lib/state/session";
 import { FakeActivity } from "./fake-activity";
+import { appReply } from "./fake-app";
 import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
-import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
 import { FakeHome } from "./fake-data";
+import { hostReply } from "./fake-host";
+import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
 import { FakeLibrary } from "./fake-library";
 import { FIRST_PAGE, type History, pageBefore, partAt } from "./fake-many";
-import { firstSettings } from "./fake-settings";
+import { modelReply } from "./fake-models";
+import { failure, newId } from "./fake-parts";
 import { FakeRules } from "./fake-rules";
 import { FakeSchedule } from "./fake-schedule";
-import { FakeTrash } from "./fake-trash";
-import { factsOf, fakePresets, fakeServers, headersOf } from "./fake-models";
-import { hostReply } from "./fake-host";
+import { FakeTranscripts, hitsOf, listed, withRead } from "./fake-sessions";
+import { FakeSettings } from "./fake-settings";
 import { emptyState, snapshotOf } from "./fake-states";
-import { FakeTranscripts, listed, marksOf, withRead } from "./fake-sessions";
 import { FakeTime, timeFailure } from "./fake-time";
+import { FakeTrash } from "./fake-trash";
 import type {
-  ApiError,
-  AppRequest,
   BackgroundCommand,
-  CompanionRole,
   Event,
   LedgerRequest,
   Message,
-  ModelEntry,
-  ModelRequest,
   Request,
   SessionInfo,
   SessionRequest,
-  SettingsSnapshot,
   TimeRequest,
   Topic,
   Update,
 } from "./types";
-
-const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
-let ids = 0;
-const newId = (): string => (++ids).toString(16).padStart(32, "f");
 
 /** Sessions of the recordings that tasks started. */
 const OF_TASKS: ReadonlySet<string> = new Set(["Watch flat listings in Santos", "Check the staging certificates"]);
@@ -76,7 +68,7 @@ export class FakeCore {
     id: newId,
   });
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
-  #settings: SettingsSnapshot;
+  readonly #settings: FakeSettings;
 
   readonly #history: History | null;
 
@@ -117,25 +109,9 @@ export class FakeCore {
       (what, back) => this.#trash.put(what, back),
     );
     this.#list = withRead(this.#list);
-    const settings = this.#recorded.get("settings")?.[0];
-    this.#settings =
-      settings?.type === "snapshot" && settings.snapshot.topic === "settings"
-        ? settings.snapshot.snapshot
-        : firstSettings();
-    const chosen = new URLSearchParams(location.search);
-    const language = chosen.get("lang");
-    const theme = chosen.get("theme");
-    this.#settings = {
-      ...this.#settings,
-      settings: {
-        // What was recorded came before some of them.
-        ...firstSettings().settings,
-        ...this.#settings.settings,
-        ...(language === "en" || language === "zh" ? { language } : {}),
-        ...(theme === "light" || theme === "dark" ? { theme } : {}),
-      },
-      ...(chosen.has("no-keychain") ? { keychain: "unavailable" as const } : {}),
-    };
+    this.#settings = new FakeSettings(this.#recorded.get("settings")?.[0], (snapshot) =>
+      this.#emit({ type: "settings" }, { type: "settings_changed", snapshot }),
+    );
   }
 
   /** What a new subscription starts with: the state as it is, then what was recorded after it. */
@@ -149,7 +125,7 @@ export class FakeCore {
     if (name === "settings") {
       const seq = this.#seqs.get(name) ?? 0;
       return [
-        { type: "snapshot", snapshot: { topic: "settings", seq, snapshot: this.#settings } },
+        { type: "snapshot", snapshot: { topic: "settings", seq, snapshot: this.#settings.snapshot } },
         { type: "policy", policy: this.#rules.state },
       ];
     }
@@ -270,8 +246,8 @@ export class FakeCore {
         );
       }
       if (request.domain === "sessions") return Promise.resolve(this.#sessions(request.call));
-      if (request.domain === "models") return this.#models(request.call);
-      if (request.domain === "app") return Promise.resolve(this.#app(request.call));
+      if (request.domain === "models") return modelReply(request.call, this.#settings);
+      if (request.domain === "app") return Promise.resolve(appReply(request.call, this.#settings, this));
       if (request.domain === "trash") return Promise.resolve(this.#trash.answer(request.call));
       if (request.domain === "transcripts") {
         const part = request.call.type === "read_transcript" ? partAt(this.#history, request.call) : null;
@@ -286,8 +262,7 @@ export class FakeCore {
       if (request.domain === "memory") return Promise.resolve(this.library.memory(request.call));
       if (request.domain === "browser") {
         const answer = this.browser.answer(request.call);
-        if (request.call.type === "choose_browser")
-          this.#set({ settings: { ...this.#settings.settings, browser: request.call.choice } });
+        if (request.call.type === "choose_browser") this.#settings.change({ browser: request.call.choice });
         return Promise.resolve(answer);
       }
       return Promise.resolve(hostReply(request.call));
@@ -394,19 +369,13 @@ export class FakeCore {
   }
 
   #search(query: string) {
-    const wanted = query.toLowerCase();
     const messages = [...this.#recorded.values()].flat().flatMap((update) => {
       if (update.type !== "snapshot" || update.snapshot.topic !== "session") return [];
       const { info, page } = update.snapshot;
       return page.messages.map((message) => ({ info, message }));
     });
     const old = this.#history?.messages.map((message) => ({ info: this.#info(this.#history?.info.id ?? ""), message }));
-    return (old ?? messages).flatMap(({ info, message }) => {
-      const text = message.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
-      const at = text.toLowerCase().indexOf(wanted);
-      const snippet = text.slice(Math.max(0, at - 40), at + 80);
-      return at < 0 ? [] : [{ info, message: message.id, snippet, marks: marksOf(snippet, query) }];
-    });
+    return hitsOf(old ?? messages, query);
   }
 
   #start(call: Extract<SessionRequest, { type: "start_session" | "start_demo" }>): SessionInfo {
@@ -462,158 +431,5 @@ export class FakeCore {
     this.#states.set(name, { ...open, messages: [...open.messages, message] });
     this.publish(name, { type: "snapshot", snapshot: { topic: "session", ...snapshotOf(this.#state(id)) } });
     return { type: "started" };
-  }
-
-  async #models(call: ModelRequest): Promise<unknown> {
-    await new Promise((resolve) => setTimeout(resolve, call.type === "list_presets" ? 0 : 500));
-    const models = this.#settings.models;
-    const change = (id: string, next: Partial<ModelEntry>): void =>
-      this.#set({ models: models.map((model) => (model.id === id ? { ...model, ...next } : model)) });
-    switch (call.type) {
-      case "list_presets":
-        return fakePresets;
-      case "find_local_servers":
-        return fakeServers;
-      case "list_remote_models":
-        return { models: ["model-a", "model-b", "model-c"] };
-      case "measure_model":
-        return { first_byte_ms: 640, total_ms: 3_340, output_tokens: 200 };
-      case "stop_measuring":
-        return {};
-      case "choose_light_model":
-        this.#set({ settings: { ...this.#settings.settings, light_model: call.model } });
-        return {};
-      case "add_companion":
-        return this.#companion(call.model, call.role);
-      case "choose_fallback":
-        return (change(call.model, { fallback: call.fallback }), {});
-      case "test_model":
-        if (call.draft.key === "wrong") return { type: "fails", error: failure("provider.auth") };
-        return { type: "works", first_byte_ms: 812 };
-      case "remove_model":
-        this.#set({ models: models.filter((model) => model.id !== call.model) });
-        return {};
-      case "save_model": {
-        const { draft } = call;
-        const before = models.find((model) => model.id === draft.id);
-        const key: ModelEntry["key"] =
-          draft.key === null ? (before?.key ?? { type: "missing" }) : { type: "stored", last4: draft.key.slice(-4) };
-        const facts = factsOf(draft);
-        const entry: ModelEntry = {
-          id: before?.id ?? newId(),
-          protocol: draft.protocol,
-          base_url: draft.base_url,
-          model: draft.model,
-          context_window: facts.context_window,
-          max_output: facts.max_output,
-          vision: facts.vision,
-          key,
-          headers: headersOf(draft.headers, before),
-          facts,
-          fallback: before?.fallback ?? null,
-        };
-        if (before) change(entry.id, entry);
-        else this.#set({ models: [...models, entry] });
-        return entry;
-      }
-      default:
-        return call satisfies never;
-    }
-  }
-
-  #companion(id: string, role: CompanionRole): ModelEntry {
-    const models = this.#settings.models;
-    const beside = models.find((model) => model.id === id);
-    const preset = fakePresets.presets.find((known) => known.id === beside?.facts.preset);
-    const name = preset?.models.find((model) => model.name === beside?.model)?.[role] ?? null;
-    if (!beside || name === null) throw failure("model.no_companion");
-    const known = models.find((model) => model.model === name && model.base_url === beside.base_url);
-    const facts = preset?.models.find((model) => model.name === name)?.facts ?? beside.facts;
-    const entry = known ?? { ...beside, id: newId(), model: name, facts, fallback: null };
-    const others = known ? models : [...models, entry];
-    this.#set({
-      settings: role === "light" ? { ...this.#settings.settings, light_model: entry.id } : this.#settings.settings,
-      models:
-        role === "light" ? others : others.map((model) => (model.id === id ? { ...model, fallback: entry.id } : model)),
-    });
-    return entry;
-  }
-
-  #set(change: Partial<SettingsSnapshot>): void {
-    this.#settings = { ...this.#settings, ...change };
-    this.#emit({ type: "settings" }, { type: "settings_changed", snapshot: this.#settings });
-  }
-
-  #app(call: AppRequest): unknown {
-    switch (call.type) {
-      case "get_settings":
-        return this.#settings;
-      case "change_settings":
-        this.#set({ settings: { ...this.#settings.settings, ...call.patch } });
-        return this.#settings;
-      case "trust_certificates": {
-        const { source } = call;
-        if (source.type === "text" && !source.pem.includes("-----END CERTIFICATE-----"))
-          throw failure("certificates.none");
-        const file = source.type === "file" ? source.path : null;
-        const certificates = source.type === "nothing" ? null : { pem: "", count: 1, file };
-        this.#set({ settings: { ...this.#settings.settings, certificates } });
-        return this.#settings;
-      }
-      case "save_search_provider": {
-        const { kind, key, address } = call.draft;
-        const saved = key === null ? { type: "missing" as const } : { type: "stored" as const, last4: key.slice(-4) };
-        const others = this.#settings.settings.search.filter((provider) => provider.kind !== kind);
-        this.#set({
-          settings: { ...this.#settings.settings, search: [...others, { kind, key: saved, address }] },
-        });
-        return this.#settings;
-      }
-      case "remove_search_provider": {
-        const search = this.#settings.settings.search.filter((provider) => provider.kind !== call.kind);
-        this.#set({ settings: { ...this.#settings.settings, search } });
-        return this.#settings;
-      }
-      case "order_search_providers": {
-        const search = call.order.flatMap((kind) =>
-          this.#settings.settings.search.filter((provider) => provider.kind === kind),
-        );
-        this.#set({ settings: { ...this.#settings.settings, search } });
-        return this.#settings;
-      }
-      case "get_about":
-        return { version: "0.1.0", home: "/home/mei/.octo", user_home: "/home/mei", system_language: "en" };
-      case "list_commands":
-        return {
-          commands: [
-            ...["new", "model", "mode", "undo", "redo", "help", "stop"].map((name) => ({
-              name,
-              description: null,
-              argument: name === "model" ? "name" : name === "mode" ? "ask | ask-risky | autonomous" : "",
-            })),
-            ...this.library.commands(call.folder),
-          ],
-        };
-      case "list_profiles":
-        return {
-          profiles: [
-            { profile: "general", description: null },
-            { profile: "coding", description: null },
-          ],
-        };
-      case "put_blob": {
-        const blob = newId().repeat(2);
-        this.pictures.set(blob, `data:image/png;base64,${call.base64}`);
-        return { blob, media_type: "image/png", name: call.name };
-      }
-      case "attach_files":
-        return {
-          blocks: call.paths.map((path) => ({ type: "file", path })),
-          refused: [failure("attach.missing", { path: "/home/mei/gone.txt" })],
-          remarks: [],
-        };
-      default:
-        return call satisfies never;
-    }
   }
 }

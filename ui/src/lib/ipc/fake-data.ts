@@ -1,7 +1,12 @@
-/** Octo's own folder in a replay: its sizes, a copy, its end, and a report. `?home=in-use` refuses the end. */
-import type { ApiError, HomePart, HomePlan, HomeRequest, KeptHome, ResidenceState } from "./types";
+/**
+ * Octo's own folder in a replay: its sizes, a copy, its end, another place, and a report. `?home=in-use` refuses the
+ * end, and with `?home=fixed` it cannot be moved. What is picked as a copy is of a newer Octo with `?copy=newer`, of one
+ * that wrote no version into it with `?copy=old`, and not empty as a place with `?copy=full`. `?kept` leaves a folder
+ * that was put aside, and `?left` a file where one is deleted.
+ */
+import { failure } from "./fake-parts";
+import type { HomePart, HomePlan, HomeRequest, KeptHome, ResidenceState } from "./types";
 
-const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
 const HOME = "/home/mei/.octo";
 const PARTS: readonly (readonly [HomePart, number, number])[] = [
   ["blobs", 1_240_000_000, 8_412],

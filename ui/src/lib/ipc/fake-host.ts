@@ -1,7 +1,6 @@
 /** What a replay answers in the place of a desktop. */
-import type { ApiError, HostRequest } from "./types";
-
-const failure = (key: string): ApiError => ({ key, args: {}, retryable: false });
+import { failure } from "./fake-parts";
+import type { HostRequest } from "./types";
 
 export function hostReply(call: HostRequest): unknown {
   switch (call.type) {

@@ -2,8 +2,8 @@
 import { difference } from "$lib/state/lines";
 import { keyOf } from "$lib/state/skills";
 import { importSkills, otherSkills } from "./fake-onboarding";
+import { failure } from "./fake-parts";
 import type {
-  ApiError,
   CommandInfo,
   LibraryState,
   MemoryCard,
@@ -23,7 +23,6 @@ import type {
 const HOUR = 3_600_000;
 const HOME = "/home/mei/.octo";
 export const PROJECT = "/home/mei/code/harbor";
-const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
 
 /** How something that was deleted comes back. */
 export type PutAway = (what: { kind: TrashKind; name: string; folder: string; size: number }, back: () => void) => void;

@@ -1,5 +1,17 @@
-/** Providers and models for the replay: a few of each kind. */
-import type { LocalServers, ModelDraft, ModelEntry, ModelFacts, PresetInfo, PresetList, SavedHeader } from "./types";
+/** Providers and models for the replay: a few of each kind, and how those of its settings are changed. */
+import { failure, newId } from "./fake-parts";
+import type { FakeSettings } from "./fake-settings";
+import type {
+  CompanionRole,
+  LocalServers,
+  ModelDraft,
+  ModelEntry,
+  ModelFacts,
+  ModelRequest,
+  PresetInfo,
+  PresetList,
+  SavedHeader,
+} from "./types";
 
 const unknown: ModelFacts = {
   preset: null,
@@ -148,11 +160,87 @@ export function factsOf({ base_url, model }: ModelDraft): ModelFacts {
 }
 
 /** What a saved entry holds of the headers of a draft. */
-export function headersOf(drafts: ModelDraft["headers"], before: ModelEntry | undefined): SavedHeader[] {
+function headersOf(drafts: ModelDraft["headers"], before: ModelEntry | undefined): SavedHeader[] {
   if (!drafts) return before?.headers ?? [];
   return drafts.map(({ name, value }) => {
     const saved = before?.headers.find((header) => header.name === name.toLowerCase())?.value;
     const kept = value === null ? (saved ?? ({ type: "missing" } as const)) : null;
     return { name: name.toLowerCase(), value: kept ?? { type: "stored", last4: (value ?? "").slice(-4) } };
   });
+}
+
+/** Answers what is asked about models, each but the providers as long after as a network would. */
+export async function modelReply(call: ModelRequest, settings: FakeSettings): Promise<unknown> {
+  await new Promise((resolve) => setTimeout(resolve, call.type === "list_presets" ? 0 : 500));
+  const { models } = settings;
+  const change = (id: string, next: Partial<ModelEntry>): void =>
+    settings.set({ models: models.map((model) => (model.id === id ? { ...model, ...next } : model)) });
+  switch (call.type) {
+    case "list_presets":
+      return fakePresets;
+    case "find_local_servers":
+      return fakeServers;
+    case "list_remote_models":
+      return { models: ["model-a", "model-b", "model-c"] };
+    case "measure_model":
+      return { first_byte_ms: 640, total_ms: 3_340, output_tokens: 200 };
+    case "stop_measuring":
+      return {};
+    case "choose_light_model":
+      return (settings.change({ light_model: call.model }), {});
+    case "add_companion":
+      return companion(call.model, call.role, settings);
+    case "choose_fallback":
+      return (change(call.model, { fallback: call.fallback }), {});
+    case "test_model":
+      if (call.draft.key === "wrong") return { type: "fails", error: failure("provider.auth") };
+      return { type: "works", first_byte_ms: 812 };
+    case "remove_model":
+      return (settings.set({ models: models.filter((model) => model.id !== call.model) }), {});
+    case "save_model": {
+      const before = models.find((model) => model.id === call.draft.id);
+      const entry = entryOf(call.draft, before);
+      if (before) change(entry.id, entry);
+      else settings.set({ models: [...models, entry] });
+      return entry;
+    }
+    default:
+      return call satisfies never;
+  }
+}
+
+/** What is saved of a draft. */
+function entryOf(draft: ModelDraft, before: ModelEntry | undefined): ModelEntry {
+  const facts = factsOf(draft);
+  return {
+    id: before?.id ?? newId(),
+    protocol: draft.protocol,
+    base_url: draft.base_url,
+    model: draft.model,
+    context_window: facts.context_window,
+    max_output: facts.max_output,
+    vision: facts.vision,
+    key: draft.key === null ? (before?.key ?? { type: "missing" }) : { type: "stored", last4: draft.key.slice(-4) },
+    headers: headersOf(draft.headers, before),
+    facts,
+    fallback: before?.fallback ?? null,
+  };
+}
+
+function companion(id: string, role: CompanionRole, settings: FakeSettings): ModelEntry {
+  const { models } = settings;
+  const beside = models.find((model) => model.id === id);
+  const preset = fakePresets.presets.find((known) => known.id === beside?.facts.preset);
+  const name = preset?.models.find((model) => model.name === beside?.model)?.[role] ?? null;
+  if (!beside || name === null) throw failure("model.no_companion");
+  const known = models.find((model) => model.model === name && model.base_url === beside.base_url);
+  const facts = preset?.models.find((model) => model.name === name)?.facts ?? beside.facts;
+  const entry = known ?? { ...beside, id: newId(), model: name, facts, fallback: null };
+  const others = known ? models : [...models, entry];
+  settings.set({
+    settings: role === "light" ? { ...settings.settings, light_model: entry.id } : settings.settings,
+    models:
+      role === "light" ? others : others.map((model) => (model.id === id ? { ...model, fallback: entry.id } : model)),
+  });
+  return entry;
 }

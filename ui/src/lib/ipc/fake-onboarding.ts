@@ -1,7 +1,8 @@
 /** What a replay has for the first run: skills of other agents, and settings recorded before there was one. `?no-others` finds none. */
 import { difference } from "$lib/state/lines";
 import { NOTHING } from "$lib/state/onboarding";
-import type { ApiError, OfferedSkill, OtherSkills, Settings, SkillImportChoice, SkillsImported } from "./types";
+import { failure } from "./fake-parts";
+import type { OfferedSkill, OtherSkills, Settings, SkillImportChoice, SkillsImported } from "./types";
 
 /** Settings that recordings do not have. */
 export const LATER: Pick<Settings, "onboarding" | "appearance" | "desktop"> = {
@@ -15,8 +16,6 @@ export const LATER: Pick<Settings, "onboarding" | "appearance" | "desktop"> = {
     updates: { by_itself: "off", looked: null, told: null },
   },
 };
-
-const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
 
 function offered(name: string, description: string, change: Partial<OfferedSkill> = {}): OfferedSkill {
   return {

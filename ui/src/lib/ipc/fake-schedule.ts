@@ -3,6 +3,7 @@
  * plan names. `?no-tasks` leaves none.
  */
 import { cronTiming, nameOf, planOf, WEEKDAYS } from "$lib/state/schedule";
+import { failure } from "./fake-parts";
 import type {
   ApiError,
   RunTotals,
@@ -21,7 +22,6 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const HOME = "/home/mei/.octo";
 const ZONE = "Europe/Berlin";
-const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
 
 /** How something that was deleted comes back. */
 type PutAway = (what: { kind: "task"; name: string; folder: string; size: number }, back: () => void) => void;

@@ -1,18 +1,17 @@
 /** What answers requests about finding, branching and carrying sessions away in a replay. */
 import { type ListState, isUnread } from "$lib/state/list";
 import type { SessionState } from "$lib/state/session";
+import { failure } from "./fake-parts";
 import type {
-  ApiError,
   ExportForm,
   ExportPreview,
+  Message,
   SessionFilter,
   SessionHit,
   SessionInfo,
   SessionRequest,
   TranscriptRequest,
 } from "./types";
-
-const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
 
 /** The sessions of a replay: the recordings are older than what was read; one session of them is left unread. */
 export function withRead(recorded: ListState): ListState {
@@ -60,7 +59,7 @@ export function listed(
 }
 
 /** Where words stand in a text. */
-export function marksOf(text: string, query: string): SessionHit["marks"] {
+function marksOf(text: string, query: string): SessionHit["marks"] {
   const lower = text.toLowerCase();
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return words
@@ -69,6 +68,17 @@ export function marksOf(text: string, query: string): SessionHit["marks"] {
       return start < 0 ? [] : [{ start, end: start + word.length }];
     })
     .toSorted((a, b) => a.start - b.start);
+}
+
+/** Where a text stands among what was said in sessions. */
+export function hitsOf(said: readonly { info: SessionInfo; message: Message }[], query: string): SessionHit[] {
+  const wanted = query.toLowerCase();
+  return said.flatMap(({ info, message }) => {
+    const text = message.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
+    const at = text.toLowerCase().indexOf(wanted);
+    const snippet = text.slice(Math.max(0, at - 40), at + 80);
+    return at < 0 ? [] : [{ info, message: message.id, snippet, marks: marksOf(snippet, query) }];
+  });
 }
 
 /** What the fake of the core lends. */

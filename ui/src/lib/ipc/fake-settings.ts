@@ -1,12 +1,13 @@
-/** The settings of a replay in which nobody chose any. */
+/** The settings of a replay: those Octo comes with, those that were recorded, and how they are changed. */
 import { LATER } from "./fake-onboarding";
-import type { SettingsSnapshot } from "./types";
+import { failure } from "./fake-parts";
+import type { AppRequest, Settings, SettingsSnapshot, Update } from "./types";
 
 const LIBRARY = { other_agents: "on", propose: "on", remember: "on" } as const;
 const TRASH = { days: 30, bytes: 5 * 1024 ** 3 };
 
 /** Settings as Octo comes. */
-export function firstSettings(): SettingsSnapshot {
+function firstSettings(): SettingsSnapshot {
   return {
     settings: {
       language: "system",
@@ -40,4 +41,102 @@ export function firstSettings(): SettingsSnapshot {
     models: [],
     keychain: "available",
   };
+}
+
+/** The requests of the app that are about settings. */
+type SettingsRequest = Extract<
+  AppRequest,
+  {
+    type:
+      | "get_settings"
+      | "change_settings"
+      | "trust_certificates"
+      | "save_search_provider"
+      | "remove_search_provider"
+      | "order_search_providers";
+  }
+>;
+
+/** `?lang` and `?theme` choose those; with `?no-keychain` there is nothing that keeps keys. */
+export class FakeSettings {
+  #snapshot: SettingsSnapshot;
+
+  constructor(
+    recorded: Update | undefined,
+    private readonly changed: (snapshot: SettingsSnapshot) => void,
+  ) {
+    const first = firstSettings();
+    const known =
+      recorded?.type === "snapshot" && recorded.snapshot.topic === "settings" ? recorded.snapshot.snapshot : first;
+    const chosen = new URLSearchParams(location.search);
+    const language = chosen.get("lang");
+    const theme = chosen.get("theme");
+    this.#snapshot = {
+      ...known,
+      settings: {
+        // What was recorded came before some of them.
+        ...first.settings,
+        ...known.settings,
+        ...(language === "en" || language === "zh" ? { language } : {}),
+        ...(theme === "light" || theme === "dark" ? { theme } : {}),
+      },
+      ...(chosen.has("no-keychain") ? { keychain: "unavailable" as const } : {}),
+    };
+  }
+
+  get snapshot(): SettingsSnapshot {
+    return this.#snapshot;
+  }
+
+  get settings(): Settings {
+    return this.#snapshot.settings;
+  }
+
+  get models(): SettingsSnapshot["models"] {
+    return this.#snapshot.models;
+  }
+
+  set(change: Partial<SettingsSnapshot>): void {
+    this.#snapshot = { ...this.#snapshot, ...change };
+    this.changed(this.#snapshot);
+  }
+
+  change(patch: Partial<Settings>): void {
+    this.set({ settings: { ...this.settings, ...patch } });
+  }
+
+  answer(call: SettingsRequest): SettingsSnapshot {
+    const { search } = this.settings;
+    switch (call.type) {
+      case "get_settings":
+        break;
+      case "change_settings":
+        this.change(call.patch);
+        break;
+      case "trust_certificates": {
+        const { source } = call;
+        if (source.type === "text" && !source.pem.includes("-----END CERTIFICATE-----"))
+          throw failure("certificates.none");
+        const file = source.type === "file" ? source.path : null;
+        this.change({ certificates: source.type === "nothing" ? null : { pem: "", count: 1, file } });
+        break;
+      }
+      case "save_search_provider": {
+        const { kind, key, address } = call.draft;
+        const saved = key === null ? { type: "missing" as const } : { type: "stored" as const, last4: key.slice(-4) };
+        const others = search.filter((provider) => provider.kind !== kind);
+        this.change({ search: [...others, { kind, key: saved, address }] });
+        break;
+      }
+      case "remove_search_provider":
+        this.change({ search: search.filter((provider) => provider.kind !== call.kind) });
+        break;
+      case "order_search_providers":
+        this.change({ search: call.order.flatMap((kind) => search.filter((provider) => provider.kind === kind)) });
+        break;
+      default:
+        return call satisfies never;
+    }
+    return this.#snapshot;
+  }
 }

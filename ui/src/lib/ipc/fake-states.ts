@@ -1,7 +1,7 @@
 /** Sessions of a replay: as the page keeps them, and as the core tells them. */
 import type { SessionState } from "$lib/state/session";
 import { nothing } from "$lib/state/spending";
-import type { SessionInfo } from "./types";
+import type { SessionInfo, SessionSnapshot } from "./types";
 
 /** A session in which nothing was said. */
 export function emptyState(info: SessionInfo): SessionState {
@@ -34,7 +34,7 @@ export function emptyState(info: SessionInfo): SessionState {
 }
 
 /** A session as it is told whole. */
-export function snapshotOf(state: SessionState) {
+export function snapshotOf(state: SessionState): SessionSnapshot {
   return {
     seq: state.seq,
     info: state.info,

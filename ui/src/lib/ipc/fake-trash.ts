@@ -1,4 +1,5 @@
 /** The trash of a replay: enough of it to use its page by hand. `?trash=10000` fills it. */
+import { failure } from "./fake-parts";
 import type { PresentThing, Restored, TrashChoice, TrashEntry, TrashRequest, TrashTotals } from "./types";
 
 const HOUR = 3_600_000;
@@ -114,7 +115,7 @@ export class FakeTrash {
       }
       case "preview_trash": {
         const found = this.#entries.find((known) => known.id === call.id);
-        if (!found) throw { key: "trash.gone", args: {}, retryable: false };
+        if (!found) throw failure("trash.gone");
         const until = found.at + 30 * 24 * HOUR;
         return { entry: found, look: look(found), present: present(found), until, session_title: null };
       }

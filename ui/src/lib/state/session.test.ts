@@ -1,3 +1,4 @@
+import { snapshotOf } from "$lib/ipc/fake-states";
 import type {
   BackgroundCommand,
   BilledCall,
@@ -92,35 +93,10 @@ function run(updates: readonly Update[], from: SessionState | null = open(empty)
 }
 
 /** The snapshot a core would send of a state. */
-function snapshotOf(state: SessionState): Update {
-  return {
-    type: "snapshot",
-    snapshot: {
-      topic: "session",
-      ...empty,
-      seq: state.seq,
-      info: state.info,
-      page: {
-        messages: [...state.messages],
-        turns: [...state.turns],
-        calls: [...state.calls.values()],
-        earlier: state.earlier,
-      },
-      questions: [...state.questions],
-      queue: [...state.queue],
-      todos: [...state.todos],
-      commands: [...state.commands],
-      streaming: state.streaming.map(({ bytes: _, ...stream }) => stream),
-      retry: state.retry,
-      draft: state.draft,
-      notes: [...state.notes],
-      context_tokens: state.contextTokens,
-      spending: state.spending,
-      suggestion: state.suggestion,
-      budget: state.budget,
-    },
-  };
-}
+const told = (state: SessionState): Update => ({
+  type: "snapshot",
+  snapshot: { topic: "session", ...snapshotOf(state) },
+});
 
 /** What is compared. That Stop was taken is no part of snapshots: it is over before anyone looks again. */
 const drawn = ({ stopping: _, compacting: __, ...state }: SessionState) => ({
@@ -183,7 +159,7 @@ describe("events", () => {
     const note = { key: "command.unknown", args: {}, retryable: false };
     const state = run([event(1, { type: "command_answered", note })]);
     expect(state.notes).toEqual([{ seq: 1, at: 1, kind: "answer", note }]);
-    expect(run([snapshotOf(state)], null).notes).toEqual(state.notes);
+    expect(run([told(state)], null).notes).toEqual(state.notes);
   });
 
   it("add up what calls spent, saying of how many the price is unknown", () => {
@@ -220,14 +196,14 @@ describe("events", () => {
     const error = { key: "provider.overloaded", args: {}, retryable: true };
     const failed = run([event(2, { type: "compaction_failed", error })], making);
     expect([failed.compacting, failed.notes]).toEqual([false, [{ seq: 2, at: 2, kind: "not_compacted", note: error }]]);
-    expect(run([snapshotOf(failed)], null).notes).toEqual(failed.notes);
+    expect(run([told(failed)], null).notes).toEqual(failed.notes);
   });
 
   it("tell of a used-up budget until it is answered or the turn is over", () => {
     const stop = { scope: "session", spent: 5, limit: 4, unpriced: 1 } as const;
     const waiting = run([event(1, { type: "budget_reached", stop })]);
     expect(waiting.budget).toEqual(stop);
-    expect(run([snapshotOf(waiting)]).budget).toEqual(stop);
+    expect(run([told(waiting)]).budget).toEqual(stop);
     expect(run([event(2, { type: "budget_answered" })], waiting).budget).toBeNull();
     const turn: TurnView = { id: "t", started_at: 1, ended_at: 2, end: { type: "stopped" }, usage: info.usage };
     expect(run([event(2, { type: "turn_ended", turn })], waiting).budget).toBeNull();
@@ -280,7 +256,7 @@ describe("trouble", () => {
     expect(troubled.trouble).toEqual(trouble);
     expect(run([event(1, { type: "retry_started" })], troubled).trouble).toEqual(trouble);
     expect(run([{ type: "trouble", session: id, trouble: null }], troubled).trouble).toBeNull();
-    expect(run([snapshotOf(troubled)], troubled).trouble).toBeNull();
+    expect(run([told(troubled)], troubled).trouble).toBeNull();
   });
 });
 
@@ -423,10 +399,7 @@ describe("a snapshot at any point and the rest", () => {
     const again = log.slice(Math.max(0, at - 3));
     expect(
       drawn(
-        run(
-          [snapshotOf(first), ...again.filter((update) => update.type !== "delta" || log.indexOf(update) >= at)],
-          null,
-        ),
+        run([told(first), ...again.filter((update) => update.type !== "delta" || log.indexOf(update) >= at)], null),
       ),
     ).toEqual(drawn(whole));
   });
@@ -440,7 +413,7 @@ describe("earlier pages", () => {
     const state = prepend(prepend(newest, page), page);
     expect(state.messages.map((message) => message.id)).toEqual(["m1", "m2"]);
     expect(state.earlier).toBe(true);
-    const fresh = run([snapshotOf(newest)], state);
+    const fresh = run([told(newest)], state);
     expect(fresh.messages.map((message) => message.id)).toEqual(["m1", "m2"]);
     expect(fresh.earlier).toBe(true);
   });

@@ -2,7 +2,7 @@
 import { flushSync } from "svelte";
 import { vi } from "vitest";
 
-/** Puts stand-ins where jsdom has nothing: nothing is ever resized, and the window is wide. */
+/** Puts stand-ins where jsdom has nothing: nothing is ever resized or scrolled, the window is wide, dialogs open. */
 export function standIn(): void {
   vi.stubGlobal(
     "ResizeObserver",
@@ -13,6 +13,16 @@ export function standIn(): void {
     },
   );
   vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
+  Element.prototype.scrollIntoView = () => undefined;
+  HTMLElement.prototype.hidePopover = () => undefined;
+  HTMLElement.prototype.showPopover = () => undefined;
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function () {
+    this.open = false;
+    this.dispatchEvent(new Event("close"));
+  };
 }
 
 /** Finds what carries a test id below an element. */
@@ -27,6 +37,11 @@ export function within(target: HTMLElement): {
     return found;
   };
   return { all, get };
+}
+
+/** What is read of an element, spaces as one sees them. */
+export function words(element: Element): string {
+  return (element.textContent ?? "").replace(/\s+/g, " ").trim();
 }
 
 /** Waits until a check holds of what is shown. */

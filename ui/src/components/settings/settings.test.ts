@@ -1,70 +1,17 @@
 // @vitest-environment jsdom
-import { browser } from "$lib/app/browser.svelte";
-import { library } from "$lib/app/library.svelte";
-import { navigation, type SettingsPage } from "$lib/app/navigation.svelte";
+import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { rowOf } from "$lib/app/settings-mark";
-import { useTransport } from "$lib/ipc";
-import { replay } from "$lib/ipc/fake";
-import type { Request } from "$lib/ipc/types";
 import { findSettings, settingsIndex } from "$lib/state/settings-index";
 import { testids } from "$lib/testids";
-import { standIn, until, within } from "$lib/testing/stage";
-import { speak, t, wordsOf } from "$lib/words/words.svelte";
-import { flushSync, mount, unmount } from "svelte";
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import SettingsView from "./SettingsView.svelte";
+import { settingsStage } from "$lib/testing/settings.svelte";
+import { until } from "$lib/testing/stage";
+import { t, wordsOf } from "$lib/words/words.svelte";
+import { flushSync } from "svelte";
+import { describe, expect, it } from "vitest";
 
-let asked: Request["call"][] = [];
-let shown: Record<string, unknown> | null = null;
-const target = document.createElement("div");
-const props = $state<{ section: SettingsPage }>({ section: "models" });
-
-const { all, get } = within(target);
-
-function open(section: SettingsPage): void {
-  props.section = section;
-  shown = mount(SettingsView, { target, props });
-  flushSync();
-}
-
-// A busy machine: nothing here waits for time.
-vi.setConfig({ testTimeout: 60_000 });
-
-beforeAll(() => {
-  standIn();
-  Element.prototype.scrollIntoView = () => undefined;
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    this.open = false;
-    this.dispatchEvent(new Event("close"));
-  };
-  document.body.append(target);
-});
-
-beforeEach(async () => {
-  history.replaceState(null, "", "/?fast");
-  asked = [];
-  const transport = await replay("main");
-  useTransport({
-    ...transport,
-    request: (request) => {
-      asked.push(request.call);
-      return transport.request(request);
-    },
-  });
-  await preferences.begin();
-  await library.begin();
-  browser.begin();
-  await speak("en");
-});
-
-afterEach(async () => {
-  if (shown) await unmount(shown);
-  shown = null;
-});
+const { replayed, target, props, open, close, all, get } = settingsStage();
+const { asked } = replayed;
 
 describe("the search in settings", () => {
   it("finds by the words of both languages, titles first", async () => {
@@ -87,8 +34,7 @@ describe("the search in settings", () => {
         const body = target.querySelector(".settings-page");
         await until(() => expect(body && rowOf(body, t(title)), `${title} on ${page}`).toBeTruthy());
       }
-      if (shown) await unmount(shown);
-      shown = null;
+      await close();
     }
   });
 

@@ -1,72 +1,19 @@
 // @vitest-environment jsdom
-import { browser } from "$lib/app/browser.svelte";
 import { errands } from "$lib/app/errands.svelte";
-import { library } from "$lib/app/library.svelte";
-import type { SettingsPage } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { toasts } from "$lib/app/toasts.svelte";
 import { updates } from "$lib/app/updates.svelte";
-import { useTransport } from "$lib/ipc";
-import { replay } from "$lib/ipc/fake";
 import { hostReply } from "$lib/ipc/fake-host";
-import type { Ability, HostReply, Request } from "$lib/ipc/types";
+import type { Ability, HostReply } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { standIn, until, within } from "$lib/testing/stage";
-import { speak, t } from "$lib/words/words.svelte";
-import { flushSync, mount, unmount } from "svelte";
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import SettingsView from "./SettingsView.svelte";
+import { settingsStage } from "$lib/testing/settings.svelte";
+import { until } from "$lib/testing/stage";
+import { t } from "$lib/words/words.svelte";
+import { flushSync } from "svelte";
+import { describe, expect, it } from "vitest";
 
-let asked: Request["call"][] = [];
-let shown: Record<string, unknown> | null = null;
-const target = document.createElement("div");
-const props = $state<{ section: SettingsPage }>({ section: "models" });
-
-const { all, get } = within(target);
-
-function open(section: SettingsPage): void {
-  props.section = section;
-  shown = mount(SettingsView, { target, props });
-  flushSync();
-}
-
-// A busy machine: nothing here waits for time.
-vi.setConfig({ testTimeout: 60_000 });
-
-beforeAll(() => {
-  standIn();
-  Element.prototype.scrollIntoView = () => undefined;
-  HTMLDialogElement.prototype.showModal = function () {
-    this.open = true;
-  };
-  HTMLDialogElement.prototype.close = function () {
-    this.open = false;
-    this.dispatchEvent(new Event("close"));
-  };
-  document.body.append(target);
-});
-
-beforeEach(async () => {
-  history.replaceState(null, "", "/?fast");
-  asked = [];
-  const transport = await replay("main");
-  useTransport({
-    ...transport,
-    request: (request) => {
-      asked.push(request.call);
-      return transport.request(request);
-    },
-  });
-  await preferences.begin();
-  await library.begin();
-  browser.begin();
-  await speak("en");
-});
-
-afterEach(async () => {
-  if (shown) await unmount(shown);
-  shown = null;
-});
+const { replayed, target, open, all, get } = settingsStage();
+const { asked } = replayed;
 
 describe("a copy that comes back", () => {
   it("is shown with what it holds, and takes its place only once that was agreed to", async () => {
@@ -88,6 +35,19 @@ describe("a copy that comes back", () => {
     get(testids.dataPlanCancel).click();
     await until(() => expect(all(testids.dataPlan)).toEqual([]));
     expect(get(testids.dataRestore)).toBeTruthy();
+  });
+
+  it("that cannot be planned stays open and says why, and one that says no version has none", async () => {
+    history.replaceState(null, "", "/?fast&copy=old");
+    open("data");
+    await until(() => expect((get(testids.dataRestore) as HTMLButtonElement).disabled).toBe(false));
+    get(testids.dataRestore).click();
+    await until(() => expect(get(testids.copyDialog).textContent).toContain(t("data.restore.unknown")));
+    replayed.refuse = "restore_home";
+    get(testids.copyRestore).click();
+    await until(() => expect(all(testids.copyDialog)[0]?.querySelector("[role=alert]")).toBeTruthy());
+    expect(target.querySelectorAll("[role=alert]")).toHaveLength(1);
+    expect(all(testids.dataPlan)).toEqual([]);
   });
 
   it("that a newer Octo made is refused in words", async () => {
@@ -115,6 +75,17 @@ describe("another place for Octo's folder", () => {
     expect(asked.find((call) => call.type === "move_home")).toMatchObject({ to: "/home/mei/code/picked" });
   });
 
+  it("that is not empty is refused in words", async () => {
+    history.replaceState(null, "", "/?fast&copy=full");
+    open("data");
+    await until(() => expect((get(testids.dataMove) as HTMLButtonElement).disabled).toBe(false));
+    get(testids.dataMove).click();
+    await until(() => expect(get(testids.dataMove).textContent).toContain(t("data.move.confirm")));
+    get(testids.dataMove).click();
+    await until(() => expect(target.querySelector("[role=alert]")?.textContent).toContain("/code/picked"));
+    expect(all(testids.dataPlan)).toEqual([]);
+  });
+
   it("cannot be chosen where the variable says it, and why is there to read", async () => {
     history.replaceState(null, "", "/?fast&home=fixed");
     open("data");
@@ -124,14 +95,7 @@ describe("another place for Octo's folder", () => {
 
   it("that was left is deleted only when that is said twice", async () => {
     history.replaceState(null, "", "/?fast&kept&left");
-    const transport = await replay("main");
-    useTransport({
-      ...transport,
-      request: (request) => {
-        asked.push(request.call);
-        return transport.request(request);
-      },
-    });
+    await replayed.begin("main");
     open("data");
     await until(() => expect(all(testids.dataKept).length).toBe(1));
     get(testids.dataKeptDrop).click();
@@ -148,21 +112,16 @@ describe("another place for Octo's folder", () => {
 
 describe("updates", () => {
   /** A build that knows where its updates come from, or not. */
-  async function build(ability: Ability): Promise<void> {
-    const transport = await replay("main");
-    useTransport({
-      ...transport,
-      request: async (request) => {
-        asked.push(request.call);
-        if (request.call.type !== "get_desktop") return transport.request(request);
-        const reply = hostReply(request.call) as Extract<HostReply, { type: "desktop" }>;
-        return { ...reply, state: { ...reply.state, updates: ability } };
-      },
-    });
+  function build(ability: Ability): void {
+    replayed.instead = (call) => {
+      if (call.type !== "get_desktop") return undefined;
+      const reply = hostReply(call) as Extract<HostReply, { type: "desktop" }>;
+      return { ...reply, state: { ...reply.state, updates: ability } };
+    };
   }
 
   it("are looked for by themselves only where the person agreed to it", async () => {
-    await build({ type: "able" });
+    build({ type: "able" });
     open("about");
     await until(() => expect(all(testids.updateByItself).length).toBe(1));
     expect(preferences.settings?.desktop.updates.by_itself).toBe("off");
@@ -179,7 +138,7 @@ describe("updates", () => {
   });
 
   it("that were found are told once with their notes, and install nothing", async () => {
-    await build({ type: "able" });
+    build({ type: "able" });
     await errands.run({ type: "update_found", offer: { version: "9.1.0", notes: "**Herons** nest.", released: null } });
     expect(toasts.list.at(-1)?.text).toContain("9.1.0");
     open("about");

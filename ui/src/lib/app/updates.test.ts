@@ -1,0 +1,63 @@
+// @vitest-environment jsdom
+import type { UpdateOffer } from "$lib/ipc/types";
+import { speak } from "$lib/words/words.svelte";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { navigation } from "./navigation.svelte";
+import { toasts } from "./toasts.svelte";
+import { updates } from "./updates.svelte";
+
+const offer = (version: string): UpdateOffer => ({ version, notes: "", released: null });
+const said = (): string[] => toasts.list.map(({ text }) => text);
+const seen = vi.spyOn(document, "visibilityState", "get");
+
+function become(state: DocumentVisibilityState): void {
+  seen.mockReturnValue(state);
+  document.dispatchEvent(new Event("visibilitychange"));
+}
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  await speak("en");
+  toasts.list = [];
+  become("visible");
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it("is told at once to whoever can see it, with a way to what changed", () => {
+  updates.found(offer("9.1.0"));
+  expect(said()).toEqual([expect.stringContaining("9.1.0")]);
+  toasts.list[0]?.action?.run();
+  expect(navigation.place).toMatchObject({ page: "settings", section: "about" });
+});
+
+it("that was found while the window was hidden is told once it can be seen, for as long as any", () => {
+  become("hidden");
+  updates.found(offer("9.1.0"));
+  vi.advanceTimersByTime(60_000);
+  expect([said(), updates.offer?.version]).toEqual([[], "9.1.0"]);
+  become("visible");
+  vi.advanceTimersByTime(7_000);
+  expect(said()).toEqual([expect.stringContaining("9.1.0")]);
+  become("hidden");
+  become("visible");
+  expect(said()).toHaveLength(1);
+  vi.advanceTimersByTime(2_000);
+  expect(said()).toEqual([]);
+});
+
+it("is told as what it is when it can be seen: the newest, and none that is gone", () => {
+  become("hidden");
+  updates.found(offer("9.1.0"));
+  updates.found(offer("9.2.0"));
+  become("visible");
+  expect(said()).toEqual([expect.stringContaining("9.2.0")]);
+  toasts.list = [];
+  become("hidden");
+  updates.found(offer("9.3.0"));
+  updates.offer = null;
+  become("visible");
+  expect(said()).toEqual([]);
+});
