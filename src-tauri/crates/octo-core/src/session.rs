@@ -227,9 +227,9 @@ impl SessionHandle {
     pub(crate) async fn shut_down(&self) {
         self.calls.closing.cancel();
         let (done, ended) = tokio::sync::oneshot::channel();
-        if self.inbox.send(Inbox::Shutdown(done)).is_ok() {
-            // An actor that is gone already has nothing left to end.
-            let _gone = ended.await;
+        // One that ends by itself just now is waited for as well: what it holds is given back by then.
+        if self.inbox.send(Inbox::Shutdown(done)).is_err() || ended.await.is_err() {
+            self.ended().await;
         }
     }
 }

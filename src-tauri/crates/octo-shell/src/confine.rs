@@ -24,9 +24,6 @@ use std::{io, path::PathBuf};
 #[cfg(target_os = "macos")]
 const SANDBOX: &str = "/usr/bin/sandbox-exec";
 
-/// What the name of a home that was put aside has after the home's own: see [`octo_workspace::kept_homes`].
-pub(crate) const PUT_ASIDE: &str = "-before-";
-
 /// What a command may touch. Everything not named here may be read, outside the person's and Octo's homes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {

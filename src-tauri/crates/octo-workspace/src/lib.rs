@@ -39,9 +39,9 @@ pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
 pub use private::{private_folder, write_private};
 pub use residence::{
-    BESIDE_HOME, Chosen, CopyNote, HomeCopied, KeptHome, MOVED, Plan, Planned, Residence, ResidenceError,
-    Settled, cancel_plan, drop_kept, erase_all, kept_homes, look_at_copy, note_copy, plan_move, plan_restore,
-    settle,
+    BESIDE_HOME, Chosen, CopyNote, HomeCopied, KeptHome, MOVED, PUT_ASIDE, Plan, Planned, Residence,
+    ResidenceError, Settled, cancel_plan, drop_kept, erase_all, kept_homes, look_at_copy, note_copy,
+    plan_move, plan_restore, settle,
 };
 pub use scripts::{Installed, Scripts, ShippedScript};
 pub use search::{

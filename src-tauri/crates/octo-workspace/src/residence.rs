@@ -25,7 +25,7 @@ mod tests;
 mod tree;
 
 pub use copied::{CopyNote, HomeCopied, look_at_copy, note_copy};
-pub use kept::{KeptHome, drop_kept, erase_all, kept_homes};
+pub use kept::{KeptHome, PUT_ASIDE, drop_kept, erase_all, kept_homes};
 pub use plan::{Plan, Planned};
 pub use prepare::{cancel_plan, plan_move, plan_restore};
 pub use settle::{MOVED, Settled, settle};
@@ -119,6 +119,12 @@ fn beside(place: &Path, word: &str) -> PathBuf {
     let mut name = place.as_os_str().to_owned();
     name.push(word);
     PathBuf::from(name)
+}
+
+/// Writes such a file whole, for good.
+fn write_beside(path: &Path, content: &impl serde::Serialize) -> io::Result<()> {
+    crate::write_private(path, &serde_json::to_vec_pretty(content)?)?;
+    tree::sync_folder_of(path)
 }
 
 /// Why a plan for the home was not made or not carried out. Nothing is lost by any of them.

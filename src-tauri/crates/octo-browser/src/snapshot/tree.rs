@@ -4,6 +4,8 @@
 //! What a page sends is never trusted to be a tree: a node is taken once, at its first mention, and every walk is a
 //! loop, so cycles, missing children, double ids and any depth end.
 
+mod unheard;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -345,86 +347,6 @@ impl<'a> Joiner<'a> {
         if let Some(Placement { x, y, clip }) = placement {
             node.rect = fact.rect.moved(x, y);
             node.on_screen = !fact.view.moved(x, y).within(&clip).is_empty();
-        }
-    }
-
-    /// Adds the elements that take clicks and are in no accessibility tree, in the document's order.
-    fn add_unheard(&mut self) {
-        let mut added: Vec<(u32, u32, u32)> = Vec::new();
-        for frame in 0..u32::try_from(self.tree.frames.len()).unwrap_or_default() {
-            let Some(layout) = self.tree.layout(frame) else { continue };
-            let mut nearest = vec![NONE; layout.facts.len()];
-            for (node, place) in self.tree.nodes.iter().zip(0..) {
-                if node.frame == frame
-                    && let Some(nearest) = nearest.get_mut(node.fact as usize)
-                {
-                    *nearest = place;
-                }
-            }
-            let mut found = Vec::new();
-            let mut next = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
-            for (fact, place) in layout.facts.iter().zip(0_u32..) {
-                let own = nearest.get(place as usize).copied().unwrap_or(NONE);
-                if own != NONE {
-                    continue;
-                }
-                let parent = nearest.get(fact.parent as usize).copied().unwrap_or(NONE);
-                let wanted =
-                    (fact.clickable || fact.pointer) && fact.kind == Kind::Element && fact.hidden.is_none();
-                let near = if wanted && parent != NONE {
-                    found.push((parent, place));
-                    next += 1;
-                    next - 1
-                } else {
-                    parent
-                };
-                if let Some(nearest) = nearest.get_mut(place as usize) {
-                    *nearest = near;
-                }
-            }
-            for (parent, place) in found {
-                let node = self.unheard(frame, place, parent);
-                let own = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
-                self.tree.nodes.push(node);
-                added.push((parent, place, own));
-            }
-        }
-        self.put_in_order(added);
-    }
-
-    fn unheard(&self, frame: u32, fact: u32, parent: u32) -> Node {
-        let layout = self.tree.layout(frame);
-        let known = layout.and_then(|layout| layout.fact(fact));
-        let mut node = Node {
-            part: Part::Control,
-            name: layout.map(|layout| text_under(layout, fact)).unwrap_or_default(),
-            ..Node::bare((frame, parent), (fact, known.map(|fact| fact.backend).unwrap_or_default()))
-        };
-        self.lay(&mut node);
-        node
-    }
-
-    fn put_in_order(&mut self, mut added: Vec<(u32, u32, u32)>) {
-        added.sort_unstable();
-        for group in added.chunk_by(|one, two| one.0 == two.0) {
-            let Some((parent, _, _)) = group.first() else { continue };
-            let Some(old) = self.tree.nodes.get(*parent as usize).map(|parent| parent.children.clone())
-            else {
-                continue;
-            };
-            let mut merged = Vec::with_capacity(old.len() + group.len());
-            let mut new = group.iter().peekable();
-            for child in old {
-                let fact = self.tree.node(child).map_or(NONE, |child| child.fact);
-                while let Some((_, _, own)) = new.next_if(|(_, place, _)| fact != NONE && *place < fact) {
-                    merged.push(*own);
-                }
-                merged.push(child);
-            }
-            merged.extend(new.map(|(_, _, own)| *own));
-            if let Some(parent) = self.tree.nodes.get_mut(*parent as usize) {
-                parent.children = merged;
-            }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     Area, Page, PageError, Picture, PictureFormat, Spot,
     page::Framed,
     safety::Redactor,
-    snapshot::{Captured, Cover},
+    snapshot::{Captured, Cover, Snapshot},
 };
 use image::{
     ExtendedColorType, ImageEncoder as _, ImageFormat,
@@ -68,7 +68,8 @@ impl View {
         page.bring_to_front().await?;
         let (framed, before, picture, after) = still(page, &area).await?;
         let boxes = match numbers {
-            Boxes::Numbered => self.take(&after).boxes(),
+            // Not the newest look: the model reads nothing of it, and what changes next is told against what it read.
+            Boxes::Numbered => Snapshot::new(&after, &mut self.refs).boxes(),
             Boxes::None => Vec::new(),
         };
         let covers = self.covers(&[&before, &after], redactor);

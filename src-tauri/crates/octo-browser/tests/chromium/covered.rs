@@ -4,7 +4,7 @@
 use crate::kit::{Chromium, Desk, Frame, PATIENCE, Site, Start, chromium, said, tab, until};
 use image::RgbaImage;
 use octo_browser::{
-    Area, Boxes, Page, PictureFormat, View,
+    Area, Boxes, Page, PageError, PictureFormat, ShotError, View,
     cdp::browser_protocol::dom::BackendNodeId,
     safety::{Redactor, SecretName},
     snapshot::{Filter, WHOLE},
@@ -151,6 +151,34 @@ async fn covered(arguments: &[&str]) {
     assert!(points(&bare, [255, 0, 0]) > 1000);
     assert_eq!(points(&read(&shot.picture.bytes), [255, 0, 0]), 0);
     assert!(view.locate(&page, number).await.is_ok_and(|located| located.number == number));
+}
+
+/// Covers are counted from the window's corner, the picture from the page's.
+#[tokio::test]
+async fn a_page_that_is_scrolled_meanwhile_gives_no_picture() {
+    if chromium().is_none() {
+        return;
+    }
+    let site = Site::start(PAGES).await;
+    let desk = Desk::start(Frame::None).await;
+    let url = site.url("/");
+    let arguments = ["--headless=new", "--force-device-scale-factor=2", "--window-size=1100,800", &url];
+    let _chromium = Chromium::start(&desk, Start::Flag, &arguments).await;
+    let connected = Chromium::browser(&desk).connect().await.expect("connected");
+    let found = tab(&connected.tabs, "Fields").await;
+    let page = Page::attach(&connected.link, &found.target).await.expect("attached");
+    let mut view = View::default();
+    said(
+        &page,
+        "window.going = setInterval(() => { scrollTo(0, scrollY > 900 ? 0 : scrollY + 3); }, 10), true",
+    )
+    .await;
+    let moving = view.shot(&page, Area::Visible, Boxes::Numbered, &redactor()).await;
+    assert_eq!(moving.expect_err("it moves"), ShotError::Page(PageError::Moving));
+    assert!(view.last().is_none(), "a picture is no look");
+    said(&page, "clearInterval(window.going), true").await;
+    let still = view.shot(&page, Area::Visible, Boxes::Numbered, &redactor()).await.expect("a shot");
+    assert!(still.numbered > 0 && view.last().is_none());
 }
 
 #[tokio::test]

@@ -2,12 +2,13 @@
 //!
 //! `OCTO_CAMPAIGN_SEED` repeats a run, which prints its seed when it fails. The number of kills is a tenth of the full
 //! [`FULL`] unless `OCTO_CAMPAIGN` says `full` or a number, or `OCTO_SOAK` is set.
+#![expect(clippy::print_stdout, reason = "a campaign says which seed repeats it")]
 
 /// How many kills a full campaign has.
-pub const FULL: usize = 200;
+const FULL: usize = 200;
 
 /// How many kills this one has.
-pub fn kills() -> usize {
+fn kills() -> usize {
     match std::env::var("OCTO_CAMPAIGN").as_deref() {
         Ok("full") => FULL,
         Ok(number) if !number.is_empty() => number.parse().expect("OCTO_CAMPAIGN is `full` or a number"),
@@ -16,13 +17,35 @@ pub fn kills() -> usize {
     }
 }
 
+/// How much of a campaign was made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    Full,
+    Part,
+}
+
+/// Makes all kills of a campaign, some in each of as many homes as that takes. `life` has the seed of a home and how
+/// many kills it bears at the most, and gives how many it had.
+pub fn kill(own: u64, each: usize, mut life: impl FnMut(u64, usize) -> usize) -> Extent {
+    let all = kills();
+    let (mut left, mut seed) = (all, seed(own));
+    while left > 0 {
+        println!("OCTO_CAMPAIGN_SEED={seed}, {left} kills left");
+        let killed = life(seed, left.min(each));
+        assert!(killed > 0, "the task is longer than the first fuse");
+        left -= killed;
+        seed += 1;
+    }
+    if all >= FULL { Extent::Full } else { Extent::Part }
+}
+
 /// Whether campaigns run at their full numbers.
 pub fn is_full() -> bool {
     std::env::var_os("OCTO_SOAK").is_some()
 }
 
 /// The seed of a campaign that has one of its own.
-pub fn seed(own: u64) -> u64 {
+fn seed(own: u64) -> u64 {
     std::env::var("OCTO_CAMPAIGN_SEED").map_or(own, |seed| seed.parse().expect("a number"))
 }
 

@@ -5,7 +5,9 @@ use crate::{
     activity::{Known, state},
     schedule::Tasks,
 };
-use octo_protocol::{ActivityId, ActivityRequest, ActivityState, ActivityStatus, ApiError, Done, ErrorCode};
+use octo_protocol::{
+    ActivityId, ActivityRequest, ActivityState, ActivityStatus, ApiError, Done, ErrorCode, SessionId,
+};
 use octo_store::StoreError;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -67,12 +69,7 @@ impl Octo {
     async fn stop_activity(&self, id: ActivityId) -> Result<(), ApiError> {
         let stopped = match id {
             ActivityId::Session { session } | ActivityId::SubAgent { session } => {
-                let handle = self.open.lock().await.get(&session).cloned();
-                match handle {
-                    Some(handle) if handle.is_open() => handle.stop().await,
-                    // One that is gone does nothing.
-                    Some(_) | None => Ok(()),
-                }
+                self.stop_session(session).await
             }
             ActivityId::Task { run } => Tasks::of(&self.shared).stop(run).await,
             ActivityId::Command { session, handle } => self.stop_command(session, handle).await,
@@ -83,24 +80,43 @@ impl Octo {
         }
     }
 
+    async fn stop_session(&self, session: SessionId) -> Result<(), ApiError> {
+        let handle = self.open.lock().await.get(&session).cloned();
+        match handle {
+            Some(handle) if handle.is_open() => handle.stop().await,
+            // One that is gone does nothing.
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Stops everything; how many things. What waits for a place comes first, so that it does not get one now.
+    ///
+    /// # Errors
+    /// Why something could not be stopped, once all was tried.
     async fn stop_all(&self) -> Result<u32, ApiError> {
         let rows = self.activity_state().await?.rows;
         let (queued, rest): (Vec<_>, Vec<_>) =
             rows.into_iter().partition(|row| matches!(row.status, ActivityStatus::Queued { .. }));
-        let mut count: u32 = 0;
+        let (mut count, mut refused): (u32, _) = (0, None);
         for rows in [queued, rest] {
-            let stops = rows.into_iter().map(|row| async {
-                let id = row.id.clone();
-                (row.id, self.stop_activity(id).await)
+            let stops = rows.into_iter().map(|row| async move {
+                let stopped = self.stop_activity(row.id.clone()).await;
+                // Whoever tends the tasks stops its session in a moment: by then it could have a place.
+                if let (Ok(()), ActivityId::Task { .. }, Some(session)) = (&stopped, &row.id, row.session) {
+                    return (row.id, self.stop_session(session).await);
+                }
+                (row.id, stopped)
             });
             for (id, stopped) in futures::future::join_all(stops).await {
                 match stopped {
                     Ok(()) => count = count.saturating_add(1),
-                    Err(error) => tracing::warn!(?id, %error, "not stopped with everything"),
+                    Err(error) => {
+                        tracing::warn!(?id, %error, "not stopped with everything");
+                        refused = refused.or(Some(error));
+                    }
                 }
             }
         }
-        Ok(count)
+        refused.map_or(Ok(count), Err)
     }
 }

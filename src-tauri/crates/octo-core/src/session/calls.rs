@@ -1,5 +1,9 @@
 //! Tool calls: reading their arguments, asking, running, ending.
 
+mod open;
+
+pub(crate) use open::OpenCall;
+
 use super::{
     Report,
     forking::close_card,
@@ -17,11 +21,12 @@ use crate::{
     turn::{Input, Order, Settle, Verdict},
 };
 use octo_protocol::{
-    Ask, CallId, CallState, CallStatus, CallView, Event, MessageId, Millis, Mode, Question, QuestionId,
-    StreamKind, SubAgentStatus, Todo, ToolCall, ToolResult, ToolView, TurnId,
+    Ask, CallId, CallState, CallStatus, Event, MessageId, Mode, Question, QuestionId, StreamKind,
+    SubAgentStatus, Todo, ToolResult, ToolView, TurnId,
 };
 use octo_tools::{Http, INVOKE_SKILL, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
+use open::result_of;
 use std::{
     path::PathBuf,
     sync::{Arc, PoisonError},
@@ -31,16 +36,6 @@ use tokio_util::sync::CancellationToken;
 
 /// The most of a failed call's words that its card shows, in characters.
 const SHOWN: usize = 4_000;
-
-/// A call of the open batch.
-pub(crate) struct OpenCall {
-    pub(super) call: ToolCall,
-    pub(super) view: CallView,
-    pub(super) message: MessageId,
-    pub(super) ready: Option<Ready>,
-    pub(super) result: Option<ToolResult>,
-    pub(super) cancel: Option<CancellationToken>,
-}
 
 /// A call was prepared.
 pub(crate) struct PreparedReport {
@@ -65,38 +60,6 @@ pub(crate) struct EndedReport {
 enum EndedHow {
     ByItself,
     Stopped,
-}
-
-impl OpenCall {
-    /// A call that was just heard of.
-    pub(super) fn planned(turn: TurnId, message: MessageId, call: ToolCall) -> Self {
-        let view =
-            CallView { id: call.id, turn, tool: call.name.clone(), state: CallState::Planned, view: None };
-        Self { call, view, message, ready: None, result: None, cancel: None }
-    }
-
-    /// Its result; a batch is closed only when each has one.
-    pub(super) fn into_result(self) -> ToolResult {
-        let Self { call, result, .. } = self;
-        result.unwrap_or_else(|| {
-            let (status, text) = texts::settled(Settle::Interrupted);
-            result_of(&call, status, text.to_owned())
-        })
-    }
-
-    /// Ends it with a result and stores both.
-    fn end(&mut self, result: ToolResult, duration_ms: u64, at: Millis, step: &mut Step) {
-        self.view.state = CallState::Ended { status: result.status, at, duration_ms };
-        step.changes.push(Change::Event(Event::CallChanged { call: self.view.clone() }));
-        step.changes.push(Change::Result(result.clone()));
-        self.result = Some(result);
-        self.ready = None;
-        self.cancel = None;
-    }
-}
-
-fn result_of(call: &ToolCall, status: CallStatus, text: String) -> ToolResult {
-    ToolResult { call: call.id, provider_id: call.provider_id.clone(), status, text, images: Vec::new() }
 }
 
 impl Session {

@@ -45,11 +45,23 @@ impl SessionHandle {
         Arc::strong_count(&self.line) > 1
     }
 
+    /// Lets the actor end if nothing holds it. Once this returns, one that ends takes no message any more: what would
+    /// be sent to it now would be lost.
     async fn rest(&self, after: Duration) {
-        let (reply, answer) = tokio::sync::oneshot::channel();
-        if self.inbox.send(Inbox::Rest(after, reply)).is_ok() {
-            // A busy one goes on with what it does.
-            let _busy = tokio::time::timeout(QUICK, answer).await;
+        let (reply, mut answer) = tokio::sync::oneshot::channel();
+        if self.inbox.send(Inbox::Rest(after, reply)).is_err() {
+            return;
+        }
+        let said = match tokio::time::timeout(QUICK, &mut answer).await {
+            Ok(said) => said.ok(),
+            // A busy one goes on with what it does, unless it has answered just now.
+            Err(_) => {
+                answer.close();
+                answer.try_recv().ok()
+            }
+        };
+        if said == Some(Answer::Rests) {
+            self.inbox.closed().await;
         }
     }
 }

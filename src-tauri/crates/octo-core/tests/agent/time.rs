@@ -9,7 +9,7 @@ use octo_protocol::{
 use octo_store::{Holder, LeaseOutcome, Store, probe};
 use octo_testkit::Script;
 use serde_json::json;
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 /// Every file below a folder, by its name there.
 fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -265,15 +265,35 @@ async fn messages_that_come_while_files_are_put_back_wait_for_it() {
     let session = rig.start(Mode::Autonomous, "Make a").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     settled(&mut rig).await;
-    // All at once: the restore is under way when the others are read.
-    let (gone, sent, refused) = tokio::join!(
+    // Another process writes: the restore is under way, and cannot end before that is over.
+    let other = Store::open(&rig.home.octo()).unwrap();
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let (begun, holds) = tokio::sync::oneshot::channel();
+    let holding = tokio::spawn(async move {
+        let held = move |_: &mut octo_store::Tx<'_>| -> Result<(), octo_store::StoreError> {
+            begun.send(()).unwrap();
+            held.recv().unwrap();
+            Ok(())
+        };
+        other.write(held).await
+    });
+    holds.await.unwrap();
+    let (gone, sent, ()) = tokio::join!(
         rig.octo.call(go(session, 0, RestoreScope::Both)),
         rig.octo.call(Send { session, blocks: super::rig::words("What now?") }),
-        rig.octo.call(go(session, 1, RestoreScope::Both)),
+        async {
+            // A second journey is refused at once, until the message has come: that is to be stored first.
+            let again = || rig.octo.call(go(session, 1, RestoreScope::Both));
+            while let Ok(refused) = tokio::time::timeout(Duration::from_millis(500), again()).await {
+                assert_eq!(refused.unwrap_err().key, "time.going");
+                tokio::task::yield_now().await;
+            }
+            release.send(()).unwrap();
+        },
     );
+    holding.await.unwrap().unwrap();
     assert_eq!(gone.unwrap().active, 0);
     assert!(matches!(sent.unwrap(), Sent::Queued { .. }));
-    assert_eq!(refused.unwrap_err().key, "time.going");
     // What waited begins by itself, and sees what was gone to.
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(!work.join("a").exists());

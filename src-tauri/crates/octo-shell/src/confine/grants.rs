@@ -1,6 +1,7 @@
 //! Which paths a [`Confinement`] comes to, by a look at the disk.
 
-use super::{Confinement, PUT_ASIDE};
+use super::Confinement;
+use octo_workspace::PUT_ASIDE;
 use octo_workspace::is_secret;
 use std::{
     collections::BTreeSet,

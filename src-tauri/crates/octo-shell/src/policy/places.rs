@@ -2,8 +2,8 @@
 //!
 //! Nothing here looks at the disk: the words of a line must be enough to refuse it.
 
-use crate::{Language, confine::PUT_ASIDE};
-use octo_workspace::BESIDE_HOME;
+use crate::Language;
+use octo_workspace::{BESIDE_HOME, PUT_ASIDE};
 use std::path::{Component, Path, PathBuf};
 
 /// What stands for a part of a word that is not known.

@@ -8,7 +8,7 @@ use std::{
 };
 
 /// What the name of a home that was put aside has after the home's own.
-pub(super) const BEFORE: &str = "-before-";
+pub const PUT_ASIDE: &str = "-before-";
 
 /// A home that was put aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub fn erase_all(residence: &Residence, home: &Path) -> io::Result<Vec<String>> 
 
 fn put_aside(home: &Path) -> Vec<PathBuf> {
     let Some((above, name)) = home.parent().zip(home.file_name()) else { return Vec::new() };
-    let begin = format!("{}{BEFORE}", name.to_string_lossy());
+    let begin = format!("{}{PUT_ASIDE}", name.to_string_lossy());
     let entries = fs::read_dir(above).into_iter().flatten().flatten();
     entries
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(&begin))

@@ -1,7 +1,6 @@
 //! What the next start is to do: a file beside the usual home.
 
-use super::{PENDING, Residence, ResidenceError, beside, tree};
-use crate::write_private;
+use super::{PENDING, Residence, ResidenceError, beside, tree, write_beside};
 use octo_protocol::Millis;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -58,9 +57,7 @@ impl Planned {
     }
 
     pub(super) fn write(&self, usual: &Path) -> io::Result<()> {
-        let path = Self::place(usual);
-        write_private(&path, &serde_json::to_vec_pretty(self)?)?;
-        tree::sync_folder_of(&path)
+        write_beside(&Self::place(usual), self)
     }
 
     pub(super) fn remove(usual: &Path) -> io::Result<()> {

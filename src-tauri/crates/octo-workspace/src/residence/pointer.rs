@@ -1,7 +1,6 @@
 //! Where the home is, once it was moved: a file beside the usual place.
 
-use super::{POINTER, ResidenceError, beside, tree};
-use crate::write_private;
+use super::{POINTER, ResidenceError, beside, tree, write_beside};
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
@@ -45,9 +44,7 @@ impl Pointer {
     }
 
     pub(super) fn write(&self, usual: &Path) -> io::Result<()> {
-        let path = Self::place(usual);
-        write_private(&path, &serde_json::to_vec_pretty(self)?)?;
-        tree::sync_folder_of(&path)
+        write_beside(&Self::place(usual), self)
     }
 
     pub(super) fn remove(usual: &Path) -> io::Result<()> {

@@ -162,7 +162,7 @@ fn free_to_plan(residence: &Residence) -> Result<(), ResidenceError> {
 
 /// A name beside the home that nothing has.
 pub(super) fn free_name(home: &Path, stamp: &str) -> PathBuf {
-    let first = beside(home, &format!("{}{stamp}", super::kept::BEFORE));
+    let first = beside(home, &format!("{}{stamp}", super::PUT_ASIDE));
     let others = (2..).map(|number| beside(&first, &format!("-{number}")));
     let is_free = |place: &PathBuf| place.symlink_metadata().is_err();
     std::iter::once(first.clone()).chain(others.take(1_000)).find(is_free).unwrap_or(first)

@@ -368,6 +368,50 @@ fn a_moved_home_that_is_not_there_is_never_begun_anew() {
     assert_eq!(ApiError::from(Residence::by_octo(scene.home()).unwrap_err()).key, "start.plan_unreadable");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_moved_home_is_closed_to_others_however_its_folder_was_made() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scene = Scene::new();
+    fs::set_permissions(scene.to(), fs::Permissions::from_mode(0o777)).unwrap();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    assert_eq!(settle(scene.residence()).unwrap().residence.home, scene.to());
+    assert_eq!(fs::metadata(scene.to()).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_copy_that_was_protected_becomes_a_home_that_can_be_written() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scene = Scene::with_copy();
+    let database = scene.copy().join("octo.db");
+    fs::set_permissions(&database, fs::Permissions::from_mode(0o444)).unwrap();
+    plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
+    settle(scene.residence()).unwrap();
+    let mode = fs::metadata(scene.home().join("octo.db")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o600, 0o600, "{mode:o}");
+}
+
+#[test]
+fn a_plan_waits_for_the_disk_its_home_is_on() {
+    let scene = Scene::new();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    settle(scene.residence()).unwrap();
+    let (elsewhere, away) = (scene.base.join("third"), scene.base.join("unplugged"));
+    fs::create_dir(&elsewhere).unwrap();
+    plan_move(&scene.residence(), &elsewhere, AT).unwrap();
+    // Where the disk is put in there is a folder all the same.
+    fs::rename(scene.to(), &away).unwrap();
+    fs::create_dir(scene.to()).unwrap();
+    assert!(matches!(settle(scene.residence()), Err(ResidenceError::Away { .. })));
+    assert!(names(&elsewhere).is_empty(), "nothing is not a home");
+    assert!(Planned::read(&scene.residence()).unwrap().is_some());
+    fs::remove_dir_all(scene.to()).unwrap();
+    fs::rename(&away, scene.to()).unwrap();
+    assert_eq!(settle(scene.residence()).unwrap().residence.home, elsewhere);
+    assert_eq!(which(&elsewhere).unwrap(), "old");
+}
+
 #[test]
 fn whoever_comes_while_a_plan_is_carried_out_waits_and_finds_it_done() {
     let scene = Scene::new();

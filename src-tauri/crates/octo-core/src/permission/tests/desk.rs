@@ -1,0 +1,139 @@
+//! What commands to Octo itself may do.
+
+use super::*;
+
+fn desk(effect: DeskEffect) -> Effects {
+    Effects { desk: Some(effect), ..Effects::none() }
+}
+
+const CHANGES: [LibraryChange; 11] = [
+    LibraryChange::FetchSkills,
+    LibraryChange::InstallSkills,
+    LibraryChange::ProposeSkill,
+    LibraryChange::ExportSkill,
+    LibraryChange::SaveMemory,
+    LibraryChange::DeleteMemory,
+    LibraryChange::WritePersona,
+    LibraryChange::SaveTask,
+    LibraryChange::RunTask,
+    LibraryChange::SwitchTask,
+    LibraryChange::DeleteTask,
+];
+
+#[test]
+fn at_the_desk_looking_runs_and_changes_ask_and_no_answer_lasts() {
+    let (_keep, folder) = work();
+    let inside = folder.join("pack");
+    for mode in [Mode::Ask, Mode::AskRisky] {
+        let ground = ground(mode, &folder);
+        assert_eq!(decide(&ground, &desk(DeskEffect::Looks)).decision, Decision::Run(Basis::Policy));
+        let reads = Effects { reads: vec![inside.clone()], ..desk(DeskEffect::Looks) };
+        assert_eq!(decide(&ground, &reads).decision, Decision::Run(Basis::Policy));
+        for change in CHANGES {
+            let asks = Decision::Ask { reason: AskReason::Library { change }, rule: None };
+            assert_eq!(decide(&ground, &desk(DeskEffect::Changes(change))).decision, asks, "{mode:?}");
+        }
+    }
+    let autonomous = ground(Mode::Autonomous, &folder);
+    for change in CHANGES {
+        let asks = reason(&autonomous, &desk(DeskEffect::Changes(change)));
+        let always = matches!(
+            change,
+            LibraryChange::InstallSkills | LibraryChange::WritePersona | LibraryChange::SaveTask
+        );
+        assert_eq!(asks, always.then_some(AskReason::Library { change }), "what becomes instructions asks");
+    }
+}
+
+#[test]
+fn no_rule_and_no_writable_folder_covers_the_desk() {
+    let (_keep, folder) = work();
+    let file = folder.join("out.zip");
+    let shown = |path: &Path| path.display().to_string();
+    let rules = vec![
+        Rule::Command { words: vec!["octo".into()] },
+        Rule::Command { words: vec!["octo".into(), "skill".into()] },
+        Rule::Line { line: "octo skill install x".into() },
+        Rule::Write { path: shown(&file) },
+        Rule::Read { path: shown(&folder) },
+        Rule::Host { host: "example.org:443".into() },
+    ];
+    let ground = Ground { rules, ..ground(Mode::AskRisky, &folder) };
+    for change in CHANGES {
+        let effects = Effects {
+            reads: vec![folder.join("x")],
+            writes: vec![file.clone()],
+            ..desk(DeskEffect::Changes(change))
+        };
+        let asks = Decision::Ask { reason: AskReason::Library { change }, rule: None };
+        assert_eq!(decide(&ground, &effects).decision, asks);
+    }
+}
+
+#[test]
+fn what_the_desk_reads_and_writes_is_judged_too() {
+    let (_keep, folder) = work();
+    let ground = ground(Mode::AskRisky, &folder);
+    for effect in [DeskEffect::Looks, DeskEffect::Changes(LibraryChange::SaveMemory)] {
+        let asks = |path: &str| {
+            let effects = Effects { reads: vec![path.into()], ..desk(effect) };
+            decide(&ground, &effects).decision
+        };
+        let outside = AskReason::ReadsOutside { path: "/etc/hosts".into() };
+        assert_eq!(
+            asks("/etc/hosts"),
+            Decision::Ask { reason: outside, rule: None },
+            "no rule for it either"
+        );
+        let env = folder.join(".env").display().to_string();
+        assert_eq!(asks(&env), Decision::Ask { reason: AskReason::Secret { path: env.clone() }, rule: None });
+        assert!(matches!(asks("/octo-home/octo.db"), Decision::Deny { .. }));
+    }
+    let effects = Effects {
+        writes: vec![PathBuf::from("/octo-home/policy.toml")],
+        ..desk(DeskEffect::Changes(LibraryChange::ExportSkill))
+    };
+    for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
+        let decided = decide(&Ground { mode, ..ground.clone() }, &effects).decision;
+        assert!(matches!(decided, Decision::Deny { .. }), "in no mode");
+    }
+}
+
+#[test]
+fn leave_covers_one_kind_of_change_and_no_more() {
+    let (_keep, folder) = work();
+    for (leave, covered) in [
+        (DeskLeave::Ask, None),
+        (DeskLeave::Memories, Some(LibraryChange::SaveMemory)),
+        (DeskLeave::Proposals, Some(LibraryChange::ProposeSkill)),
+    ] {
+        for mode in [Mode::Ask, Mode::AskRisky] {
+            let ground = Ground { desk: leave, ..ground(mode, &folder) };
+            let strict = Ground { policy: Arc::new(Policy::strict()), ..ground.clone() };
+            for change in CHANGES {
+                let effects = desk(DeskEffect::Changes(change));
+                assert_eq!(
+                    reason(&ground, &effects).is_none(),
+                    covered == Some(change),
+                    "{leave:?} {change:?}"
+                );
+                assert!(reason(&strict, &effects).is_some(), "not while the person's policy cannot be read");
+            }
+            // A secret given as a body is still asked about.
+            let env = Effects {
+                reads: vec![folder.join(".env")],
+                ..desk(DeskEffect::Changes(covered.unwrap_or(LibraryChange::SaveMemory)))
+            };
+            assert!(matches!(reason(&ground, &env), Some(AskReason::Secret { .. })));
+        }
+    }
+}
+
+#[test]
+fn a_stricter_mode_stops_what_waits_to_begin() {
+    let (_keep, folder) = work();
+    let saves = desk(DeskEffect::Changes(LibraryChange::SaveMemory));
+    assert!(forbids_by_now(&ground(Mode::Ask, &folder), &saves));
+    assert!(!forbids_by_now(&ground(Mode::Autonomous, &folder), &saves));
+    assert!(!forbids_by_now(&ground(Mode::Ask, &folder), &desk(DeskEffect::Looks)));
+}

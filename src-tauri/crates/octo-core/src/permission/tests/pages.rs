@@ -1,0 +1,112 @@
+//! What is done in the browser, and what a page is given.
+
+use super::*;
+
+fn in_browser(weight: Option<octo_tools::Weight>) -> Effects {
+    let wish = octo_tools::BrowserWish { tab: None, deed: octo_tools::WishedDeed::Tabs };
+    let mut effects = Effects::in_browser(wish);
+    if let Some(effect) = &mut effects.browser {
+        effect.weight = weight;
+    }
+    effects
+}
+
+fn weighed(site: &str, entry: octo_tools::Entry, risks: &[octo_protocol::PageRisk]) -> Effects {
+    let place = Some(octo_tools::Place { site: site.to_owned(), entry });
+    in_browser(Some(octo_tools::Weight { place, risks: risks.to_vec(), ..Default::default() }))
+}
+
+#[test]
+fn what_was_not_looked_at_in_the_browser_asks_in_every_mode() {
+    let (_keep, folder) = work();
+    for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
+        assert_eq!(reason(&ground(mode, &folder), &in_browser(None)), Some(AskReason::Mode), "{mode:?}");
+    }
+}
+
+#[test]
+fn sites_are_asked_about_unless_the_task_a_rule_or_the_mode_grants_them() {
+    use octo_tools::Entry;
+    let (_keep, folder) = work();
+    let shop = "https://shop.example";
+    let rule = Rule::Site { site: shop.to_owned() };
+    for (entry, by_task, by_rule, by_mode) in [
+        (Entry::Open, true, true, true),
+        (Entry::Asks, true, true, true),
+        (Entry::AsksEachTask, true, false, true),
+        (Entry::AsksEachTime, false, false, false),
+    ] {
+        let effects = weighed(shop, entry.clone(), &[]);
+        let runs = |ground: &Ground| reason(ground, &effects).is_none();
+        let plain = ground(Mode::AskRisky, &folder);
+        assert_eq!(runs(&plain), entry == Entry::Open, "{entry:?}");
+        assert_eq!(runs(&Ground { granted: vec![shop.to_owned()], ..plain.clone() }), by_task, "{entry:?}");
+        assert_eq!(runs(&Ground { rules: vec![rule.clone()], ..plain.clone() }), by_rule, "{entry:?}");
+        assert_eq!(runs(&ground(Mode::Autonomous, &folder)), by_mode, "{entry:?}");
+        let other = Ground { granted: vec!["https://shop.example.evil".to_owned()], ..plain };
+        assert_eq!(runs(&other), entry == Entry::Open, "{entry:?}: another site");
+    }
+    let asked = |entry| decide(&ground(Mode::AskRisky, &folder), &weighed(shop, entry, &[])).decision;
+    assert!(matches!(asked(Entry::Asks), Decision::Ask { rule: Some(Rule::Site { .. }), .. }));
+    assert!(matches!(asked(Entry::AsksEachTask), Decision::Ask { rule: None, .. }));
+    let never = asked(Entry::Never { why: "because".into() });
+    assert!(matches!(never, Decision::Deny { refusal: Refusal::Address, part: Some(_), .. }), "{never:?}");
+}
+
+#[test]
+fn a_granted_plain_site_covers_its_encrypted_one_and_not_the_other_way_round() {
+    use octo_tools::Entry;
+    let (_keep, folder) = work();
+    let runs = |granted: &str, site: &str| {
+        let ground = Ground { granted: vec![granted.to_owned()], ..ground(Mode::AskRisky, &folder) };
+        reason(&ground, &weighed(site, Entry::Asks, &[])).is_none()
+    };
+    assert!(runs("http://a.example", "https://a.example"));
+    assert!(!runs("https://a.example", "http://a.example"));
+    assert!(!runs("http://a.example:81", "https://a.example:81"));
+}
+
+#[test]
+fn what_cannot_be_taken_back_asks_in_every_mode_and_by_no_rule() {
+    use octo_protocol::PageRisk;
+    use octo_tools::Entry;
+    let (_keep, folder) = work();
+    let shop = "https://shop.example".to_owned();
+    for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
+        let ground = Ground {
+            granted: vec![shop.clone()],
+            rules: vec![Rule::Site { site: shop.clone() }],
+            ..ground(mode, &folder)
+        };
+        let effects = weighed(&shop, Entry::Asks, &[PageRisk::Pays, PageRisk::Sends]);
+        let Decision::Ask { reason, rule } = decide(&ground, &effects).decision else {
+            panic!("{mode:?} asks")
+        };
+        assert_eq!(rule, None);
+        assert_eq!(
+            reason,
+            AskReason::Page {
+                risk: PageRisk::Pays,
+                besides: vec![PageRisk::Sends],
+                site: shop.clone(),
+                target: None
+            }
+        );
+    }
+}
+
+#[test]
+fn a_secret_file_that_is_given_away_is_asked_about_as_such() {
+    use octo_protocol::PageRisk;
+    use octo_tools::Entry;
+    let (_keep, folder) = work();
+    let upload = |path: &Path| Effects {
+        reads: vec![path.to_owned()],
+        ..weighed("https://a.example", Entry::Asks, &[PageRisk::Uploads])
+    };
+    let (secret, plain) = (folder.join(".env"), folder.join("a.txt"));
+    let ground = |mode| ground(mode, &folder);
+    assert!(matches!(reason(&ground(Mode::AskRisky), &upload(&secret)), Some(AskReason::Secret { .. })));
+    assert!(matches!(reason(&ground(Mode::AskRisky), &upload(&plain)), Some(AskReason::Page { .. })));
+    assert!(matches!(reason(&ground(Mode::Autonomous), &upload(&secret)), Some(AskReason::Page { .. })));
+}

@@ -1,0 +1,191 @@
+//! A browser, a site and a model that acts by a plan.
+
+use super::*;
+
+/// Chromium with a profile of its own. It ends with the test.
+pub struct Chromium {
+    process: Child,
+    profile: tempfile::TempDir,
+}
+
+impl Chromium {
+    pub fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// None where there is none and nobody promised one.
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+    pub fn start_with(arguments: &[&str]) -> Option<Self> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let program: Option<PathBuf> =
+            std::env::split_paths(&path).map(|folder| folder.join("chromium")).find(|path| path.is_file());
+        let Some(program) = program else {
+            assert!(std::env::var_os("CI").is_none(), "Chromium is missing; cargo xtask test installs it");
+            eprintln!("skipped: Chromium is not installed; cargo xtask test installs it");
+            return None;
+        };
+        let profile = tempfile::tempdir().expect("a profile");
+        let process = Command::new(program)
+            .args([
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--password-store=basic",
+            ])
+            .args(["--disable-background-networking", "--remote-debugging-port=0", "--window-size=1000,800"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .args(arguments)
+            .env("HOME", profile.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Chromium starts");
+        let browser = Self { process, profile };
+        let port = browser.profile.path().join("DevToolsActivePort");
+        let began = std::time::Instant::now();
+        while !std::fs::read_to_string(&port).is_ok_and(|text| text.lines().count() == 2) {
+            assert!(began.elapsed() < PATIENCE, "Chromium never listened");
+            thread::sleep(Duration::from_millis(20));
+        }
+        Some(browser)
+    }
+
+    pub async fn chosen_by(&self, rig: &Rig) {
+        let choice = BrowserChoice::Folder { path: self.profile.path().display().to_string() };
+        rig.octo.call(ChooseBrowser { choice }).await.expect("the browser is chosen");
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Pages on this machine: `127.0.0.1` and `localhost` are two sites to a browser.
+pub struct Site {
+    pub port: u16,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Site {
+    pub fn start(pages: &[(&str, &str)]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("its address").port();
+        let pages: HashMap<String, String> = pages
+            .iter()
+            .map(|(path, html)| ((*path).to_owned(), html.replace("PORT", &port.to_string())))
+            .collect();
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let site = Self { port, asked: asked.clone() };
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (pages, asked) = (pages.clone(), asked.clone());
+                thread::spawn(move || respond(stream, &pages, &asked));
+            }
+        });
+        site
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    pub fn origin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub fn elsewhere(&self) -> String {
+        format!("http://localhost:{}", self.port)
+    }
+
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().expect("the list").clone()
+    }
+
+    /// Waits until a page or a script has asked for this.
+    pub async fn asked_for(&self, path: &str) {
+        let began = std::time::Instant::now();
+        while !self.asked().iter().any(|asked| asked == path) {
+            assert!(began.elapsed() < PATIENCE, "nobody asked for {path}: {:?}", self.asked());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+pub fn respond(stream: TcpStream, pages: &HashMap<String, String>, asked: &Mutex<Vec<String>>) {
+    let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
+    let Some(path) = lines.next().and_then(|line| line.split(' ').nth(1).map(str::to_owned)) else { return };
+    let _head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+    asked.lock().expect("the list").push(path.clone());
+    let page = pages.get(path.split('?').next().unwrap_or_default());
+    let (status, body) = page.map_or(("404 Not Found", "nothing"), |page| ("200 OK", page.as_str()));
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    let _gone = (&stream).write_all(format!("{head}{body}").as_bytes());
+}
+
+pub type Step = Box<dyn Fn(&str) -> Value + Send>;
+
+/// A model that makes these calls of `browser`, each made from all it has read so far.
+pub fn plan(steps: Vec<Step>) -> Script {
+    Script::from_fn(move |request| {
+        let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();
+        match steps.get(request.answers()) {
+            Some(step) => Reply::call("browser", step(&read)),
+            None => Reply::text("done"),
+        }
+    })
+}
+
+pub fn step(step: impl Fn(&str) -> Value + Send + 'static) -> Step {
+    Box::new(step)
+}
+
+/// The number behind a name, where it was read last.
+pub fn number(read: &str, name: &str) -> u32 {
+    let at = read.rfind(name).unwrap_or_else(|| panic!("{name} was read: {read}"));
+    let rest = read.get(at..).unwrap_or_default();
+    let digits: String =
+        rest.split('[').nth(1).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_else(|_| panic!("a number behind {name}: {read}"))
+}
+
+pub fn open(url: String) -> Step {
+    step(move |_| json!({ "action": "open", "url": url }))
+}
+
+pub fn click(name: &'static str) -> Step {
+    step(move |read| json!({ "action": "act", "kind": "click", "ref": number(read, name) }))
+}
+
+pub fn fill(name: &'static str, text: &'static str) -> Step {
+    step(move |read| json!({ "action": "act", "kind": "fill", "ref": number(read, name), "text": text }))
+}
+
+pub fn snapshot() -> Step {
+    step(|_| json!({ "action": "snapshot" }))
+}
+
+pub async fn rig_with(browser: &Chromium, script: Script) -> Rig {
+    let rig = Rig::new(script).await;
+    browser.chosen_by(&rig).await;
+    rig
+}
+
+/// The reason a call asks for.
+pub fn reason(question: &Question) -> &AskReason {
+    match &question.ask {
+        Ask::Permission { reason, .. } => reason,
+        Ask::Feedback { .. } => panic!("a permission: {question:?}"),
+    }
+}
+
+pub async fn last(rig: &Rig, session: SessionId) -> String {
+    results(&rig.snapshot(session).await).pop().expect("a result")
+}
