@@ -21,6 +21,8 @@ pub struct Dialect {
     pub breakpoints: Breakpoints,
     /// Whether reasoning is asked for in a form that can be sent back (OpenAI Responses).
     pub reasoning_items: ReasoningItems,
+    /// Whether calls must carry signatures (OpenAI Chat).
+    pub signatures: CallSignatures,
 }
 
 /// The field that limits the answer's length.
@@ -115,6 +117,16 @@ pub enum ReasoningItems {
     Unasked,
 }
 
+/// Whether calls that go back must carry the signature they came with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallSignatures {
+    /// What they came with goes back with them; nothing is asked for.
+    #[default]
+    Kept,
+    /// Newer models refuse a conversation in which one is missing (Google's guide to thought signatures).
+    Asked,
+}
+
 impl Dialect {
     /// The dialect of a known host; the common form for any other. Hosts are compared whole.
     pub fn of_host(host: &str) -> Self {
@@ -139,6 +151,7 @@ impl Dialect {
             "dashscope.aliyuncs.com" | "dashscope-intl.aliyuncs.com" | "dashscope-us.aliyuncs.com" => {
                 Self { markers: Markers::CacheControl, ..common }
             }
+            "generativelanguage.googleapis.com" => Self { signatures: CallSignatures::Asked, ..common },
             _ => common,
         }
     }

@@ -21,7 +21,8 @@ pub(crate) fn refusal(status: u16, headers: &HeaderMap, body: &str, now: SystemT
     let class = named_by_aws(headers, &message).unwrap_or_else(|| class_of(status, &message));
     let shown =
         if message.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {message}") };
-    ProviderError { class, message: shown, retry_after: retry_after(headers, now) }
+    let retry_after = retry_after(headers, now).or_else(|| retry_delay(body));
+    ProviderError { class, message: shown, retry_after }
 }
 
 /// AWS names the exception in a header: a wrong signature has the status of a missing right.
@@ -133,12 +134,12 @@ fn class_of(status: u16, message: &str) -> ErrorClass {
         // The body is larger than the server takes: what it says about tokens makes no difference.
         413 => ErrorClass::ContextTooLong,
         // OpenAI answers an empty account with 429 as well; waiting does not fill it.
-        429 if message.to_lowercase().contains("insufficient_quota") || is_empty_account(message) => {
-            ErrorClass::Billing
-        }
+        429 if is_empty_account(message) => ErrorClass::Billing,
         429 => ErrorClass::RateLimited,
         // 408 and 409: the vendors' own clients try these again.
         408 | 409 | 425 | 500..=599 => ErrorClass::Overloaded,
+        // Google's word for a wrong key.
+        400 if message.to_lowercase().contains("api key not valid") => ErrorClass::Auth,
         // Some proxies wrap a vendor's throttling in a 400.
         400 if is_throttling(message) => ErrorClass::RateLimited,
         _ => ErrorClass::Invalid,
@@ -152,11 +153,12 @@ fn speaks_of_quota(message: &str) -> bool {
         .any(|word| message.contains(word))
 }
 
+/// Google says the same sentence of its limits for a minute, and then when to come back.
 fn is_empty_account(message: &str) -> bool {
     let message = message.to_lowercase();
-    ["exceeded your current quota", "insufficient balance", "credit balance is too low"]
-        .iter()
-        .any(|words| message.contains(words))
+    let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
+    says(&["insufficient_quota", "insufficient balance", "credit balance is too low"])
+        || (says(&["exceeded your current quota"]) && !says(&["please retry in", "retrydelay", "perminute"]))
 }
 
 fn is_throttling(message: &str) -> bool {
@@ -184,6 +186,17 @@ pub(crate) fn is_overflow(message: &str) -> bool {
         "reduce the length of the prompt",
         "range of input length",
         "parameter=input_tokens",
+        // Gemini: "The input token count (…) exceeds the maximum number of tokens allowed".
+        "exceeds the maximum number of tokens",
+        // llama.cpp
+        "exceeds the available context size",
+        "exceed_context_size_error",
+        // xAI
+        "maximum prompt length is",
+        // Moonshot
+        "exceeded model token limit",
+        // Z.ai
+        "prompt exceeds max length",
     ];
     let message = message.to_lowercase();
     PHRASES.iter().any(|phrase| message.contains(phrase)) || compares_tokens(&message)
@@ -207,7 +220,7 @@ fn message_of(body: &str) -> String {
         return HTML_PAGE.to_owned();
     }
     let parsed = serde_json::from_str::<Value>(body.trim()).ok();
-    let found = parsed.as_ref().and_then(|body| {
+    let found = parsed.as_ref().map(only).and_then(|body| {
         let error = body.get("error").filter(|error| !error.is_null());
         error
             .filter(|error| error.is_object())
@@ -216,6 +229,23 @@ fn message_of(body: &str) -> String {
             .or_else(|| error.and_then(Value::as_str).map(str::to_owned))
     });
     found.unwrap_or_else(|| shorten(body.trim(), EXCERPT))
+}
+
+/// What is in a list of one: Google's compatible endpoint wraps its errors so.
+fn only(body: &Value) -> &Value {
+    match body.as_array().map(Vec::as_slice) {
+        Some([only]) => only,
+        _ => body,
+    }
+}
+
+/// How long Google asks to wait, which it says in the body: a detail with `retryDelay`, as in `26s`.
+fn retry_delay(body: &str) -> Option<Duration> {
+    let body = serde_json::from_str::<Value>(body.trim()).ok()?;
+    let details = only(&body).pointer("/error/details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    let number = delay.strip_suffix('s')?.parse::<f64>().ok()?;
+    (number.is_finite() && number >= 0.0).then(|| seconds(number))
 }
 
 /// The `message` of an error object, or the object itself where it is text. OpenAI's `code` is put after
@@ -288,6 +318,11 @@ mod tests {
             ("Your input exceeds the context window of this model.", true),
             ("Please reduce the length of the messages or completion.", true),
             ("Requested token count exceeds the model's maximum context length", true),
+            ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", true),
+            ("the request exceeds the available context size, try increasing it", true),
+            ("This model's maximum prompt length is 131072 but the request contains 140000 tokens.", true),
+            ("Invalid request: Your request exceeded model token limit: 131072", true),
+            ("Prompt exceeds max length", true),
             ("invalid auth token", false),
             ("the file path is too long", false),
             ("tokens > maximum", false),
@@ -308,6 +343,7 @@ mod tests {
             (301, "", ErrorClass::NotFound),
             (400, "bad tool schema", ErrorClass::Invalid),
             (400, "ThrottlingException: slow down", ErrorClass::RateLimited),
+            (400, "API key not valid. Please pass a valid API key.", ErrorClass::Auth),
             (401, "no key", ErrorClass::Auth),
             (402, "", ErrorClass::Billing),
             (403, "not for you", ErrorClass::Forbidden),
@@ -321,6 +357,7 @@ mod tests {
             (422, "no such field", ErrorClass::Invalid),
             (429, "slow down", ErrorClass::RateLimited),
             (429, "You exceeded your current quota, please check your plan", ErrorClass::Billing),
+            (429, "You exceeded your current quota. Please retry in 26.2s.", ErrorClass::RateLimited),
             (500, "", ErrorClass::Overloaded),
             (503, "", ErrorClass::Overloaded),
             (529, "Overloaded", ErrorClass::Overloaded),
@@ -370,6 +407,21 @@ mod tests {
             assert_eq!(wait(pairs), expected, "{pairs:?}");
         }
         assert_eq!(retry_after(&headers(&[("retry-after", "1e300")]), now), Some(Duration::MAX));
+    }
+
+    #[test]
+    fn googles_limit_for_a_minute_says_in_its_body_when_to_come_back() {
+        let body = r#"[{"error":{"code":429,"message":"You exceeded your current quota. Please retry in 26.2s.",
+            "status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},
+            {"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"26s"}]}}]"#;
+        let error = plain(429, body);
+        assert_eq!(error.class, ErrorClass::RateLimited);
+        assert_eq!(error.retry_after, Some(Duration::from_secs(26)));
+        assert_eq!(error.message, "HTTP 429: You exceeded your current quota. Please retry in 26.2s.");
+        for odd in [r#"[{"error":{"details":[{"retryDelay":"soon"}]}}]"#, r#"{"error":{"details":{}}}"#, "[]"]
+        {
+            assert_eq!(plain(429, odd).retry_after, None, "{odd}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod decode;
 mod encode;
 mod marks;
+mod sealed;
 
 pub use decode::Decoder;
 pub use encode::encode;

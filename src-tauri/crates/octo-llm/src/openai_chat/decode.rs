@@ -1,6 +1,9 @@
 //! From their stream to our events.
 
-use super::encode::REASONING_FIELDS;
+use super::{
+    encode::REASONING_FIELDS,
+    sealed::{Details, EXTRA},
+};
 use crate::{
     BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, http,
     sse::SseEvent,
@@ -16,6 +19,9 @@ pub struct Decoder {
     /// The text or the reasoning that grows; a change of kind ends it.
     prose: Option<Prose>,
     calls: Vec<Call>,
+    details: Details,
+    /// The block that keeps what the server sealed, once there is something.
+    sealed: Option<u32>,
     next: u32,
     finish: Option<FinishReason>,
     done: bool,
@@ -43,12 +49,23 @@ struct Call {
     provider_id: String,
     name: String,
     arguments: String,
+    /// What the server sealed into it.
+    extra: Option<Value>,
 }
 
 impl Decoder {
     /// A decoder at the start of an answer of `provider`.
     pub fn new(provider: ProviderId) -> Self {
-        Self { provider, prose: None, calls: Vec::new(), next: 0, finish: None, done: false }
+        Self {
+            provider,
+            prose: None,
+            calls: Vec::new(),
+            details: Details::default(),
+            sealed: None,
+            next: 0,
+            finish: None,
+            done: false,
+        }
     }
 
     /// Takes one event.
@@ -111,6 +128,10 @@ impl Decoder {
         if piece("refusal").is_some() {
             self.finish = Some(FinishReason::Refused);
         }
+        self.details.take(delta);
+        if self.details.are_sealed() {
+            self.seal(events);
+        }
         for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             self.call(call, events);
         }
@@ -158,9 +179,22 @@ impl Decoder {
         events.push(ModelEvent::BlockFinished { block, content });
     }
 
+    /// Begins the block that keeps what is sealed.
+    fn seal(&mut self, events: &mut Vec<ModelEvent>) {
+        if self.sealed.is_none() {
+            self.sealed = Some(self.next);
+            events.push(ModelEvent::BlockStarted { block: self.next, kind: BlockKind::Reasoning });
+            self.next += 1;
+        }
+    }
+
     /// Merges a piece of a call: by its index where it has one, else by its id, else into the last call.
     fn call(&mut self, piece: &Value, events: &mut Vec<ModelEvent>) {
         self.end_prose(events);
+        let extra = piece.get(EXTRA).filter(|extra| extra.is_object());
+        if extra.is_some() {
+            self.seal(events);
+        }
         let index = piece.get("index").and_then(Value::as_u64);
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         let id = text(piece.get("id"));
@@ -189,6 +223,7 @@ impl Decoder {
                 provider_id: String::new(),
                 name: String::new(),
                 arguments: String::new(),
+                extra: None,
             });
             self.calls.len() - 1
         });
@@ -201,6 +236,7 @@ impl Decoder {
             call.name = name;
         }
         call.arguments.push_str(&arguments);
+        call.extra = call.extra.take().or_else(|| extra.cloned());
         match call.block {
             Some(block) if !arguments.is_empty() => events.push(ModelEvent::Delta { block, text: arguments }),
             Some(_) => {}
@@ -221,7 +257,15 @@ impl Decoder {
     fn end(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
         let mut events = Vec::new();
         self.end_prose(&mut events);
-        for call in std::mem::take(&mut self.calls) {
+        let mut calls = std::mem::take(&mut self.calls);
+        let extras = calls.iter_mut().map(|call| call.extra.take()).collect();
+        let kept = std::mem::take(&mut self.details).keep(extras);
+        if let (Some(block), Some(raw)) = (self.sealed, kept) {
+            let replay = Some(Replay { provider: self.provider.0.clone(), raw });
+            let content = Block::Reasoning { text: String::new(), replay };
+            events.push(ModelEvent::BlockFinished { block, content });
+        }
+        for call in calls {
             let Call { block: Some(block), provider_id, name, arguments, .. } = call else {
                 return Err(wire::malformed("The stream holds a call without a name."));
             };
@@ -249,6 +293,14 @@ impl Decode for Decoder {
     }
 }
 
+/// Where the tokens stand that were written to a cache.
+const CACHE_WRITE: &[&str] = &[
+    "/prompt_tokens_details/cache_write_tokens",
+    // Routers in front of Anthropic and of Qwen's explicit cache.
+    "/prompt_tokens_details/cache_creation_input_tokens",
+    "/cache_creation_input_tokens",
+];
+
 /// OpenAI counts cached tokens within the prompt's; ours are disjoint.
 fn usage_of(usage: &Value) -> Usage {
     let count =
@@ -260,12 +312,21 @@ fn usage_of(usage: &Value) -> Usage {
             "/prompt_cache_hit_tokens",
             "/cached_tokens",
         ]),
-        cache_write: count(&[
-            "/prompt_tokens_details/cache_write_tokens",
-            // Routers in front of Anthropic and of Qwen's explicit cache.
-            "/prompt_tokens_details/cache_creation_input_tokens",
-            "/cache_creation_input_tokens",
-        ]),
-        output: count(&["/completion_tokens"]),
+        cache_write: count(CACHE_WRITE),
+        output: output_of(&count),
     })
+}
+
+/// The answer's tokens with those of its reasoning. xAI and Gemini count these in the total alone; what is above the
+/// rest there is reasoning, unless it may be what was written to a cache.
+fn output_of(count: &dyn Fn(&[&str]) -> Option<u64>) -> Option<u64> {
+    let said = count(&["/completion_tokens"])?;
+    let rest = count(&["/total_tokens"]).zip(count(&["/prompt_tokens"]));
+    let above = rest.map_or(0, |(total, prompt)| total.saturating_sub(prompt).saturating_sub(said));
+    let reasoned = match count(&["/completion_tokens_details/reasoning_tokens"]) {
+        Some(reasoned) => reasoned.min(above),
+        None if count(CACHE_WRITE).unwrap_or(0) > 0 => 0,
+        None => above,
+    };
+    Some(said.saturating_add(reasoned))
 }

@@ -10,9 +10,12 @@
 //! assistant message has it from the first request on ([`ReasoningPadding::Always`]); or messages have it
 //! that follow one with reasoning, and earlier ones keep their bytes ([`ReasoningPadding::Following`]).
 
-use super::marks::{Marks, Shape};
+use super::{
+    marks::{Marks, Shape},
+    sealed::{self, DETAILS, EXTRA, Seals},
+};
 use crate::{
-    CacheKey, Dialect, ModelRequest, OutputLimit, ProviderId, ReasoningPadding, effort,
+    CacheKey, CallSignatures, Dialect, ModelRequest, OutputLimit, ProviderId, ReasoningPadding, effort,
     wire::{self, CallIds, Picture},
 };
 use octo_protocol::{Block, Message, Role, ToolResult};
@@ -60,6 +63,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
             ReasoningPadding::Following => None,
         },
         shape: Shape::of(dialect),
+        signed: dialect.signatures == CallSignatures::Asked && sealed::signs(&request.model),
         messages: Vec::with_capacity(request.messages.len() + 1),
     };
     let marks = Marks::of(request, dialect);
@@ -89,6 +93,8 @@ struct Encoder<'a> {
     /// The field assistant messages without reasoning carry empty, once there is one.
     padding: Option<&'static str>,
     shape: Shape,
+    /// Whether the model refuses calls without a signature.
+    signed: bool,
     messages: Vec<Value>,
 }
 
@@ -201,16 +207,23 @@ impl Encoder<'_> {
         let mut parts = Parts::default();
         let mut calls: Vec<Value> = Vec::new();
         let mut reasoning: Map<String, Value> = Map::new();
+        let seals = Seals::of(&message.blocks, &self.provider.0);
         for block in &message.blocks {
             match block {
                 Block::ToolCall(call) => {
                     let arguments =
                         wire::arguments(&call.arguments).map_or("{}", |_| call.arguments.as_str());
-                    calls.push(json!({
+                    let number = calls.len();
+                    let mut said = json!({
                         "id": self.ids.of_call(call.id, &call.provider_id),
                         "type": "function",
                         "function": { "name": wire::tool_name(&call.name), "arguments": arguments },
-                    }));
+                    });
+                    let stand_in = || seals.stand_in(number).filter(|_| self.signed);
+                    if let Some(extra) = seals.of_call(number).or_else(stand_in) {
+                        said[EXTRA] = extra;
+                    }
+                    calls.push(said);
                 }
                 Block::Reasoning { replay: Some(replay), .. } if replay.provider == self.provider.0 => {
                     for field in REASONING_FIELDS {
@@ -242,6 +255,7 @@ impl Encoder<'_> {
             self.padding = self.padding.or(field);
             said.extend(reasoning);
         }
+        said.extend(seals.details().map(|details| (DETAILS.to_owned(), details)));
         if !calls.is_empty() {
             said.insert("tool_calls".into(), calls.into());
         }

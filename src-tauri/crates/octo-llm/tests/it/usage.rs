@@ -219,3 +219,35 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn reasoning_that_only_the_total_counts_is_counted_as_output() {
+    let output = |usage: Value| {
+        let mut decoder = openai_chat::Decoder::new(provider());
+        last(decoder.push(event("", &json!({ "choices": [], "usage": usage }))).unwrap()).unwrap().output
+    };
+    let reasoned = json!({ "reasoning_tokens": 386 });
+    for (usage, expected) in [
+        (json!({ "prompt_tokens": 12, "completion_tokens": 20, "total_tokens": 32 }), 20),
+        (json!({ "prompt_tokens": 12, "completion_tokens": 20 }), 20),
+        // OpenAI: within the answer.
+        (
+            json!({ "prompt_tokens": 12, "completion_tokens": 400, "total_tokens": 412, "completion_tokens_details": reasoned }),
+            400,
+        ),
+        // xAI: beside it.
+        (
+            json!({ "prompt_tokens": 12, "completion_tokens": 1, "total_tokens": 399, "completion_tokens_details": reasoned }),
+            387,
+        ),
+        // Gemini: not said at all.
+        (json!({ "prompt_tokens": 120, "completion_tokens": 20, "total_tokens": 200 }), 80),
+        // What was written to a cache may be in the total too.
+        (
+            json!({ "prompt_tokens": 12, "completion_tokens": 20, "total_tokens": 532, "cache_creation_input_tokens": 500 }),
+            20,
+        ),
+    ] {
+        assert_eq!(output(usage.clone()), expected, "{usage}");
+    }
+}

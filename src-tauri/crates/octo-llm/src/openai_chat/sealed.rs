@@ -1,0 +1,178 @@
+//! What a server seals into an answer and wants back as it was.
+//!
+//! Gemini signs the calls of its models from the third generation on (`extra_content` of a call) and refuses a
+//! conversation in which a signature is missing. OpenRouter hands on what the vendors behind it sign or encrypt
+//! (`reasoning_details` of a message), with the same consequence. Both are kept as a block of reasoning without text,
+//! which goes back to the provider that made it, and to no other.
+
+use octo_protocol::{Block, Replay};
+use serde_json::{Map, Value, json};
+
+/// The field of a call.
+pub(super) const EXTRA: &str = "extra_content";
+/// The field of a message.
+pub(super) const DETAILS: &str = "reasoning_details";
+/// Where a kept block holds what belongs to its message's calls, in their order.
+const CALLS: &str = "tool_calls";
+
+/// Stands in for a signature that was never made, as where another model began the conversation: Google's guide to
+/// thought signatures names it for this.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
+/// The details of a message, put together from the pieces of a stream.
+#[derive(Debug, Default)]
+pub(super) struct Details(Vec<Map<String, Value>>);
+
+impl Details {
+    /// Takes the details of a piece.
+    pub(super) fn take(&mut self, delta: &Value) {
+        for piece in delta.get(DETAILS).and_then(Value::as_array).into_iter().flatten() {
+            let Some(piece) = piece.as_object() else { continue };
+            match self.0.iter_mut().rev().find(|detail| goes_on(detail, piece)) {
+                Some(detail) => extend(detail, piece),
+                None => self.0.push(piece.clone()),
+            }
+        }
+    }
+
+    /// Whether they hold more than words, which go back by themselves.
+    pub(super) fn are_sealed(&self) -> bool {
+        let holds = |detail: &Map<String, Value>, field: &str| {
+            detail.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty())
+        };
+        self.0.iter().any(|detail| holds(detail, "signature") || holds(detail, "data"))
+    }
+
+    /// What is kept of an answer: its details, and what each of its calls had; none where nothing was sealed.
+    pub(super) fn keep(self, calls: Vec<Option<Value>>) -> Option<Value> {
+        let mut raw = Map::new();
+        if self.are_sealed() {
+            raw.insert(DETAILS.into(), self.0.into_iter().map(Value::Object).collect());
+        }
+        if calls.iter().any(Option::is_some) {
+            raw.insert(CALLS.into(), calls.into_iter().map(Option::unwrap_or_default).collect());
+        }
+        (!raw.is_empty()).then_some(Value::Object(raw))
+    }
+}
+
+/// Whether a piece belongs to a detail: words come in many, what is encrypted comes whole.
+fn goes_on(detail: &Map<String, Value>, piece: &Map<String, Value>) -> bool {
+    let same = |field: &str| detail.get(field) == piece.get(field);
+    !piece.contains_key("data") && same("type") && same("index")
+}
+
+fn extend(detail: &mut Map<String, Value>, piece: &Map<String, Value>) {
+    for (field, value) in piece {
+        match (detail.get_mut(field), value) {
+            (Some(Value::String(text)), Value::String(more))
+                if matches!(field.as_str(), "text" | "summary") =>
+            {
+                text.push_str(more);
+            }
+            (_, Value::Null) => {}
+            _ => {
+                detail.insert(field.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// What is sealed in a message that goes back to `provider`.
+#[derive(Debug, Default)]
+pub(super) struct Seals<'a> {
+    details: Option<&'a Value>,
+    calls: Option<&'a Vec<Value>>,
+}
+
+impl<'a> Seals<'a> {
+    /// Finds it among the message's blocks.
+    pub(super) fn of(blocks: &'a [Block], provider: &str) -> Self {
+        let mut found = Self::default();
+        for block in blocks {
+            if let Block::Reasoning { replay: Some(Replay { provider: maker, raw }), .. } = block
+                && maker == provider
+            {
+                found.details = found.details.or_else(|| raw.get(DETAILS));
+                found.calls = found.calls.or_else(|| raw.get(CALLS).and_then(Value::as_array));
+            }
+        }
+        found
+    }
+
+    /// What belongs to the message itself.
+    pub(super) fn details(&self) -> Option<Value> {
+        self.details.cloned()
+    }
+
+    /// What belongs to the call of this number.
+    pub(super) fn of_call(&self, number: usize) -> Option<Value> {
+        self.calls?.get(number).filter(|extra| !extra.is_null()).cloned()
+    }
+
+    /// The stand-in for a signature, for the first call of a message that has none: only that is looked at.
+    pub(super) fn stand_in(&self, number: usize) -> Option<Value> {
+        let unsigned = number == 0 && self.calls.is_none();
+        unsigned.then(|| json!({ "google": { "thought_signature": UNSIGNED } }))
+    }
+}
+
+/// Whether a model of Google's asks for signatures: from the third generation on.
+pub(super) fn signs(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or_default();
+    let generation = name.strip_prefix("gemini-").and_then(|rest| rest.split(['-', '.']).next());
+    // A name without a number (`gemini-flash-latest`) is a new one.
+    generation.is_some_and(|generation| generation.parse::<u32>().map_or(true, |number| number >= 3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_are_put_together_from_their_pieces() {
+        let mut details = Details::default();
+        for piece in [
+            json!([{ "type": "reasoning.text", "index": 0, "text": "First ", "signature": null, "format": "f" }]),
+            json!([{ "type": "reasoning.text", "index": 0, "text": "this." }]),
+            json!([{ "type": "reasoning.text", "index": 0, "signature": "c2ln" }]),
+            json!([{ "type": "reasoning.encrypted", "index": 1, "data": "RU5D", "id": "a" },
+                   { "type": "reasoning.encrypted", "index": 1, "data": "VFdP", "id": "b" }, 7]),
+        ] {
+            details.take(&json!({ DETAILS: piece }));
+        }
+        details.take(&json!({ DETAILS: "no list" }));
+        let raw = details.keep(vec![None]).unwrap();
+        assert_eq!(
+            raw,
+            json!({ DETAILS: [
+                { "type": "reasoning.text", "index": 0, "text": "First this.", "signature": "c2ln", "format": "f" },
+                { "type": "reasoning.encrypted", "index": 1, "data": "RU5D", "id": "a" },
+                { "type": "reasoning.encrypted", "index": 1, "data": "VFdP", "id": "b" },
+            ] })
+        );
+    }
+
+    #[test]
+    fn words_alone_are_not_kept_twice() {
+        let mut details = Details::default();
+        details.take(&json!({ DETAILS: [{ "type": "reasoning.text", "text": "hm", "signature": "" }] }));
+        assert_eq!(details.keep(vec![None, None]), None);
+    }
+
+    #[test]
+    fn generations_that_sign() {
+        for (model, expected) in [
+            ("gemini-3-pro-preview", true),
+            ("models/gemini-3.8-flash", true),
+            ("gemini-10-pro", true),
+            ("gemini-flash-latest", true),
+            ("gemini-2.5-pro", false),
+            ("gemini-1.5-flash", false),
+            ("gemma-3-27b", false),
+            ("", false),
+        ] {
+            assert_eq!(signs(model), expected, "{model}");
+        }
+    }
+}
