@@ -1,6 +1,6 @@
 //! Copies of the whole database, made before its schema changes and where the person asks for one.
 
-use crate::{Reader, StoreError};
+use crate::{Reader, StoreError, open::private};
 use rusqlite::{Connection, backup::Backup};
 use std::{
     fs::{self, File},
@@ -43,6 +43,7 @@ pub(crate) fn make(home: &Path, from: &Connection, version: u32) -> Result<PathB
 }
 
 fn copy(from: &Connection, part: &Path) -> Result<(), BackupError> {
+    private(part)?;
     let mut to = Connection::open(part)?;
     // All pages in one step: nobody else writes while the schema is about to change.
     Backup::new(from, &mut to)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;

@@ -137,6 +137,7 @@ fn create(home: &Path, file: &Path, steps: &'static [M<'static>]) -> Result<(), 
         remove(&leftover).map_err(|error| unavailable(&leftover, error))?;
     }
     let made = (|| -> Result<(), String> {
+        private(&new).map_err(|error| error.to_string())?;
         let mut connection = Connection::open(&new).map_err(|error| error.to_string())?;
         schema::migrations(steps).to_latest(&mut connection).map_err(|error| error.to_string())?;
         connection.close().map_err(|(_, error)| error.to_string())?;
@@ -156,6 +157,7 @@ fn examine(
     check_header(file)
         .map_err(|error| unavailable(file, error))?
         .map_err(|detail| damaged(home, file, detail))?;
+    close_to_others(file);
     // A log that holds something was left by an Octo that did not close (or by one that still runs).
     let unclean = fs::metadata(with_suffix(file, "-wal")).is_ok_and(|log| log.len() > 0);
 
@@ -193,6 +195,34 @@ fn examine(
     }
     prepare(&connection).map_err(fail)?;
     Ok(connection)
+}
+
+/// Makes an empty file for a database that only the person may read. SQLite gives its logs the same mode.
+pub(crate) fn private(file: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map(drop)
+}
+
+/// Closes a database to others that an earlier Octo left open to them. The folder it is in keeps them out as well, but
+/// the person may have made that, or opened it.
+fn close_to_others(file: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        for file in [file.to_owned(), with_suffix(file, "-wal"), with_suffix(file, "-shm")] {
+            let Ok(mode) = fs::metadata(&file).map(|meta| meta.permissions().mode()) else { continue };
+            if mode & 0o077 != 0
+                && let Err(error) = fs::set_permissions(&file, fs::Permissions::from_mode(mode & 0o700))
+            {
+                tracing::warn!(path = %file.display(), %error, "others may read the database");
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = file;
 }
 
 /// Whether a file begins as a database does. The inner error says why not.

@@ -247,21 +247,33 @@ impl Reader<'_> {
         hits: &mut Vec<SessionHit>,
     ) -> Result<Option<i64>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT key, text LIKE ?1 ESCAPE '\\' FROM blocks WHERE key > 0 AND text IS NOT NULL
-             ORDER BY key DESC LIMIT ?2",
+            "SELECT key, text LIKE ?1 ESCAPE '\\' FROM blocks WHERE key > 0 AND key < ?2 AND text IS NOT NULL
+             ORDER BY key DESC LIMIT ?3",
         )?;
-        let mut rows = statement.query(params![pattern, NEWEST])?;
         let (mut looked_at, mut last) = (0, None);
-        while hits.len() < limit {
-            let Some(row) = rows.next()? else { break };
-            let block: i64 = row.get(0)?;
-            looked_at += 1;
-            last = Some(block);
-            if row.get(1)?
-                && let Some(info) = self.session_to_search(block, seen)?
+        let mut below = i64::MAX;
+        'sessions: loop {
+            let mut rows = statement.query(params![pattern, below, NEWEST - looked_at])?;
+            while hits.len() < limit
+                && let Some(row) = rows.next()?
             {
-                hits.extend(self.hit(block, info, needle, seen)?);
+                let block: i64 = row.get(0)?;
+                looked_at += 1;
+                last = Some(block);
+                if !row.get::<_, bool>(1)? {
+                    continue;
+                }
+                if let Some(info) = self.session_to_search(block, seen)? {
+                    hits.extend(self.hit(block, info, needle, seen)?);
+                }
+                let session = key::session_of(block);
+                if seen.is_done(session) {
+                    // What else is in it, however much, is not looked at.
+                    below = *session.rows().start();
+                    continue 'sessions;
+                }
             }
+            break;
         }
         Ok(last.filter(|_| looked_at == NEWEST))
     }
@@ -344,4 +356,11 @@ struct Seen {
     hit: HashSet<SessionKey>,
     /// Sessions that were looked up; none for those that are deleted or not meant.
     met: HashMap<SessionKey, Option<SessionInfo>>,
+}
+
+impl Seen {
+    /// Whether nothing more is looked for in a session.
+    fn is_done(&self, session: SessionKey) -> bool {
+        self.hit.contains(&session) || self.met.get(&session).is_some_and(Option::is_none)
+    }
 }

@@ -52,6 +52,27 @@ async fn a_home_is_made_where_there_is_none() {
     assert_eq!(files, ["octo.db", "octo.lock"]);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_person_may_read_the_database_its_log_and_its_copies() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (home, file) = filled().await;
+    let mode = |file: &Path| fs::metadata(file).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&file), 0o600);
+    // As an earlier Octo made it.
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let store = Store::open(home.path()).unwrap();
+    create(&store, &sample::head("one more")).await;
+    let log = home.path().join("octo.db-wal");
+    let copy = home.path().join("copy.db");
+    let place = copy.clone();
+    store.read(move |reader| reader.copy_to(&place)).await.unwrap();
+    for file in [&file, &log, &copy] {
+        assert_eq!(mode(file), 0o600, "{}", file.display());
+    }
+    store.close();
+}
+
 #[test]
 fn a_home_that_cannot_be_used_is_named() {
     let home = home();
