@@ -6,8 +6,9 @@
 //!   is written by the command when it ends and given to the session's next one.
 //!   A command that outlives the wait for it goes on in the background; [`News`] tells what becomes of it.
 //! * [`assess`] says what is to be done with a command line: refuse it, ask, or let it run, and with what in its
-//!   place; [`read_path`] and [`write_path`] say the same about paths, for commands and tools alike; [`Policy`] is
-//!   the person's own, [`PolicyFile`] the `policy.toml` it is in. They decide nothing by themselves: permission is the caller's.
+//!   place; [`read_path`] and [`write_path`] say the same about paths, for commands and tools alike, and
+//!   [`PolicyPaths`] which paths stay closed to a search; [`Policy`] is the person's own, [`PolicyFile`] the
+//!   `policy.toml` it is in. They decide nothing by themselves: permission is the caller's.
 //! * [`Aside`] runs a program of the person's own (a hook) beside the session.
 //! * [`Confinement`] is what the system itself then lets a command touch.
 
@@ -30,8 +31,8 @@ pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
     Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, Lasts, LoggedVerdict,
     Open, PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault,
-    PolicyFile, PolicyReading, PolicyRules, RuleFault, Standing, Verdict, assess, read_path, sole_command,
-    typed, would_start, write_path,
+    PolicyFile, PolicyPaths, PolicyReading, PolicyRules, RuleFault, Standing, Verdict, assess, read_path,
+    sole_command, typed, would_start, write_path,
 };
 pub use report::{Carried, Input, Listener, Live, News, Pace, Report, Run};
 pub use shell::{CEILING, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs};

@@ -32,6 +32,7 @@ mod risk;
 mod rules;
 mod scan;
 mod script;
+mod search;
 mod sole;
 mod table;
 mod tree;
@@ -47,7 +48,7 @@ pub use file::{
 pub use lasting::{Lasts, typed};
 pub use log::{DecisionEntry, DecisionLog, LoggedVerdict};
 pub use look::Known;
-pub use paths::{Open, PathVerdict, read_path, write_path};
+pub use paths::{Open, PathVerdict, PolicyPaths, read_path, write_path};
 pub use places::Around;
 pub use sole::{sole_command, would_start};
 pub use verdict::{Assessment, Doubtful, Standing, Verdict, assess};
@@ -120,11 +121,17 @@ pub(crate) fn judge(line: &str, env: &[(String, String)]) -> Judgement {
 
 /// What is known of a line that would run in `folder`: [`judge`], and then a look at the folder. Patterns are
 /// replaced by the names they match, so that the caller can judge each; and what the folder itself could make
-/// of a harmless command asks (see [`folder`]). Looks at the disk and may start `git`; takes milliseconds.
-pub(crate) fn judge_at(line: &str, env: &[(String, String)], folder: &Path) -> Judgement {
+/// of a harmless command asks (see [`folder`]). `says` is what is said about a real path. Looks at the disk and may
+/// start `git`; takes milliseconds.
+pub(crate) fn judge_at(
+    line: &str,
+    env: &[(String, String)],
+    folder: &Path,
+    says: search::Says<'_>,
+) -> Judgement {
     match judge(line, env) {
         Judgement::ReadOnly { reads } => {
-            match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder)) {
+            match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder, says)) {
                 Some(reads) => Judgement::ReadOnly { reads },
                 None => Judgement::Ask { part: None, rule: None },
             }
@@ -152,10 +159,15 @@ pub(crate) fn allowed_by(line: &str, rules: &[Vec<String>]) -> Permitted {
 }
 
 /// [`allowed_by`] with the look at the folder of [`judge_at`], for the commands that only read.
-pub(crate) fn allowed_at(line: &str, rules: &[Vec<String>], folder: &Path) -> Permitted {
+pub(crate) fn allowed_at(
+    line: &str,
+    rules: &[Vec<String>],
+    folder: &Path,
+    says: search::Says<'_>,
+) -> Permitted {
     match allowed_by(line, rules) {
         Permitted::Yes { reads } => {
-            match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder)) {
+            match plain::read(line).ok().and_then(|plain| folder::look(&plain, reads, folder, says)) {
                 Some(reads) => Permitted::Yes { reads },
                 None => Permitted::No,
             }

@@ -4,7 +4,9 @@
 //! end, `⟨XXXX⟩` for the character with that number.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test")]
 
-use octo_shell::{Around, Policy, Standing, Verdict, assess};
+use octo_shell::{
+    Around, Open, PathRules, PathVerdict, Policy, PolicyRules, Standing, Verdict, assess, read_path,
+};
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 /// The classes, each a file.
@@ -64,12 +66,13 @@ fn is_open(folder: &Path, text: &str, takes_away: bool) -> bool {
         && (!takes_away || (path != folder))
 }
 
-fn verdict(line: &str, around: &Around) -> &'static str {
+fn verdict(line: &str, around: &Around, rules: &[Vec<String>]) -> &'static str {
     let policy = Policy::default();
-    let assessment = assess(line, &[], Standing { around, policy: &policy, rules: &[] });
+    let assessment = assess(line, &[], Standing { around, policy: &policy, rules });
     match assessment.verdict {
         Verdict::Deny { .. } => "deny",
-        Verdict::Ask { .. } | Verdict::Ruled(_) => "ask",
+        Verdict::Ask { .. } => "ask",
+        Verdict::Ruled(_) => "ruled",
         Verdict::Known(known) => {
             let folder = &around.folder;
             let git = |path: &Path| path.components().any(|part| part.as_os_str() == ".git");
@@ -107,8 +110,13 @@ fn every_command_of_the_corpus_gets_its_verdict() {
     for (class, text) in CLASSES {
         for (expected, line) in entries(text) {
             let began = std::time::Instant::now();
-            let given = verdict(&line, &place.around);
+            let given = verdict(&line, &place.around, &[]);
             let took = began.elapsed();
+            // There it takes the next word for something else.
+            if cfg!(target_os = "macos") && expected == "allow" && line.contains("sed -i") {
+                assert_eq!(given, "ask", "{line:?}");
+                continue;
+            }
             if took > std::time::Duration::from_millis(100) {
                 println!("{took:?} {line:?}");
             }
@@ -137,6 +145,156 @@ fn every_command_of_the_corpus_gets_its_verdict() {
     let (asked, all) = (of("harmless", "ask") + of("harmless", "deny"), of("harmless", "*"));
     println!("harmless asked about: {asked} of {all}");
     assert!(asked * 100 <= all * 3, "{asked} of {all}");
+}
+
+/// Lines that do not get their verdict.
+fn wrong(text: &str, place: &Place, rules: &[Vec<String>]) -> Vec<String> {
+    entries(text)
+        .filter_map(|(expected, line)| {
+            let given = verdict(&line, &place.around, rules);
+            (given != expected).then(|| format!("{given} instead of {expected}: {line:?}"))
+        })
+        .collect()
+}
+
+#[test]
+fn secrets_ask_by_whatever_option_a_search_meets_them() {
+    let place = place();
+    let folder = &place.around.folder;
+    fs::create_dir(folder.join("deep")).expect("a folder");
+    for name in [".env", "deep/id_rsa"] {
+        fs::write(folder.join(name), "x\n").expect("a file");
+    }
+    assert_eq!(wrong(include_str!("corpus/secrets.txt"), &place, &[]), [""; 0]);
+    // What a link leads to would be compared too.
+    std::fs::write(folder.join("docs/b.md"), "x\n").expect("a file");
+    assert_eq!(verdict("diff -r src docs", &place.around, &[]), "allow");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("../deep/id_rsa", folder.join("docs/link")).expect("a link");
+        assert_eq!(verdict("diff -r src docs", &place.around, &[]), "ask");
+        assert_eq!(verdict("diff -r --no-dereference src docs", &place.around, &[]), "allow");
+    }
+}
+
+#[test]
+fn a_repository_that_names_a_program_asks() {
+    for (name, value) in [
+        ("merge.x.driver", "touch x"),
+        ("lfs.extension.x.clean", "touch x"),
+        ("lfs.customtransfer.x.path", "touch"),
+        // What `git lfs install --local` writes.
+        ("filter.lfs.clean", "git-lfs clean -- %f"),
+        ("gc.recentObjectsHook", "touch x"),
+        ("init.templateDir", "/tmp/x"),
+        ("pack.packObjectsHook", "touch x"),
+    ] {
+        let place = place();
+        let folder = &place.around.folder;
+        fs::write(folder.join(".gitattributes"), "* merge=x filter=lfs\n").expect("a file");
+        let set =
+            Command::new("git").args(["config", name, value]).current_dir(folder).status().expect("git");
+        assert!(set.success());
+        assert_eq!(wrong(include_str!("corpus/repository.txt"), &place, &[]), [""; 0], "{name}");
+    }
+    let place = place();
+    for (name, value) in [
+        ("merge.conflictStyle", "zdiff3"),
+        ("merge.ff", "only"),
+        ("gc.auto", "0"),
+        ("lfs.repositoryFormatVersion", "0"),
+        ("lfs.https://example.com/x.git/info/lfs.access", "basic"),
+        ("pack.threads", "2"),
+    ] {
+        let mut git = Command::new("git");
+        assert!(
+            git.args(["config", name, value])
+                .current_dir(&place.around.folder)
+                .status()
+                .expect("git")
+                .success()
+        );
+    }
+    assert_eq!(verdict("git stash pop", &place.around, &[]), "allow");
+}
+
+#[test]
+fn an_always_covers_nothing_that_loses_work() {
+    let rules = ["stash", "switch", "tag", "commit"].map(|verb| vec!["git".to_owned(), verb.to_owned()]);
+    let place = place();
+    assert_eq!(wrong(include_str!("corpus/ruled.txt"), &place, &rules), [""; 0]);
+    // Nor is one offered.
+    let policy = Policy::default();
+    let standing = Standing { around: &place.around, policy: &policy, rules: &[] };
+    for (line, offered) in [("git stash clear", false), ("git stash push -p", true)] {
+        let Verdict::Ask { rule, .. } = assess(line, &[], standing).verdict else { panic!("{line} asks") };
+        assert_eq!(rule.is_some(), offered, "{line}");
+    }
+}
+
+#[test]
+fn what_the_person_closed_is_met_by_every_search_above_it() {
+    let place = place();
+    let folder = &place.around.folder;
+    for name in ["private", "src/keys"] {
+        fs::create_dir(folder.join(name)).expect("a folder");
+    }
+    for name in ["private/a", "src/keys/a.token", "src/keys/b.token", "src/keys/c.token", "src/keys/d.token"]
+    {
+        fs::write(folder.join(name), "x\n").expect("a file");
+    }
+    let deny = vec![folder.join("private").display().to_string()];
+    let paths = PathRules { secret: vec!["*.token".to_owned()], deny };
+    let policy = Policy::new(PolicyRules { paths, ..PolicyRules::default() }, None);
+    let open = Open { folder, readable: &[], writable: &[] };
+    let said = |line: &str| {
+        let standing = Standing { around: &place.around, policy: &policy, rules: &[] };
+        let Verdict::Known(known) = assess(line, &[], standing).verdict else { panic!("{line} is known") };
+        let paths = known.reads.iter().map(|text| octo_workspace::resolve(text, folder).expect("a path"));
+        paths.map(|path| read_path(&path, open, &place.around, &policy)).collect::<Vec<_>>()
+    };
+    for line in ["grep -rn x .", "rg x", "diff -r . docs", "f=x; grep -rn \"$f\" . | head"] {
+        let said = said(line);
+        assert!(said.contains(&PathVerdict::Denied(octo_protocol::Refusal::Ruled)), "{line}: {said:?}");
+    }
+    for line in ["grep -rn x src", "rg x src"] {
+        assert!(said(line).contains(&PathVerdict::Secret), "{line}");
+    }
+    for line in ["grep -rn x docs", "grep -rn x --include='*.rs' src"] {
+        assert!(said(line).iter().all(|said| *said == PathVerdict::Open), "{line}");
+    }
+}
+
+/// Where the child below finds its project.
+#[cfg(unix)]
+const PROJECT: &str = "OCTO_TEST_PROJECT";
+
+/// `~` is this process's home, so a child with another one looks.
+#[cfg(unix)]
+#[test]
+fn a_home_is_looked_at_where_it_lies() {
+    let Some(folder) = std::env::var_os(PROJECT) else {
+        let place = place();
+        let mut child = Command::new(std::env::current_exe().expect("this test"));
+        child.args(["--exact", "a_home_is_looked_at_where_it_lies"]).env(PROJECT, &place.around.folder);
+        let ended =
+            child.envs(place.around.home.as_ref().map(|home| ("HOME", home))).status().expect("a child");
+        assert!(ended.success());
+        return;
+    };
+    let folder = std::path::PathBuf::from(folder);
+    let around = Around { folder: folder.clone(), ..place().around };
+    assert_eq!(verdict("grep -rh . ~/project", &around, &[]), "allow");
+    assert_eq!(verdict("cd ~/project/src && git status", &around, &[]), "allow");
+    fs::write(folder.join("id_rsa"), "x\n").expect("a file");
+    for line in ["grep -rh . ~/project", "rg x ~/project", "cat ~/project/id_r*", "diff -N ~/project src"] {
+        assert_eq!(verdict(line, &around, &[]), "ask", "{line}");
+    }
+    for arguments in [["init", "-q", "src"].as_slice(), &["-C", "src", "config", "filter.x.clean", "touch x"]]
+    {
+        assert!(Command::new("git").args(arguments).current_dir(&folder).status().expect("git").success());
+    }
+    assert_eq!(verdict("cd ~/project/src && git status", &around, &[]), "ask");
 }
 
 #[test]

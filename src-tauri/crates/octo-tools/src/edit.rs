@@ -4,7 +4,9 @@ mod indent;
 mod matching;
 mod nearest;
 
-use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking};
+use crate::{
+    Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, encoding::Encoding,
+};
 use matching::{Found, How, Search};
 use octo_protocol::ToolView;
 use octo_workspace::{diff, resolve, shown};
@@ -48,8 +50,10 @@ impl Tool for EditTool {
             let may_read = context.files.check_read(&path).is_ok();
             let content = context.files.for_person().read_to_change(&path, MAX_FILE).map_err(ToolError::from);
             let view = content.and_then(|content| {
-                let after = change(&content, &input, &shown(&path, &context.cwd))?.after;
-                Ok(diff(&path, Some(&content), &after))
+                let name = shown(&path, &context.cwd);
+                let text = Encoding::of(&content).decode(content, &name)?;
+                let after = change(&text, &input, &name)?.after;
+                Ok(diff(&path, Some(&text), &after))
             });
             match view {
                 Ok(view) => Ok(ToolView::Diff(view)),
@@ -72,13 +76,23 @@ impl Tool for EditTool {
             context.files.check_write(&path)?;
             let content = context.files.read_to_change(&path, MAX_FILE)?;
             let name = shown(&path, &context.cwd);
-            let change = change(&content, &input, &name)?;
-            context.files.write(&path, &change.after)?;
+            let encoding = Encoding::of(&content);
+            let before = encoding.decode(content, &name)?;
+            let change = change(&before, &input, &name)?;
+            let view = ToolView::Diff(diff(&path, Some(&before), &change.after));
+            context.files.write(&path, &encoding.encode(change.after))?;
             let how = match change.how {
                 How::Exact => "",
                 How::Trimmed => " (matched without its outer white space)",
                 How::Unescaped => " (matched after undoing its escapes; new_string was used as it is)",
+                How::UnescapedTrimmed => {
+                    " (matched after undoing its escapes, without its outer white space; new_string was used \
+                     without its own)"
+                }
                 How::Lines => " (matched ignoring white space; new_string was indented like the file)",
+                How::UnescapedLines => {
+                    " (matched after undoing its escapes, ignoring white space; new_string was indented like the file)"
+                }
             };
             let text = match change.lines.as_slice() {
                 [line] => format!("Replaced 1 occurrence in {name}, line {line}{how}."),
@@ -86,7 +100,6 @@ impl Tool for EditTool {
                     format!("Replaced {} occurrences in {name}, lines {}{how}.", lines.len(), named(lines))
                 }
             };
-            let view = ToolView::Diff(diff(&path, Some(&content), &change.after));
             Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
         })
         .await

@@ -4,7 +4,9 @@ mod document;
 mod picture;
 mod text;
 
-use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking};
+use crate::{
+    Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, encoding::Encoding,
+};
 use document::Document;
 use octo_documents::Format;
 use octo_protocol::ToolView;
@@ -150,7 +152,7 @@ fn read_whole(whole: Vec<u8>, range: Range, path: &Path, context: &ToolContext) 
             text::read(Cursor::new(whole), &range, path, Shown::File, context).map(Found::Output)
         }
         Content::Utf16 => {
-            let text = Cursor::new(text::from_utf16(&whole));
+            let text = Cursor::new(Encoding::of(&whole).decode_lossy(whole));
             text::read(text, &range, path, Shown::File, context).map(Found::Output)
         }
         Content::Picture => picture::read(whole, path, context).map(Found::Output),
@@ -169,7 +171,7 @@ enum Content {
 }
 
 fn content(path: &Path, head: &[u8]) -> Content {
-    if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) {
+    if Encoding::of(head) != Encoding::Bytes {
         return Content::Utf16;
     }
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();

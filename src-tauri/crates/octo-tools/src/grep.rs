@@ -140,6 +140,7 @@ pub(crate) fn left_out(skipped: &Skipped) -> String {
         (skipped.binary, "binary"),
         (skipped.too_large, "too large"),
         (skipped.secret, "that usually hold secrets"),
+        (skipped.closed, "closed by the person's rules"),
         (skipped.unreadable, "unreadable"),
     ];
     let parts: Vec<String> =

@@ -11,6 +11,7 @@ mod context;
 mod desk;
 mod edit;
 mod effects;
+mod encoding;
 mod file_reader;
 mod glob;
 mod grep;

@@ -1,6 +1,8 @@
 //! `write`: a whole file.
 
-use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking};
+use crate::{
+    Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, encoding::Encoding,
+};
 use octo_protocol::{DiffView, FileChange, ToolView};
 use octo_workspace::{Files, FilesError, diff, resolve, shown};
 use schemars::JsonSchema;
@@ -40,22 +42,28 @@ impl Tool for WriteTool {
     async fn run(&self, input: WriteInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         blocking(move || {
             let path = resolve(&input.path, &context.cwd)?;
-            let content = input.content.as_bytes();
+            let content = input.content.into_bytes();
             context.files.check_write(&path)?;
-            let view = compare(&context.files.for_person(), &path, content)?;
-            let report = context.files.write(&path, content)?;
-            let name = shown(&report.path, &context.cwd);
+            let looking = context.files.for_person();
+            let view = compare(&looking, &path, &content)?;
             let lines = content.split_inclusive(|byte| *byte == b'\n').count();
+            // Programs that read the file expect what it was.
+            let encoding = Encoding::at(&looking, &path)?;
+            let report = context.files.write(&path, &encoding.encode(content))?;
+            let name = shown(&report.path, &context.cwd);
+            let len = report.after.len;
+            let kept = if encoding == Encoding::Bytes { "" } else { " It stays UTF-16, as it was." };
             let text = match report.before {
-                None => format!("Created {name}: {} bytes, {lines} lines.", content.len()),
+                None => format!("Created {name}: {len} bytes, {lines} lines."),
                 Some(before) if before.hash == report.after.hash => {
                     format!("{name} already had exactly this content.")
                 }
-                Some(before) => format!(
-                    "Replaced {name}: {} bytes, {lines} lines (before: {} bytes).",
-                    content.len(),
-                    before.len
-                ),
+                Some(before) => {
+                    format!(
+                        "Replaced {name}: {len} bytes, {lines} lines (before: {} bytes).{kept}",
+                        before.len
+                    )
+                }
             };
             Ok(ToolOutput { text, images: Vec::new(), view: ToolView::Diff(view), outcome: Outcome::Done })
         })
@@ -65,7 +73,7 @@ impl Tool for WriteTool {
 
 fn compare(files: &Files, path: &Path, content: &[u8]) -> Result<DiffView, ToolError> {
     match files.read(path, MAX_COMPARED) {
-        Ok(before) => Ok(diff(path, Some(&before), content)),
+        Ok(before) => Ok(diff(path, Some(&Encoding::of(&before).decode_lossy(before)), content)),
         Err(FilesError::NotFound { .. }) => Ok(diff(path, None, content)),
         Err(FilesError::TooLarge { .. }) => Ok(DiffView {
             path: path.to_string_lossy().into_owned(),

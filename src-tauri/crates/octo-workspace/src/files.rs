@@ -1,9 +1,11 @@
 //! [`Files`]: the capability to read and write files, and the only way to write them.
 
+mod closed;
 mod error;
 mod ledger;
 mod write;
 
+pub use closed::{Closed, ClosedPaths};
 pub use error::{Access, FilesError};
 pub use ledger::ReadLedger;
 pub use write::{FileState, WriteReport};
@@ -33,11 +35,13 @@ pub struct Scope {
 ///
 /// Whatever a caller decided beforehand, every operation looks again, at the moment it happens, where its
 /// path really leads, and refuses what is neither in the [`Scope`] nor granted. A file that usually holds
-/// secrets ([`is_secret`]) is refused even inside the scope unless it was granted itself.
+/// secrets ([`is_secret`]) or was closed as one ([`Files::closing`]) is refused even inside the scope unless it
+/// was granted itself.
 #[derive(Clone, Debug)]
 pub struct Files {
     scope: Arc<Scope>,
     grants: Arc<Grants>,
+    closed: Option<Arc<dyn ClosedPaths>>,
     seen: ReadLedger,
     recorder: Option<Recorder>,
 }
@@ -102,7 +106,18 @@ pub struct ListEntry {
 impl Files {
     /// The files of a session with nothing granted beyond the scope.
     pub fn new(scope: Scope) -> Self {
-        Self { scope: Arc::new(scope), grants: Arc::default(), seen: ReadLedger::default(), recorder: None }
+        Self {
+            scope: Arc::new(scope),
+            grants: Arc::default(),
+            closed: None,
+            seen: ReadLedger::default(),
+            recorder: None,
+        }
+    }
+
+    /// The same files without what is closed: neither opened nor found by a search, wherever it lies.
+    pub fn closing(&self, closed: Arc<dyn ClosedPaths>) -> Self {
+        Self { closed: Some(closed), ..self.clone() }
     }
 
     /// The same files, with the state of everything recorded before it is changed. What cannot be recorded is
@@ -120,8 +135,8 @@ impl Files {
         Self { grants: Arc::new(grants), ..self.clone() }
     }
 
-    /// The same files, able to read everything and write nothing: for what is shown to the person who is
-    /// asked (the difference a change would make), and never to the model.
+    /// The same files, able to read everything that is not denied and write nothing: for what is shown to the
+    /// person who is asked (the difference a change would make), and never to the model.
     pub fn for_person(&self) -> Self {
         let person = Grants { person: ForPerson::Yes, ..Grants::default() };
         Self { grants: Arc::new(person), ..self.clone() }
@@ -146,17 +161,29 @@ impl Files {
         std::iter::once(&self.scope.folder).chain(&self.scope.writable).map(PathBuf::as_path)
     }
 
+    /// What is said about a real path, whether by its name or by who closed it.
+    pub(crate) fn closed(&self, path: &Path) -> Closed {
+        match self.closed.as_ref().map_or(Closed::No, |closed| closed.closed(path)) {
+            Closed::No if is_secret(path) => Closed::Secret,
+            said => said,
+        }
+    }
+
     /// Where `path` really leads now, if it may be read.
     pub fn check_read(&self, path: &Path) -> Result<PathBuf, FilesError> {
         let real = paths::real(path)?;
+        let closed = self.closed(&real);
+        if closed == Closed::Denied {
+            return Err(FilesError::Closed { path: real });
+        }
         let granted = self.grants.person == ForPerson::Yes
             || self.grants.writes.iter().any(|grant| paths::is_same(grant, &real))
             || self.grants.reads.iter().any(|grant| {
                 // Who granted a secret folder meant what is in it.
                 paths::is_same(grant, &real)
-                    || (is_inside(grant, &real) && (!is_secret(&real) || is_secret(grant)))
+                    || (is_inside(grant, &real) && (closed == Closed::No || self.closed(grant) != Closed::No))
             });
-        if granted || (self.in_readable_scope(&real) && !is_secret(&real)) {
+        if granted || (self.in_readable_scope(&real) && closed == Closed::No) {
             return Ok(real);
         }
         Err(FilesError::Outside { path: real, access: Access::Read })
@@ -165,9 +192,13 @@ impl Files {
     /// Where `path` really leads now, if it may be written.
     pub fn check_write(&self, path: &Path) -> Result<PathBuf, FilesError> {
         let real = paths::real(path)?;
+        let closed = self.closed(&real);
+        if closed == Closed::Denied {
+            return Err(FilesError::Closed { path: real });
+        }
         let granted = self.grants.writes.iter().any(|grant| paths::is_same(grant, &real));
         let in_scope =
-            self.grants.person == ForPerson::No && self.in_writable_scope(&real) && !is_secret(&real);
+            self.grants.person == ForPerson::No && self.in_writable_scope(&real) && closed == Closed::No;
         if granted || in_scope {
             return Ok(real);
         }
@@ -191,11 +222,16 @@ impl Files {
     }
 
     /// The content of a file that is about to be changed: as [`Files::read`], but refused with
-    /// [`FilesError::Changed`] when the file is no longer what the session saw last.
+    /// [`FilesError::Changed`] when the file is no longer what the session saw last. What the change is made of is
+    /// what it then must still be when it is written.
     pub fn read_to_change(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FilesError> {
         let (content, path, meta) = self.content(path, limit)?;
-        if !self.seen.is_current(&path, &meta, blake3::hash(&content)) {
+        let hash = blake3::hash(&content);
+        if !self.seen.is_current(&path, &meta, hash) {
             return Err(FilesError::Changed { path });
+        }
+        if self.grants.person == ForPerson::No {
+            self.seen.note(&path, Stamp::of_hash(&meta, hash));
         }
         Ok(content)
     }

@@ -31,8 +31,8 @@ pub use blobs::{BlobError, Blobs, Flush, Kept, Swept, media_type};
 pub use bundle::{BundleState, BundledFile, install_bundle};
 pub use diff::diff;
 pub use files::{
-    Access, FileKind, FileStat, FileState, Files, FilesError, ListEntry, Listing, ReadLedger, Scope,
-    WriteReport,
+    Access, Closed, ClosedPaths, FileKind, FileStat, FileState, Files, FilesError, ListEntry, Listing,
+    ReadLedger, Scope, WriteReport,
 };
 pub use home::{HomeCopy, copy_home, drop_private_folder, erase_home, measure_home, new_private_folder};
 pub use outputs::Outputs;

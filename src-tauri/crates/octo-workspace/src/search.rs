@@ -36,8 +36,10 @@ pub struct Skipped {
     pub binary: u64,
     /// They are larger than the limit.
     pub too_large: u64,
-    /// They usually hold secrets and were not named.
+    /// They hold secrets, by their names or by who closed them, and were not named.
     pub secret: u64,
+    /// They were closed and are never touched.
+    pub closed: u64,
     /// They or their folders cannot be read.
     pub unreadable: u64,
 }

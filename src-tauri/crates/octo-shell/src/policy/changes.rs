@@ -182,9 +182,13 @@ fn is_plain_mode(mode: &str) -> bool {
         })
 }
 
+/// Whether `-i` is a word of its own. BSD's `sed` takes the next one for the ending of a copy, and then what reads
+/// here as the first file is its program.
+const IN_PLACE_STANDS_ALONE: bool = !cfg!(target_os = "macos");
+
 /// `sed -i`: its files are overwritten. Without `-i` it only reads, which another row knows.
 fn sed(options: &Options<'_>, texts: &[String], words: &[&Word]) -> Option<Vec<Touch>> {
-    if !options.has(&["i", "in-place"]) {
+    if !IN_PLACE_STANDS_ALONE || !options.has(&["i", "in-place"]) {
         return None;
     }
     let given: Vec<&str> = options

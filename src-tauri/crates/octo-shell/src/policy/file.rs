@@ -258,29 +258,60 @@ impl Policy {
 
     /// Whether the person counts a real path as secret.
     pub fn is_secret(&self, path: &Path) -> bool {
-        self.rules.paths.secret.iter().any(|pattern| self.names(pattern, path))
+        self.secret_places().any(|place| place.covers(path))
     }
 
     /// Whether the person never wants a real path touched.
     pub fn is_denied(&self, path: &Path) -> bool {
-        self.rules.paths.deny.iter().any(|pattern| self.names(pattern, path))
+        self.denied_places().any(|place| place.covers(path))
     }
 
-    fn names(&self, pattern: &str, path: &Path) -> bool {
-        let place = match (pattern.strip_prefix('~'), &self.home) {
-            (Some(""), Some(home)) => Some(home.clone()),
+    /// What the person counts as secret.
+    pub(super) fn secret_places(&self) -> impl Iterator<Item = RulePlace> {
+        self.rules.paths.secret.iter().map(|text| RulePlace::of(text, self.home.as_deref()))
+    }
+
+    /// What the person never wants touched.
+    pub(super) fn denied_places(&self) -> impl Iterator<Item = RulePlace> {
+        self.rules.paths.deny.iter().map(|text| RulePlace::of(text, self.home.as_deref()))
+    }
+}
+
+/// What a rule on paths names, looked up once for however many paths it is held against.
+#[derive(Clone, Debug)]
+pub(super) enum RulePlace {
+    /// A folder or file, as it is written and where that really lies.
+    Path { written: PathBuf, real: PathBuf },
+    /// A pattern for a name, in lower case.
+    Name(String),
+}
+
+impl RulePlace {
+    fn of(text: &str, home: Option<&Path>) -> Self {
+        let written = match (text.strip_prefix('~'), home) {
+            (Some(""), Some(home)) => Some(home.to_owned()),
             (Some(rest), Some(home)) => rest.strip_prefix('/').map(|rest| home.join(rest)),
-            _ => Some(PathBuf::from(pattern)).filter(|path| path.is_absolute()),
+            _ => Some(PathBuf::from(text)).filter(|path| path.is_absolute()),
         };
-        match place {
-            Some(place) => {
-                let real = octo_workspace::real(&place).unwrap_or_else(|_| place.clone());
-                octo_workspace::is_inside(&real, path) || path.starts_with(&place)
+        match written {
+            Some(written) => {
+                let real = octo_workspace::real(&written).unwrap_or_else(|_| written.clone());
+                Self::Path { written, real }
+            }
+            None => Self::Name(text.to_lowercase()),
+        }
+    }
+
+    /// Whether it names a real path or something above it.
+    pub(super) fn covers(&self, path: &Path) -> bool {
+        match self {
+            Self::Path { written, real } => {
+                octo_workspace::is_inside(real, path) || path.starts_with(written)
             }
             // Any of its folders' names: a pattern for a folder covers what lies in it.
-            None => path
-                .iter()
-                .any(|name| folder::matches(&pattern.to_lowercase(), &name.to_string_lossy().to_lowercase())),
+            Self::Name(pattern) => {
+                path.iter().any(|name| folder::matches(pattern, &name.to_string_lossy().to_lowercase()))
+            }
         }
     }
 }

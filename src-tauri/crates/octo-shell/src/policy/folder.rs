@@ -1,7 +1,7 @@
 //! What a folder could make of a line that by its words only reads.
 //!
 //! * A pattern names files: each is given to the caller, so that one which is a link out of the folder or a
-//!   secret is seen as such. So are the secrets a recursive search would come across.
+//!   secret is seen as such. So is what is closed and a search through folders would come across.
 //! * A repository's own settings can name programs git starts (filters, text converters, external diffs,
 //!   promised objects fetched through a command), and a submodule has settings of its own. A repository with
 //!   any setting that is not known to be harmless, or with submodules, asks.
@@ -11,6 +11,7 @@
 use super::{
     options::Reads,
     plain::{Line, Simple},
+    search::{self, Says, Search},
     table::{self, Operands},
 };
 use crate::environment;
@@ -24,12 +25,6 @@ use std::{
 /// Names a pattern may match before it asks: more cannot be looked at one by one.
 const MAX_NAMES: usize = 2_000;
 
-/// Entries of folders looked at for secrets before a recursive search asks.
-const MAX_ENTRIES: usize = 100_000;
-
-/// Secrets told to the caller; one is enough to ask.
-const MAX_SECRETS: usize = 3;
-
 /// Folders one line may look into repositories of.
 const MAX_REPOSITORIES: usize = 8;
 
@@ -40,8 +35,9 @@ const VERSION_FILES: &[&str] = &[
     ".tool-versions", "mise.toml", "rust-toolchain", "rust-toolchain.toml",
 ];
 
-/// Everything the line would read, as far as the folder tells; none when the folder makes it ask.
-pub(super) fn look(line: &Line, reads: Reads, folder: &Path) -> Option<Reads> {
+/// Everything the line would read, as far as the folder tells; none when the folder makes it ask. `says` is what is
+/// said about a real path.
+pub(super) fn look(line: &Line, reads: Reads, folder: &Path, says: Says<'_>) -> Option<Reads> {
     let mut names = Reads::new();
     for read in &reads {
         if read.contains(['*', '?', '[']) {
@@ -49,41 +45,35 @@ pub(super) fn look(line: &Line, reads: Reads, folder: &Path) -> Option<Reads> {
         }
     }
     names.extend(reads);
-    let folders = || {
-        std::iter::once(folder.to_owned())
-            .chain(names.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()))
-    };
-    if line.commands.iter().any(asks_version) && folders().any(|folder| chooses_versions(&folder)) {
+    let named: Vec<PathBuf> =
+        names.iter().flat_map(|name| places(name, folder)).filter(|path| path.is_dir()).collect();
+    let folders = || std::iter::once(folder).chain(named.iter().map(PathBuf::as_path));
+    if line.commands.iter().any(asks_version) && folders().any(chooses_versions) {
         return None;
     }
     if line.commands.iter().any(|command| is(command, "git")) {
-        let repositories: BTreeSet<PathBuf> = folders()
-            .map(|folder| repository(&folder))
-            .collect::<Option<Vec<_>>>()?
-            .into_iter()
-            .flatten()
-            .collect();
+        let repositories: BTreeSet<PathBuf> =
+            folders().map(repository).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
         if repositories.len() > MAX_REPOSITORIES
             || !repositories.iter().all(|repository| is_harmless(repository))
         {
             return None;
         }
     }
-    let searches: Vec<Search> = line.commands.iter().filter_map(Search::of).collect();
-    if !searches.is_empty() {
-        // With several searches in a line their filters cannot be told apart here.
-        let search = match <[Search; 1]>::try_from(searches) {
-            Ok([search]) => search,
-            Err(_) => Search::default(),
-        };
-        let mut secrets = Vec::new();
-        let mut budget = MAX_ENTRIES;
-        for root in names.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()) {
-            search.secrets(&root, &mut secrets, &mut budget)?;
-        }
-        names.extend(secrets.into_iter().map(|path| path.to_string_lossy().into_owned()));
+    if let Some(search) = Search::of(&line.commands, &|word| search::is_one_of(word, &named)) {
+        let met = search.meets(&named, says)?;
+        names.extend(met.into_iter().map(|path| path.to_string_lossy().into_owned()));
     }
     Some(names)
+}
+
+/// Where a word that names a path may lie: `~` is a home, and as a word in quotes a name like any other.
+fn places(name: &str, folder: &Path) -> Vec<PathBuf> {
+    let mut places = vec![folder.join(name)];
+    if name.starts_with('~') {
+        places.extend(octo_workspace::resolve(name, folder));
+    }
+    places
 }
 
 fn is(command: &Simple, name: &str) -> bool {
@@ -112,8 +102,8 @@ pub(super) fn matching(pattern: &str, folder: &Path, names: &mut Reads) -> Optio
         }
         let mut next = Vec::new();
         for above in &found {
-            let Ok(entries) = fs::read_dir(folder.join(above)) else { continue };
-            for entry in entries.flatten() {
+            let entries = places(above, folder).into_iter().filter_map(|place| fs::read_dir(place).ok());
+            for entry in entries.flatten().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 if (part.starts_with('.') || !name.starts_with('.')) && matches(part, &name) {
                     next.push(format!("{above}{name}/"));
@@ -200,6 +190,30 @@ fn is_harmless_setting(name: &str) -> bool {
     ];
     #[rustfmt::skip]
     const EXTENSIONS: &[&str] = &["compatobjectformat", "noop", "objectformat", "refstorage", "relativeworktrees", "worktreeconfig"];
+    // The hook that names recent objects is a program.
+    #[rustfmt::skip]
+    const GC: &[&str] = &[
+        "aggressivedepth", "aggressivewindow", "auto", "autodetach", "autopacklimit", "bigpackthreshold", "cruftpacks",
+        "logexpiry", "maxcruftsize", "packrefs", "pruneexpire", "reflogexpire", "reflogexpireunreachable",
+        "rerereresolved", "rerereunresolved", "worktreepruneexpire", "writecommitgraph",
+    ];
+    // A template folder may hold hooks.
+    const INIT: &[&str] = &["defaultbranch", "defaultobjectformat", "defaultrefformat"];
+    // Its extensions and transfer agents are programs, and `lfs.url` is where its filter goes for what it fetches.
+    const LFS: &[&str] = &["fetchexclude", "fetchinclude", "repositoryformatversion"];
+    const LFS_OF_URL: &[&str] = &["access", "locksverify"];
+    // A driver is a program, and `.gitattributes` says which files it is for.
+    #[rustfmt::skip]
+    const MERGE: &[&str] = &[
+        "autostash", "branchdesc", "conflictstyle", "defaulttoupstream", "directoryrenames", "ff", "log", "renamelimit",
+        "renames", "renormalize", "stat", "suppressdest", "verbosity", "verifysignatures",
+    ];
+    #[rustfmt::skip]
+    const PACK: &[&str] = &[
+        "allowpackreuse", "compression", "deltacachelimit", "deltacachesize", "depth", "indexversion", "packsizelimit",
+        "readreverseindex", "threads", "usebitmaps", "usesparse", "window", "windowmemory", "writebitmaphashcache",
+        "writereverseindex",
+    ];
     const REMOTE: &[&str] =
         &["fetch", "gh-resolved", "prune", "prunetags", "push", "pushurl", "tagopt", "url"];
     let Some((section, rest)) = name.split_once('.') else { return false };
@@ -208,12 +222,17 @@ fn is_harmless_setting(name: &str) -> bool {
         "core" => CORE.contains(&rest),
         "diff" => DIFF.contains(&rest),
         "extensions" => EXTENSIONS.contains(&rest),
+        "gc" => GC.contains(&rest),
+        "init" => INIT.contains(&rest),
+        // What `git lfs install --local` writes, the filter itself, asks like any other filter.
+        "lfs" => LFS.contains(&rest) || LFS_OF_URL.contains(&last),
+        "merge" => MERGE.contains(&rest),
+        "pack" => PACK.contains(&rest),
         "remote" => REMOTE.contains(&last),
-        // Nothing a reading command looks at in these starts a program.
+        // None of these names a program to a command that runs unasked.
         "advice" | "apply" | "branch" | "checkout" | "clean" | "color" | "column" | "commit" | "fetch"
-        | "gc" | "gui" | "i18n" | "index" | "init" | "lfs" | "maintenance" | "merge" | "notes" | "pack"
-        | "pull" | "push" | "rebase" | "receive" | "rerere" | "reset" | "stash" | "status" | "tag"
-        | "transfer" | "user" | "versionsort" => true,
+        | "gui" | "i18n" | "index" | "maintenance" | "notes" | "pull" | "push" | "rebase" | "receive"
+        | "rerere" | "reset" | "stash" | "status" | "tag" | "transfer" | "user" | "versionsort" => true,
         _ => false,
     }
 }
@@ -236,87 +255,4 @@ pub(super) fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
         .output()
         .ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// A search through whole folders.
-#[derive(Default)]
-struct Search {
-    /// Whether hidden files are searched too.
-    hidden: Hidden,
-    /// Patterns one of which a file's name must match; none for all files.
-    include: Vec<String>,
-    /// Names of folders left out.
-    exclude: Vec<String>,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Hidden {
-    #[default]
-    Searched,
-    Skipped,
-}
-
-impl Search {
-    /// The search a command is, if it reads the content of whole folders.
-    fn of(command: &Simple) -> Option<Self> {
-        let (name, words) = command.words.split_first()?;
-        let texts = || words.iter().map(|word| word.text.as_str());
-        let short = |letter: char| {
-            texts().any(|text| text.starts_with('-') && !text.starts_with("--") && text.contains(letter))
-        };
-        let long = |option: &str| texts().any(|text| text == option);
-        let values =
-            |option: &str| texts().filter_map(|text| text.strip_prefix(option)).map(str::to_owned).collect();
-        match name.text.as_str() {
-            "rg" => {
-                let all = short('u')
-                    || short('.')
-                    || short('g')
-                    || ["--hidden", "--unrestricted", "--glob", "--iglob"].iter().any(|option| long(option))
-                    || texts().any(|text| text.starts_with("--glob=") || text.starts_with("--iglob="));
-                Some(Self { hidden: if all { Hidden::Searched } else { Hidden::Skipped }, ..Self::default() })
-            }
-            "grep" | "egrep" | "fgrep"
-                if short('r') || long("--recursive") || texts().any(|text| text.contains("recurse")) =>
-            {
-                Some(Self {
-                    include: values("--include="),
-                    exclude: values("--exclude-dir="),
-                    ..Self::default()
-                })
-            }
-            "diff" if short('r') || long("--recursive") => Some(Self::default()),
-            _ => None,
-        }
-    }
-
-    /// Adds secrets the search would come across below `root`. None when there is more than can be looked at.
-    fn secrets(&self, root: &Path, secrets: &mut Vec<PathBuf>, budget: &mut usize) -> Option<()> {
-        let mut folders = vec![root.to_owned()];
-        while let Some(folder) = folders.pop() {
-            let Ok(entries) = fs::read_dir(&folder) else { continue };
-            for entry in entries.flatten() {
-                *budget = budget.checked_sub(1)?;
-                let name = entry.file_name().to_string_lossy().into_owned();
-                let Ok(kind) = entry.file_type() else { continue };
-                if self.hidden == Hidden::Skipped && name.starts_with('.') {
-                    continue;
-                }
-                if kind.is_dir() {
-                    if !self.exclude.contains(&name) {
-                        folders.push(entry.path());
-                    }
-                } else if kind.is_file()
-                    && (self.include.is_empty() || self.include.iter().any(|pattern| matches(pattern, &name)))
-                    && octo_workspace::is_secret(&entry.path())
-                {
-                    secrets.push(entry.path());
-                    if secrets.len() >= MAX_SECRETS {
-                        return Some(());
-                    }
-                }
-            }
-        }
-        Some(())
-    }
 }

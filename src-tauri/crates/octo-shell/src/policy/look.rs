@@ -6,6 +6,7 @@ use super::{
     follow::Followed,
     options::Reads,
     plain,
+    search::Says,
 };
 use std::{
     fs,
@@ -28,8 +29,9 @@ pub struct Known {
     pub repositories: Vec<PathBuf>,
 }
 
-/// What a line that was followed would touch in `place`; none when the folder makes it ask.
-pub(super) fn look(followed: &Followed, place: &Path) -> Option<Known> {
+/// What a line that was followed would touch in `place`; none when the folder makes it ask. `says` is what is said
+/// about a real path.
+pub(super) fn look(followed: &Followed, place: &Path, says: Says<'_>) -> Option<Known> {
     let mut known = Known::default();
     let mut placed: Vec<PathBuf> = Vec::new();
     for touch in &followed.touched {
@@ -73,7 +75,7 @@ pub(super) fn look(followed: &Followed, place: &Path) -> Option<Known> {
         }
     }
     let line = plain::Line { commands: followed.commands.clone(), operators: Vec::new() };
-    known.reads = folder::look(&line, std::mem::take(&mut known.reads), place)?;
+    known.reads = folder::look(&line, std::mem::take(&mut known.reads), place, says)?;
     for list in [&mut known.reads, &mut known.writes, &mut known.removes] {
         list.sort();
         list.dedup();

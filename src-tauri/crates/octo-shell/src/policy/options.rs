@@ -160,6 +160,11 @@ impl<'a> Options<'a> {
         self.given.iter().any(|given| names.contains(given))
     }
 
+    /// The values of an option, by any of its names.
+    pub(super) fn of<'b>(&'b self, names: &'b [&str]) -> impl Iterator<Item = &'a str> + 'b {
+        self.values.iter().filter(|(name, _)| names.contains(name)).map(|(_, value)| *value)
+    }
+
     fn reads(self, tool: &Tool) -> Option<Reads> {
         let texts = |words: &[&Word]| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
         let pattern =

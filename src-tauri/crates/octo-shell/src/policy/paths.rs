@@ -1,8 +1,11 @@
 //! The one policy on paths: for what commands touch and for the tools that read, write and edit.
 
-use super::{file::Policy, places::Around};
+use super::{
+    file::{Policy, RulePlace},
+    places::Around,
+};
 use octo_protocol::Refusal;
-use octo_workspace::{is_inside, is_secret};
+use octo_workspace::{Closed, ClosedPaths, is_inside, is_secret};
 use std::path::{Path, PathBuf};
 
 /// What is open to a session.
@@ -29,6 +32,39 @@ pub enum PathVerdict {
     Protected,
     /// It is never touched.
     Denied(Refusal),
+}
+
+/// What the policy closes wherever it lies: Octo's own, and what the person's rules name. Made once for the many
+/// paths of a search.
+#[derive(Clone, Debug)]
+pub struct PolicyPaths {
+    around: Around,
+    secret: Vec<RulePlace>,
+    denied: Vec<RulePlace>,
+}
+
+impl PolicyPaths {
+    /// The paths this policy closes.
+    pub fn new(policy: &Policy, around: &Around) -> Self {
+        Self {
+            around: around.clone(),
+            secret: policy.secret_places().collect(),
+            denied: policy.denied_places().collect(),
+        }
+    }
+}
+
+impl ClosedPaths for PolicyPaths {
+    fn closed(&self, path: &Path) -> Closed {
+        let covered = |places: &[RulePlace]| places.iter().any(|place| place.covers(path));
+        if self.around.is_own(path) || covered(&self.denied) {
+            Closed::Denied
+        } else if covered(&self.secret) {
+            Closed::Secret
+        } else {
+            Closed::No
+        }
+    }
 }
 
 fn refused(path: &Path, around: &Around, policy: &Policy) -> Option<PathVerdict> {

@@ -132,9 +132,7 @@ fn git(call: &Call) -> Option<Risk> {
     let verb = words.next()?;
     let rest: Vec<&str> = words.collect();
     let has = |options: &[&str]| {
-        rest.iter().any(|word| {
-            options.iter().any(|option| word == option || word.starts_with(&format!("{option}=")))
-        })
+        rest.iter().any(|word| options.iter().any(|option| is_given(word, option, values_of(verb))))
     };
     match verb {
         "push" | "send-email" | "send-pack" | "request-pull" | "svn" | "p4" => Some(Risk::Pushes),
@@ -150,9 +148,8 @@ fn git(call: &Call) -> Option<Risk> {
         "tag" => has(&["-d", "--delete", "-f", "--force"]).then_some(Risk::RewritesHistory),
         "stash" => has(&["drop", "clear"]).then_some(Risk::RewritesHistory),
         "checkout" => has(&["-f", "--force", "-B", "--orphan"]).then_some(Risk::RewritesHistory),
-        "switch" => {
-            has(&["-f", "--force", "-C", "--discard-changes", "--orphan"]).then_some(Risk::RewritesHistory)
-        }
+        "switch" => has(&["-f", "--force", "-C", "--force-create", "--discard-changes", "--orphan"])
+            .then_some(Risk::RewritesHistory),
         "worktree" => has(&["remove", "prune"]).then_some(Risk::Deletes),
         "remote" => has(&["remove", "rm", "set-url", "add", "rename"]).then_some(Risk::Remote),
         "clean" => Some(Risk::Deletes),
@@ -163,6 +160,36 @@ fn git(call: &Call) -> Option<Risk> {
             Some(Risk::Remote)
         }
         _ => None,
+    }
+}
+
+/// Letters of a git command's short options whose value may follow at once.
+fn values_of(verb: &str) -> &'static str {
+    match verb {
+        "branch" => "u",
+        "checkout" => "bB",
+        "commit" => "CcFmtSu",
+        "stash" => "m",
+        "switch" => "cC",
+        "tag" => "Fmnu",
+        _ => "",
+    }
+}
+
+/// Whether a word gives an option, or is a subcommand of this name: git takes the start of a long option for all of
+/// it, and letters one after the other.
+fn is_given(word: &str, option: &str, values: &str) -> bool {
+    if let Some(long) = option.strip_prefix("--") {
+        let given = word.strip_prefix("--").map(|given| given.split('=').next().unwrap_or(given));
+        return given.is_some_and(|given| !given.is_empty() && long.starts_with(given));
+    }
+    match (option.strip_prefix('-'), word.strip_prefix('-')) {
+        (Some(letter), Some(letters)) if !letters.starts_with('-') => {
+            let end = letters.find(|c| values.contains(c)).map_or(letters.len(), |at| at + 1);
+            letters.get(..end).is_some_and(|letters| letters.contains(letter))
+        }
+        (None, None) => word == option,
+        _ => false,
     }
 }
 

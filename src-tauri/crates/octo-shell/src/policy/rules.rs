@@ -3,9 +3,15 @@
 //! A rule trusts a command's first words with any arguments after them. That is only offered for the tools of
 //! everyday building and testing, which run the project's own code in any case. For everything else (shells,
 //! interpreters, `sudo`, `env`, `xargs`, `rm`, downloads, …) arguments decide what happens, and no rule of words
-//! exists, nor is one honoured.
+//! exists, nor is one honoured. Nor is one for what would lose something by its later words: who lets `git stash` run
+//! did not mean `git stash clear`.
 
-use super::plain::{Form, Simple};
+use super::{
+    plain::{Form, Simple},
+    risk,
+    scan::Call,
+};
+use octo_protocol::Risk;
 
 /// Tools and the subcommands a rule may name; without subcommands the tool itself is what the rule names.
 const TOOLS: &[(&str, &[&str])] = &[
@@ -65,6 +71,9 @@ pub(super) fn words(command: &Simple) -> Option<Vec<String>> {
         command.words.get(at).filter(|word| word.form == Form::Literal).map(|word| word.text.as_str())
     };
     let name = plain(0)?;
+    if matches!(risk::of(&Call::of(command)), Some(Risk::RewritesHistory | Risk::Deletes)) {
+        return None;
+    }
     let (_, subcommands) = TOOLS.iter().find(|(tool, _)| *tool == name)?;
     if subcommands.is_empty() {
         return Some(vec![name.to_owned()]);

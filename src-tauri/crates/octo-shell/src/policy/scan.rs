@@ -11,6 +11,7 @@ pub(super) use wrappers::SHELLS;
 use super::{
     bash,
     places::{Around, UNKNOWN},
+    plain,
     script::{
         Command, Compound, GroundKind, Joint, Parsed, Part, Pipeline, Quoting, Redirect, RedirectKind,
         Script, Simple, Word,
@@ -54,6 +55,19 @@ pub(super) struct Guess {
 }
 
 impl Call {
+    /// A command whose words are known, by itself.
+    pub fn of(command: &plain::Simple) -> Self {
+        let guess = |word: &plain::Word| Guess { text: word.text.clone(), span: Some(word.span.clone()) };
+        Self {
+            words: command.words.iter().map(guess).collect(),
+            redirects: Vec::new(),
+            bases: Vec::new(),
+            through: Vec::new(),
+            fed: Vec::new(),
+            span: Some(command.span.clone()),
+        }
+    }
+
     /// Its name without a path, in lower case on purpose: some file systems ignore case.
     pub fn name(&self) -> String {
         let text = self.words.first().map_or("", |word| word.text.as_str());

@@ -247,7 +247,8 @@ pub(super) enum Doubt {
     SplitWord,
     /// Commands inside an expansion or a here-document, where the second reader does not see them.
     Hidden,
-    /// An expansion that may evaluate a value: `${x@P}`, `${!x}`, subscripts, arithmetic on names.
+    /// An expansion that may evaluate a value or set one: `${x@P}`, `${!x}`, `${x:=…}`, subscripts, arithmetic on
+    /// names.
     Evaluates,
     /// A quoting or brace form that is rare and easily misread.
     Form,

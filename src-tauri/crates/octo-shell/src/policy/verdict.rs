@@ -7,6 +7,7 @@ use super::{
     judge, judge_at,
     lasting::{self, Lasts},
     look::{self, Known},
+    paths::PolicyPaths,
     places::Around,
     rewrite, risk, rules,
     scan::{self, Scan},
@@ -15,6 +16,8 @@ use super::{
 };
 use crate::Language;
 use octo_protocol::{Refusal, Risk};
+use octo_workspace::{Closed, ClosedPaths, is_secret};
+use std::path::Path;
 
 /// What the policy says about a line. A refusal is stricter than a question, a question than leave to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,12 +147,17 @@ fn harmless(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Res
     if !env.is_empty() {
         return Err(None);
     }
+    let closed = PolicyPaths::new(policy, around);
+    let says = |path: &Path| match closed.closed(path) {
+        Closed::No if is_secret(path) => Closed::Secret,
+        said => said,
+    };
     // Lines without any construct take the short way: a third and stricter reader must see the same in them.
-    if let Judgement::ReadOnly { reads } = judge_at(line, env, &around.folder) {
+    if let Judgement::ReadOnly { reads } = judge_at(line, env, &around.folder, &says) {
         return Ok(Verdict::Known(Known { reads, ..Known::default() }));
     }
     if !policy.is_strict()
-        && let Permitted::Yes { reads } = allowed_at(line, rules, &around.folder)
+        && let Permitted::Yes { reads } = allowed_at(line, rules, &around.folder, &says)
     {
         return Ok(Verdict::Ruled(Known { reads, ..Known::default() }));
     }
@@ -162,7 +170,7 @@ fn harmless(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Res
         !policy.is_strict() && (follow::covered_by(rules, command) || policy.allows(command))
     };
     let followed = follow::follow(&parsed, &covers).map_err(Some)?;
-    let known = look::look(&followed, &around.folder).ok_or(None)?;
+    let known = look::look(&followed, &around.folder, &says).ok_or(None)?;
     Ok(if followed.ruled { Verdict::Ruled(known) } else { Verdict::Known(known) })
 }
 

@@ -6,6 +6,7 @@
 
 use super::indent::{Indents, split_indent};
 use memchr::memmem;
+use std::collections::BTreeSet;
 
 /// A place in the file and what goes there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +22,9 @@ pub(super) enum How {
     Exact,
     Trimmed,
     Unescaped,
+    UnescapedTrimmed,
     Lines,
+    UnescapedLines,
 }
 
 /// The places of the first way that found any.
@@ -53,30 +56,43 @@ pub(super) fn find(content: &[u8], old: &str, new: &str) -> Search {
     if !spans.is_empty() {
         return found(spans, How::Trimmed);
     }
-    let unescaped = unescape(old);
-    if unescaped != old {
-        let mut spans = literal(content, &unescaped, new);
-        if spans.is_empty() {
-            spans = trimmed(content, &unescaped, new);
-        }
+    let (unescaped, undone) = unescape(old);
+    if !undone.is_empty() {
+        let spans = literal(content, &unescaped, new);
         if !spans.is_empty() {
-            // Line breaks were written as \n in both: taken literally, lines would become one.
-            if old.contains("\\n") && !old.contains('\n') && new.contains("\\n") && unescaped.contains('\n') {
-                return Search::Refused(
-                    "old_string only matches when its \\n are taken as line breaks, and new_string has \\n too. \
-                     Send both with real line breaks. Nothing was changed."
-                        .to_owned(),
-                );
-            }
-            return found(spans, How::Unescaped);
+            return in_doubt(&undone, new).unwrap_or_else(|| found(spans, How::Unescaped));
+        }
+        let spans = trimmed(content, &unescaped, new);
+        if !spans.is_empty() {
+            return in_doubt(&undone, new).unwrap_or_else(|| found(spans, How::UnescapedTrimmed));
         }
     }
-    let spans = windows(content, old, new);
-    if !spans.is_empty() {
-        return found(spans, How::Lines);
+    let bare = (without_outer_blank_lines(old), without_outer_blank_lines(new));
+    for (escapes, how) in [(Escapes::Kept, How::Lines), (Escapes::Undone, How::UnescapedLines)] {
+        for (old, new) in [(old, new), bare] {
+            let (spans, undone) = windows(content, old, new, escapes);
+            if !spans.is_empty() {
+                return in_doubt(&undone, new).unwrap_or_else(|| found(spans, how));
+            }
+        }
     }
-    let spans = windows(content, without_outer_blank_lines(old), without_outer_blank_lines(new));
-    if spans.is_empty() { Search::Nothing } else { found(spans, How::Lines) }
+    Search::Nothing
+}
+
+/// The refusal, where what should go there has an escape that only matched as what it stands for: nobody knows
+/// whether it is meant as it is written.
+fn in_doubt(undone: &Undone, new: &str) -> Option<Search> {
+    let both: Vec<String> =
+        undone.iter().map(|letter| format!("\\{letter}")).filter(|escape| new.contains(escape)).collect();
+    if both.is_empty() {
+        return None;
+    }
+    let breaks = if both.iter().any(|escape| escape == "\\n") { " with real line breaks" } else { "" };
+    Some(Search::Refused(format!(
+        "old_string only matches when its {escapes} is taken as what it stands for, and new_string has {escapes} too. \
+         Send both{breaks} exactly as they stand in the file, without escaping. Nothing was changed.",
+        escapes = both.join(" and ")
+    )))
 }
 
 /// The content with every span replaced; spans are in order and do not overlap.
@@ -174,14 +190,26 @@ fn trimmed(content: &[u8], old: &str, new: &str) -> Vec<Span> {
         .collect()
 }
 
-/// The text with escapes a model may have written one time too often taken as what they stand for.
-fn unescape(text: &str) -> String {
+/// The letters of escapes that were taken as what they stand for.
+type Undone = BTreeSet<char>;
+
+/// Whether escapes in a quote are taken as what they stand for where they do not match as they are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Escapes {
+    Kept,
+    Undone,
+}
+
+/// The text with escapes a model may have written one time too often taken as what they stand for, and which.
+fn unescape(text: &str) -> (String, Undone) {
     let mut plain = String::with_capacity(text.len());
+    let mut undone = Undone::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('\\') {
         plain.push_str(before);
         let mut chars = after.chars();
-        let character = match chars.next() {
+        let letter = chars.next();
+        let character = match letter {
             Some('n') => Some('\n'),
             Some('t') => Some('\t'),
             Some('r') => Some('\r'),
@@ -200,6 +228,7 @@ fn unescape(text: &str) -> String {
         match character {
             Some(character) => {
                 plain.push(character);
+                undone.extend(letter);
                 rest = chars.as_str();
             }
             None => {
@@ -209,7 +238,7 @@ fn unescape(text: &str) -> String {
         }
     }
     plain.push_str(rest);
-    plain
+    (plain, undone)
 }
 
 fn without_outer_blank_lines(text: &str) -> &str {
@@ -246,8 +275,9 @@ fn lines(content: &[u8]) -> Vec<Line<'_>> {
 }
 
 /// Runs of whole lines equal to those of `old` but for white space at either end of each line, where the
-/// indents of the one can be turned into those of the other by one rule. `new` is indented by that rule.
-fn windows(content: &[u8], old: &str, new: &str) -> Vec<Span> {
+/// indents of the one can be turned into those of the other by one rule. `new` is indented by that rule. And the
+/// escapes that had to be undone for it.
+fn windows(content: &[u8], old: &str, new: &str, escapes: Escapes) -> (Vec<Span>, Undone) {
     let (whole_lines, new) = match old.strip_suffix('\n') {
         // The lines are deleted, and their last line end with them.
         Some(_) if new.is_empty() => (true, new),
@@ -257,41 +287,50 @@ fn windows(content: &[u8], old: &str, new: &str) -> Vec<Span> {
     };
     let wanted: Vec<&str> =
         old.strip_suffix('\n').unwrap_or(old).split('\n').map(|line| line.trim_end_matches('\r')).collect();
+    let (mut spans, mut undone) = (Vec::new(), Undone::new());
     if wanted.iter().all(|line| line.trim_matches(BLANK).is_empty()) {
-        return Vec::new();
+        return (spans, undone);
     }
     let lines = lines(content);
-    let mut spans = Vec::new();
     let mut at = 0;
     while let Some(window) = lines.get(at..at + wanted.len()) {
-        let (Some(indents), Some(first), Some(last)) =
-            (compare(window, &wanted), window.first(), window.last())
+        let (Some((indents, more)), Some(first), Some(last)) =
+            (compare(window, &wanted, escapes), window.first(), window.last())
         else {
             at += 1;
             continue;
         };
+        undone.extend(more);
         let (start, end) = (first.start, if whole_lines { last.next } else { last.start + last.text.len() });
         let indented = indents.apply(new);
         spans.push(Span { start, end, replacement: with_line_ends(&indented, content, start, end) });
         at += wanted.len();
     }
-    spans
+    (spans, undone)
 }
 
-/// The rule that turns the indents of `wanted` into those of the window; none where the lines differ in
-/// more than white space at their ends, or no one rule does.
-fn compare(window: &[Line<'_>], wanted: &[&str]) -> Option<Indents> {
-    let mut indents = Indents::default();
+/// The rule that turns the indents of `wanted` into those of the window, and the escapes undone for it; none where
+/// the lines differ in more than white space at their ends, or no one rule does.
+fn compare(window: &[Line<'_>], wanted: &[&str], escapes: Escapes) -> Option<(Indents, Undone)> {
+    let (mut indents, mut undone) = (Indents::default(), Undone::new());
     for (line, wanted) in window.iter().zip(wanted) {
         let (file_indent, file_text) = split_indent(line.text);
         let (wanted_indent, wanted_text) = split_indent(wanted.as_bytes());
         let file_text = file_text.trim_ascii_end();
         let wanted_text = wanted_text.trim_ascii_end();
-        let is_same = file_text == wanted_text
-            || std::str::from_utf8(wanted_text).is_ok_and(|text| unescape(text).as_bytes() == file_text);
-        if !is_same || (!file_text.is_empty() && !indents.learn(wanted_indent, file_indent)) {
+        if file_text != wanted_text {
+            if escapes == Escapes::Kept {
+                return None;
+            }
+            let (plain, more) = unescape(std::str::from_utf8(wanted_text).ok()?);
+            if plain.as_bytes() != file_text {
+                return None;
+            }
+            undone.extend(more);
+        }
+        if !file_text.is_empty() && !indents.learn(wanted_indent, file_indent) {
             return None;
         }
     }
-    Some(indents)
+    Some((indents, undone))
 }

@@ -69,6 +69,87 @@ fn escapes_written_once_too_often_are_forgiven() {
 }
 
 #[test]
+fn escapes_in_both_texts_are_not_guessed_at() {
+    for (content, old, new, escape) in [
+        ("print(\"hi\")\n", r#"print(\"hi\")"#, r#"print(\"bye\")"#, r#"\""#),
+        ("\n  print(\"hi\")\n  x\n", "print(\\\"hi\\\")\n\tx", r#"print(\"bye\")"#, r#"\""#),
+        ("  a\n    print(\"hi\")\n", "a\n  print(\\\"hi\\\")", "a\n  print(\\\"bye\\\")", r#"\""#),
+        (r"a\b", r"a\\b", r"c\\d", r"\\"),
+        ("a\tb\n", r"a\tb", r"c\td", r"\t"),
+        ("a\nb\n", "a\\nb\n", "x\\ny\n", r"\n"),
+        ("x = '\u{c}'", r"x = '\u000C'", r"x = '\u000D'", r"\u"),
+    ] {
+        let error = edit(content, old, new).expect_err(old);
+        let words =
+            format!("when its {escape} is taken as what it stands for, and new_string has {escape} too");
+        assert!(error.contains(&words), "{error}");
+    }
+    // What the file has as it is written was not undone, and says nothing about what replaces it.
+    let content = "    a(\"\\n\");\n    b(\"c\");\n";
+    let edited = edit(content, "a(\"\\n\");\nb(\\\"c\\\");", "a(\"\\n\");\nd();");
+    assert_eq!(edited, Ok("    a(\"\\n\");\n    d();\n".into()));
+    // Lines that match as they are written come before those that do not.
+    let content = "  \\\"\n  \"\n";
+    assert_eq!(edit(content, "\\\" \n", "x\n"), Ok("  x\n  \"\n".into()));
+}
+
+#[test]
+fn how_a_text_was_found_is_said_truly() {
+    for (content, old, new, how) in [
+        (
+            "say \"hi\"\n",
+            r#"say \"hi\""#,
+            "x",
+            "(matched after undoing its escapes; new_string was used as it is)",
+        ),
+        (
+            "  say \"hi\"\n",
+            "\n  say \\\"hi\\\"",
+            "\n  x",
+            "undoing its escapes, without its outer white space;",
+        ),
+        (
+            "    a\n    \"b\"\n",
+            "a\n\\\"b\\\"",
+            "x\ny",
+            "undoing its escapes, ignoring white space; new_string was ind",
+        ),
+        ("    a\n    b\n", "a\nb", "x\ny", "(matched ignoring white space; new_string was indented"),
+    ] {
+        let bench = Bench::new();
+        bench.put("a", content);
+        let said = bench.text("edit", json!({"path": "a", "old_string": old, "new_string": new}));
+        assert!(said.contains(how), "{said}");
+    }
+}
+
+#[test]
+fn text_in_utf_16_is_changed_as_text_and_stays_what_it_is() {
+    for (mark, pair) in
+        [([0xFF, 0xFE], u16::to_le_bytes as fn(u16) -> [u8; 2]), ([0xFE, 0xFF], u16::to_be_bytes)]
+    {
+        let bytes = |text: &str| [mark.to_vec(), text.encode_utf16().flat_map(pair).collect()].concat();
+        let bench = Bench::new();
+        bench.put("a.txt", bytes("one\r\n中文 two\r\n🐙\r\n"));
+        let arguments = json!({"path": "a.txt", "old_string": "中文 two\n🐙", "new_string": "zwei\ndrei"});
+        let Ok(ToolView::Diff(view)) = bench.preview("edit", arguments.clone()) else { panic!("a diff") };
+        assert_eq!((view.added, view.removed), (2, 2));
+        assert_eq!(view.hunks[0].lines[0].parts[0].text, "one", "the person sees text");
+        let output = bench.call("edit", arguments).unwrap();
+        assert_eq!(output.text, "Replaced 1 occurrence in a.txt, line 2.");
+        assert_eq!(bench.get("a.txt"), bytes("one\r\nzwei\r\ndrei\r\n"));
+        let error = bench.error("edit", json!({"path": "a.txt", "old_string": "zwo i", "new_string": "x"}));
+        assert!(error.contains("not found in a.txt") && !error.contains('\0'), "{error}");
+    }
+    let bench = Bench::new();
+    let broken = b"\xFF\xFEa\0\x00\xD8b\0".to_vec();
+    bench.put("b.txt", &broken);
+    let error = bench.error("edit", json!({"path": "b.txt", "old_string": "a", "new_string": "x"}));
+    assert!(error.contains("begins like UTF-16 text and is none"), "{error}");
+    assert_eq!(bench.get("b.txt"), broken);
+}
+
+#[test]
 fn lines_are_matched_without_their_indent_and_indented_like_the_file() {
     for (content, old, new, after) in [
         // A tab for four blanks.
@@ -257,9 +338,9 @@ proptest! {
             match found.how {
                 How::Exact => prop_assert_eq!(String::from_utf8_lossy(replaced).replace("\r\n", "\n"), old.replace("\r\n", "\n")),
                 How::Trimmed => prop_assert_eq!(without_blanks(replaced), without_blanks(old.as_bytes())),
-                How::Unescaped | How::Lines => {}
+                How::Unescaped | How::UnescapedTrimmed | How::Lines | How::UnescapedLines => {}
             }
-            if found.how == How::Lines && !new.is_empty() {
+            if matches!(found.how, How::Lines | How::UnescapedLines) && !new.is_empty() {
                 prop_assert!(matches!(content.get(span.end), None | Some(b'\n' | b'\r')));
                 prop_assert!(span.start == 0 || content[span.start - 1] == b'\n', "whole lines");
             }

@@ -52,19 +52,6 @@ impl Range {
     }
 }
 
-/// UTF-16 with its byte order mark, as UTF-8.
-pub(super) fn from_utf16(bytes: &[u8]) -> Vec<u8> {
-    let is_big = bytes.starts_with(&[0xFE, 0xFF]);
-    let units = bytes.get(2..).unwrap_or_default().chunks_exact(2).map(|pair| match pair {
-        [one, two] if is_big => u16::from_be_bytes([*one, *two]),
-        [one, two] => u16::from_le_bytes([*one, *two]),
-        _ => 0xFFFD,
-    });
-    let text: String =
-        char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-    text.into_bytes()
-}
-
 /// The lines of the range, numbered. Memory is bounded by what is shown, however long the file or its lines.
 pub(super) fn read(
     mut source: impl BufRead,

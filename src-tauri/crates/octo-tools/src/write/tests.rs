@@ -26,6 +26,24 @@ fn a_file_is_created_with_its_folders_and_replaced_whole() {
 }
 
 #[test]
+fn a_file_in_utf_16_stays_one() {
+    let bench = Bench::new();
+    let bytes = |text: &str| -> Vec<u8> {
+        std::iter::once(0xFEFF).chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect()
+    };
+    bench.put("a.txt", bytes("one\ntwo\n"));
+    let output = bench.call("write", json!({"path": "a.txt", "content": "one\nzwei\n"})).unwrap();
+    assert_eq!(
+        output.text,
+        "Replaced a.txt: 20 bytes, 2 lines (before: 18 bytes). It stays UTF-16, as it was."
+    );
+    let ToolView::Diff(view) = output.view else { panic!("a diff") };
+    assert_eq!((view.added, view.removed), (1, 1));
+    assert_eq!(bench.get("a.txt"), bytes("one\nzwei\n"));
+    assert!(bench.text("write", json!({"path": "a.txt", "content": "one\nzwei\n"})).contains("already had"));
+}
+
+#[test]
 fn what_cannot_be_written_is_said_and_left() {
     let bench = Bench::new();
     bench.put("dir/x", "keep");

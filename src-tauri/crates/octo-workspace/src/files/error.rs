@@ -18,6 +18,12 @@ pub enum FilesError {
         /// What was tried.
         access: Access,
     },
+    /// The path was closed (see [`crate::ClosedPaths`]).
+    #[error("{} is closed: the person's rules say it is never touched. Nothing was done.", .path.display())]
+    Closed {
+        /// The real path.
+        path: PathBuf,
+    },
     /// There is no such file or folder.
     #[error("{} does not exist. Check the path, for example with glob.", .path.display())]
     NotFound {

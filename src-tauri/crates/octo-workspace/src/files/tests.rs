@@ -79,6 +79,66 @@ fn the_scope_decides_and_grants_widen_it_by_exactly_what_they_name() {
     );
 }
 
+/// Closes everything below `denied`, and counts as secret what is named `*.token` or `vault`.
+#[derive(Debug)]
+struct Rules(PathBuf);
+
+impl ClosedPaths for Rules {
+    fn closed(&self, path: &Path) -> Closed {
+        let text = path.to_string_lossy();
+        if path.starts_with(&self.0) {
+            Closed::Denied
+        } else if text.ends_with(".token") || text.contains("/vault") {
+            Closed::Secret
+        } else {
+            Closed::No
+        }
+    }
+}
+
+#[test]
+fn what_is_closed_is_closed_wherever_it_lies() {
+    let home = home();
+    for name in ["in/a", "in/x.token", "in/private/a", "in/vault/a"] {
+        fs::create_dir_all(home.base.join(name).parent().unwrap()).unwrap();
+        fs::write(home.base.join(name), "x").unwrap();
+    }
+    let (open, token) = (home.folder.join("a"), home.folder.join("x.token"));
+    let (denied, vault) = (home.folder.join("private/a"), home.folder.join("vault"));
+    let files = home.files.closing(Arc::new(Rules(home.folder.join("private"))));
+    assert!(files.read(&open, LIMIT).is_ok() && files.write(&open, b"y").is_ok());
+    for secret in [&token, &vault.join("a")] {
+        assert!(matches!(files.read(secret, LIMIT), Err(FilesError::Outside { .. })));
+        assert!(matches!(files.write(secret, b"y"), Err(FilesError::Outside { .. })));
+    }
+    let granted = files.granting(&[home.folder.clone(), vault.clone()], std::slice::from_ref(&token));
+    assert!(granted.write(&token, b"y").is_ok());
+    assert!(granted.read(&vault.join("a"), LIMIT).is_ok(), "who granted the folder meant what is in it");
+    // No grant opens what is never touched, and the person is not shown it either.
+    let all = [home.folder.join("private"), denied.clone()];
+    for files in [&files, &files.granting(&all, &all), &files.for_person()] {
+        assert_eq!(files.read(&denied, LIMIT), Err(FilesError::Closed { path: denied.clone() }));
+        assert_eq!(files.write(&denied, b"y"), Err(FilesError::Closed { path: denied.clone() }));
+    }
+}
+
+#[test]
+fn what_an_edit_was_made_of_is_what_it_replaces() {
+    let home = home();
+    let path = home.folder.join("unread");
+    fs::write(&path, "one").unwrap();
+    assert_eq!(home.files.read_to_change(&path, LIMIT).unwrap(), b"one");
+    fs::write(&path, "two").unwrap();
+    assert_eq!(home.files.write(&path, b"one and more"), Err(FilesError::Changed { path: path.clone() }));
+    assert_eq!(fs::read(&path).unwrap(), b"two");
+
+    let shown = home.folder.join("shown");
+    fs::write(&shown, "one").unwrap();
+    home.files.for_person().read_to_change(&shown, LIMIT).unwrap();
+    fs::write(&shown, "two").unwrap();
+    assert!(home.files.write(&shown, b"x").is_ok(), "what the person is shown the session has not seen");
+}
+
 #[test]
 fn a_write_creates_replaces_and_reports() {
     let home = home();

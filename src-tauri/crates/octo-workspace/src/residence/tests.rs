@@ -397,17 +397,17 @@ fn a_plan_waits_for_the_disk_its_home_is_on() {
     let scene = Scene::new();
     plan_move(&scene.residence(), &scene.to(), AT).unwrap();
     settle(scene.residence()).unwrap();
-    let (elsewhere, away) = (scene.base.join("third"), scene.base.join("unplugged"));
+    let (to, elsewhere, away) = (scene.to(), scene.base.join("third"), scene.base.join("unplugged"));
     fs::create_dir(&elsewhere).unwrap();
     plan_move(&scene.residence(), &elsewhere, AT).unwrap();
     // Where the disk is put in there is a folder all the same.
-    fs::rename(scene.to(), &away).unwrap();
-    fs::create_dir(scene.to()).unwrap();
+    fs::rename(&to, &away).unwrap();
+    fs::create_dir(&to).unwrap();
     assert!(matches!(settle(scene.residence()), Err(ResidenceError::Away { .. })));
     assert!(names(&elsewhere).is_empty(), "nothing is not a home");
     assert!(Planned::read(&scene.residence()).unwrap().is_some());
-    fs::remove_dir_all(scene.to()).unwrap();
-    fs::rename(&away, scene.to()).unwrap();
+    fs::remove_dir_all(&to).unwrap();
+    fs::rename(&away, &to).unwrap();
     assert_eq!(settle(scene.residence()).unwrap().residence.home, elsewhere);
     assert_eq!(which(&elsewhere).unwrap(), "old");
 }

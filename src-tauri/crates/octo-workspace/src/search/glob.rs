@@ -1,7 +1,7 @@
 //! Files by name.
 
 use super::{SearchError, Skipped, walk};
-use crate::{Files, PathError, is_secret, resolve};
+use crate::{Closed, Files, PathError, resolve};
 use std::{
     cmp::Reverse,
     collections::BinaryHeap,
@@ -50,7 +50,7 @@ pub fn glob_base(pattern: &str, base: &str, cwd: &Path) -> Result<(PathBuf, Stri
     Ok((resolve(folder, &base)?, rest))
 }
 
-/// The files below a folder whose path matches. Ignored files are left out, and files that usually hold
+/// The files below a folder whose path matches. Ignored and denied files are left out, and files that hold
 /// secrets unless the pattern's last part has letters of their name in it.
 pub fn glob(files: &Files, query: &GlobQuery, cancel: &CancellationToken) -> Result<GlobFound, SearchError> {
     if query.pattern.trim().is_empty() {
@@ -70,7 +70,7 @@ pub fn glob(files: &Files, query: &GlobQuery, cancel: &CancellationToken) -> Res
     }
     .map_err(|error| SearchError::Pattern { reason: error.to_string() })?;
     let last = query.pattern.rsplit('/').next().unwrap_or_default();
-    let names_files = last.chars().any(char::is_alphanumeric) || is_secret(&base);
+    let names_files = last.chars().any(char::is_alphanumeric) || files.closed(&base) == Closed::Secret;
 
     let mut found = GlobFound::default();
     // The oldest of the kept is on top, so it goes first when there are too many.
@@ -93,9 +93,16 @@ pub fn glob(files: &Files, query: &GlobQuery, cancel: &CancellationToken) -> Res
         if !matcher.is_match(relative) {
             continue;
         }
-        if !names_files && is_secret(entry.path()) {
-            found.skipped.secret += 1;
-            continue;
+        match files.closed(entry.path()) {
+            Closed::Denied => {
+                found.skipped.closed += 1;
+                continue;
+            }
+            Closed::Secret if !names_files => {
+                found.skipped.secret += 1;
+                continue;
+            }
+            Closed::Secret | Closed::No => {}
         }
         found.total += 1;
         let modified =

@@ -4,7 +4,7 @@ mod collect;
 mod sink;
 
 use super::{SearchError, Skipped, walk};
-use crate::{FileKind, Files, is_secret};
+use crate::{Closed, FileKind, Files};
 use collect::Collected;
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -98,7 +98,7 @@ pub struct FileHits {
     pub matches: u64,
 }
 
-/// Searches a folder, in the way of ripgrep, or one file. Binary files are skipped; files that usually hold
+/// Searches a folder, in the way of ripgrep, or one file. Binary and denied files are skipped; files that hold
 /// secrets too, unless `base` is the file itself.
 pub fn grep(files: &Files, query: &GrepQuery, cancel: &CancellationToken) -> Result<GrepFound, SearchError> {
     if query.pattern.is_empty() {
@@ -107,7 +107,7 @@ pub fn grep(files: &Files, query: &GrepQuery, cancel: &CancellationToken) -> Res
     let matcher = matcher(query)?;
     let base = files.check_read(&query.base)?;
     let found = match files.stat(&base)?.kind {
-        FileKind::Folder => search_folder(query, &base, &matcher, cancel)?,
+        FileKind::Folder => search_folder(files, query, &base, &matcher, cancel)?,
         FileKind::File => {
             let collected = Collected::new(query);
             search_file(&mut searcher(query), &matcher, query, &base, &collected, cancel);
@@ -140,6 +140,7 @@ fn searcher(query: &GrepQuery) -> Searcher {
 }
 
 fn search_folder(
+    files: &Files,
     query: &GrepQuery,
     base: &Path,
     matcher: &RegexMatcher,
@@ -154,7 +155,7 @@ fn search_folder(
         .map_err(|error| SearchError::Pattern { reason: error.to_string() })?;
     let collected = Collected::new(query);
     // Who may search a secret folder by its name may search what is in it.
-    let secrets_named = is_secret(base);
+    let secrets_named = files.closed(base) == Closed::Secret;
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
     walk::walk(base).threads(threads).build_parallel().run(|| {
         let mut searcher = searcher(query);
@@ -177,9 +178,16 @@ fn search_folder(
             if glob.is_some_and(|glob| !glob.is_match(relative)) {
                 return WalkState::Continue;
             }
-            if !secrets_named && is_secret(path) {
-                collected.skip(|skipped| skipped.secret += 1);
-                return WalkState::Continue;
+            match files.closed(path) {
+                Closed::Denied => {
+                    collected.skip(|skipped| skipped.closed += 1);
+                    return WalkState::Continue;
+                }
+                Closed::Secret if !secrets_named => {
+                    collected.skip(|skipped| skipped.secret += 1);
+                    return WalkState::Continue;
+                }
+                Closed::Secret | Closed::No => {}
             }
             search_file(&mut searcher, &matcher, query, path, collected, cancel);
             WalkState::Continue

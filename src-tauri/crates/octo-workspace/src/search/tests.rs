@@ -1,9 +1,10 @@
 use super::*;
-use crate::{Files, Scope};
+use crate::{Closed, ClosedPaths, Files, Scope};
 use std::{
     fs,
     io::Write,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 use tokio_util::sync::CancellationToken;
@@ -204,6 +205,51 @@ fn secret_files_are_searched_only_when_named() {
 
     assert_eq!(tree.names("**/*"), [".env.example", "a.txt"], "names of secret files are left out too");
     assert_eq!(tree.names(".env*"), [".env", ".env.example"], "unless the pattern names them");
+}
+
+/// Denies what is named `private`, and counts as secret what is named `vault`.
+#[derive(Debug)]
+struct Rules;
+
+impl ClosedPaths for Rules {
+    fn closed(&self, path: &Path) -> Closed {
+        let has = |name: &str| path.components().any(|part| part.as_os_str() == name);
+        match (has("private"), has("vault")) {
+            (true, _) => Closed::Denied,
+            (false, true) => Closed::Secret,
+            (false, false) => Closed::No,
+        }
+    }
+}
+
+#[test]
+fn searches_above_what_is_closed_find_nothing_of_it() {
+    let mut tree = tree(&[
+        ("a.txt", "key\n"),
+        ("private/b.txt", "key\n"),
+        ("vault/c.txt", "key\n"),
+        ("vault/private/d.txt", "key\n"),
+    ]);
+    assert_eq!(tree.hits(&tree.query("key")).len(), 4, "nothing is closed yet");
+    tree.files = tree.files.closing(Arc::new(Rules));
+    let mut query = tree.query("key");
+    assert_eq!(tree.hits(&query), ["a.txt:1:key"]);
+    let skipped = tree.grep(&query).skipped;
+    assert_eq!((skipped.secret, skipped.closed), (1, 2));
+    assert_eq!(tree.names("**/*"), ["a.txt"]);
+    assert_eq!(
+        tree.names("*.txt"),
+        ["a.txt", "vault/c.txt"],
+        "a pattern may name a secret, never what is denied"
+    );
+    query.base = tree.root.join("private");
+    assert_eq!(
+        grep(&tree.files, &query, &CancellationToken::new()),
+        Err(crate::FilesError::Closed { path: query.base.clone() }.into())
+    );
+    query.base = tree.root.join("vault");
+    tree.files = tree.files.granting(std::slice::from_ref(&query.base), &[]);
+    assert_eq!(tree.hits(&query), ["vault/c.txt:1:key"], "who granted the folder meant what is in it");
 }
 
 #[test]

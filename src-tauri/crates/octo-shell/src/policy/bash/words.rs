@@ -231,6 +231,10 @@ impl Reader {
         if name.is_empty() || matches!(self.peek(), Some('@' | '[' | '!')) {
             self.doubt(Doubt::Evaluates);
         }
+        // It may give the variable another value than the one that is followed.
+        if self.peek() == Some('=') || (self.peek() == Some(':') && self.ahead(1) == Some('=')) {
+            self.doubt(Doubt::Evaluates);
+        }
         // Offsets and lengths are arithmetic; values of a substitution may be too.
         if self.peek() == Some(':') && !matches!(self.ahead(1), Some('-' | '+' | '=' | '?')) {
             self.doubt(Doubt::Evaluates);

@@ -2,10 +2,16 @@
 
 use super::{Judgement, Permitted, judge_at, words};
 use crate::policy::allowed_at;
+use octo_workspace::{Closed, is_secret};
 use std::{fs, path::Path, process::Command};
 
+/// What is said of a path where the person has no rules.
+fn says(path: &Path) -> Closed {
+    if is_secret(path) { Closed::Secret } else { Closed::No }
+}
+
 fn reads_at(line: &str, folder: &Path) -> Option<Vec<String>> {
-    match judge_at(line, &[], folder) {
+    match judge_at(line, &[], folder, &says) {
         Judgement::ReadOnly { mut reads } => {
             reads.sort();
             Some(reads)
@@ -67,15 +73,13 @@ fn patterns_are_told_by_the_names_they_match() {
 fn secrets_a_recursive_search_would_come_across_are_told() {
     let root = place("mkdir -p src deep/er; touch src/a.rs .env deep/er/id_rsa");
     let folder = root.path().join("project");
-    let secret = |line: &str| {
-        reads_at(line, &folder).unwrap().iter().any(|read| octo_workspace::is_secret(Path::new(read)))
-    };
+    let secret = |line: &str| reads_at(line, &folder).unwrap().iter().any(|read| is_secret(Path::new(read)));
     assert!(secret("grep -rn key ."));
     assert!(secret("grep -r key"));
     assert!(secret("grep --recursive key deep"));
     assert!(secret("rg key"));
     assert!(secret("rg -uu key"));
-    assert!(secret("diff -r . /tmp"));
+    assert!(secret("diff -r . deep"));
     assert!(!secret("grep -rn key src"));
     assert!(!secret("grep -rn key --include='*.rs' ."));
     assert!(!secret("grep key src/a.rs"));
@@ -126,7 +130,7 @@ fn a_repository_whose_settings_name_programs_asks() {
         assert_eq!(reads_at("cd project && git log -p", root.path()), None, "{settings}");
         assert!(reads_at("ls", &folder).is_some(), "{settings}");
         assert_eq!(
-            allowed_at("git log && cargo test", &[words("cargo test")], &folder),
+            allowed_at("git log && cargo test", &[words("cargo test")], &folder, &says),
             Permitted::No,
             "{settings}"
         );
