@@ -77,8 +77,6 @@ pub struct Octo {
     open: OpenSessions,
     /// Held while something interrupted is ended in a session that is not open.
     mending: Arc<Mutex<()>>,
-    /// The application ends.
-    closing: CancellationToken,
     /// See [`Octo::remarks`].
     remarks: Arc<[ApiError]>,
 }
@@ -88,7 +86,6 @@ pub(crate) struct FaintOcto {
     shared: Weak<Shared>,
     open: OpenSessions,
     mending: Arc<Mutex<()>>,
-    closing: CancellationToken,
     remarks: Arc<[ApiError]>,
 }
 
@@ -99,7 +96,6 @@ impl FaintOcto {
             shared: self.shared.upgrade()?,
             open: self.open.clone(),
             mending: self.mending.clone(),
-            closing: self.closing.clone(),
             remarks: self.remarks.clone(),
         })
     }
@@ -201,6 +197,7 @@ impl Octo {
             blobs,
             preferences: std::sync::RwLock::new(state.settings.clone()),
             waking: Waking::default(),
+            closing: CancellationToken::new(),
             store,
             config,
         };
@@ -208,7 +205,6 @@ impl Octo {
             open: shared.open.clone(),
             shared: Arc::new(shared),
             mending: Arc::default(),
-            closing: CancellationToken::new(),
             remarks: remarks.into(),
         };
         let shells = octo.shared.config.home.join("shells");
@@ -221,7 +217,7 @@ impl Octo {
                 octo.tidy_time();
                 Schedule::take_up(&octo.shared).await?;
                 octo.resume().await?;
-                Tender::begin(&octo, octo.closing.clone());
+                Tender::begin(&octo, octo.shared.closing.clone());
                 octo.tend_sessions();
             }
             OpenTurns::WaitForUse => {}
@@ -247,7 +243,7 @@ impl Octo {
 
     /// Lets sessions rest that nobody works in, for as long as the application runs.
     fn tend_sessions(&self) {
-        let (open, closing) = (self.open.clone(), self.closing.clone());
+        let (open, closing) = (self.open.clone(), self.shared.closing.clone());
         let idle_after = self.shared.config.idle_after;
         tokio::spawn(async move {
             loop {
@@ -266,7 +262,6 @@ impl Octo {
             shared: Arc::downgrade(&self.shared),
             open: self.open.clone(),
             mending: self.mending.clone(),
-            closing: self.closing.clone(),
             remarks: self.remarks.clone(),
         }
     }
@@ -353,7 +348,7 @@ impl Octo {
     /// Ends everything that runs, keeps it, and lets go of the home. Running turns are left so that the
     /// next start goes on with them; their commands are killed.
     pub async fn shutdown(&self) {
-        self.closing.cancel();
+        self.shared.closing.cancel();
         // Places that become free now are nobody's.
         self.shared.admission.close();
         Schedule::let_go(&self.shared).await;
@@ -436,9 +431,13 @@ impl Octo {
     }
 }
 
-/// The session's actor, started if it does not run.
+/// The session's actor, started if it does not run. None is started once the application ends: nobody would end it, and
+/// the one that is being ended still works on the same turn.
 pub(crate) async fn open_session(shared: &Arc<Shared>, id: SessionId) -> Result<SessionHandle, ApiError> {
     let mut open = shared.open.lock().await;
+    if shared.closing.is_cancelled() {
+        return Err(ApiError::new("store.closed"));
+    }
     if let Some(handle) = open.get(&id) {
         if handle.is_open() {
             return Ok(handle.clone());

@@ -30,8 +30,10 @@ use std::{
     collections::{HashMap, HashSet},
     path::{Path, PathBuf},
     sync::{Arc, PoisonError, RwLock},
+    time::Duration,
 };
 use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
 
 /// What all sessions share.
 pub(crate) struct Shared {
@@ -79,7 +81,13 @@ pub(crate) struct Shared {
     pub open: OpenSessions,
     /// Whether the machine slept.
     pub waking: Waking,
+    /// The application ends.
+    pub closing: CancellationToken,
 }
+
+/// How long a folder's skills are looked for before something goes without: one that does not answer must not hold up
+/// what comes behind, Stop among it.
+pub(crate) const LOOK: Duration = Duration::from_secs(1);
 
 /// Sessions whose actor runs.
 pub(crate) type OpenSessions = Arc<tokio::sync::Mutex<HashMap<SessionId, SessionHandle>>>;

@@ -6,7 +6,7 @@ use crate::{
     naming,
     prompt::Surroundings,
     session::{Ask, AskedCall, now},
-    shared::session_folder,
+    shared::{LOOK, session_folder},
     slash::{self, Parsed},
 };
 use octo_protocol::{
@@ -20,11 +20,7 @@ use serde_json::Value;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
-
-/// How long skills are looked for before a message goes without.
-const LOOK: Duration = Duration::from_secs(1);
 
 impl Octo {
     pub(super) async fn sessions(&self, request: SessionRequest) -> Result<Value, ApiError> {
@@ -125,7 +121,6 @@ impl Octo {
         let place = handle.queue().await;
         let info = self.shared.store.read(move |reader| reader.session(session)).await;
         let info = info.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
-        // A folder that does not answer must not hold up what comes behind, Stop among it.
         let looked = self.shared.library.shelf(Some(PathBuf::from(&info.folder)));
         let shelf = tokio::time::timeout(LOOK, looked).await.ok().and_then(Result::ok).map(Arc::new);
         if let Some(shelf) = &shelf {

@@ -95,7 +95,7 @@ impl Octo {
         {
             let open = self.open.lock().await;
             // One that is open has done it already.
-            if self.closing.is_cancelled() || open.contains_key(&session) {
+            if self.shared.closing.is_cancelled() || open.contains_key(&session) {
                 return;
             }
             let holder = self.shared.lease.clone();

@@ -24,6 +24,7 @@ use octo_protocol::{
     Ask, CallId, CallState, CallStatus, Event, MessageId, Mode, Question, QuestionId, StreamKind,
     SubAgentStatus, Todo, ToolResult, ToolView, TurnId,
 };
+use octo_shell::PolicyPaths;
 use octo_tools::{Http, INVOKE_SKILL, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
 use open::result_of;
@@ -103,11 +104,14 @@ impl Session {
         tasks: Tasks,
     ) -> ToolContext {
         let live = self.live.clone();
+        let ground = self.ground();
+        // What the person closed stays closed below a folder that is searched.
+        let closed = PolicyPaths::new(&ground.policy, &ground.around(&self.folder));
         ToolContext {
             session: self.id(),
             call,
             cwd: self.folder.clone(),
-            files: self.files.clone(),
+            files: self.files.closing(Arc::new(closed)),
             shell: self.shell.clone(),
             blobs: self.shared.blobs.clone(),
             outputs: Outputs::new(self.shared.outputs(self.id())),

@@ -4,6 +4,7 @@
 use super::{
     Report,
     budget::Next,
+    model_call::jitter,
     outgoing::{Said, To},
     side_call::{Aim, SideAnswer},
     state::{Change, Session},
@@ -14,11 +15,12 @@ use crate::{
     pairing::paired,
     turn::Input,
 };
-use octo_llm::{ErrorClass, FinishReason, ProviderError};
+use octo_llm::{ErrorClass, FinishReason, ProviderError, RetryPolicy};
 use octo_protocol::{
     ApiError, Block, CompactionLimit, Event, Message, MessageId, NoticeKind, Origin, Role, TurnId,
 };
 use octo_workspace::Archives;
+use std::time::Duration;
 
 /// The most tokens a summary may have, with what the model reasons before it: the same effort is asked for as for the
 /// work, since another would lose the cache.
@@ -40,6 +42,19 @@ pub(super) struct Compacting {
     size: u64,
     /// The context had so many messages: if it has others when all is ready, nothing is swapped.
     messages: usize,
+    /// How many calls for it failed so far.
+    failed: u32,
+}
+
+/// A turn waits for its compaction, so a moment's trouble is worth a few tries, though fewer than its own calls are.
+const POLICY: RetryPolicy =
+    RetryPolicy { attempts: 5, base: Duration::from_secs(1), cap: Duration::from_secs(60) };
+
+/// The how manieth try of a compaction begins, and after what pause.
+#[derive(Clone, Copy, Default)]
+struct Try {
+    failed: u32,
+    pause: Duration,
 }
 
 /// Why a conversation is compacted.
@@ -94,14 +109,14 @@ impl Session {
             return false;
         }
         let Some(cut) = compaction::cut(&self.context, HeldBack::Nothing) else { return false };
-        self.begin_compaction(cut, HeldBack::Nothing, Cause::Size, step);
+        self.begin_compaction(cut, HeldBack::Nothing, Cause::Size, Try::default(), step);
         true
     }
 
     /// The provider says that the conversation is too long: begins a compaction that can be sent; whether it could.
     pub(super) fn compacts_overflow(&mut self, error: ApiError, step: &mut Step) -> bool {
         let Some(cut) = compaction::cut(&self.context, HeldBack::LastStep) else { return false };
-        self.begin_compaction(cut, HeldBack::LastStep, Cause::Overflow(error), step);
+        self.begin_compaction(cut, HeldBack::LastStep, Cause::Overflow(error), Try::default(), step);
         true
     }
 
@@ -111,7 +126,7 @@ impl Session {
             return;
         }
         if let Some(cut) = compaction::cut(&self.context, HeldBack::Nothing) {
-            self.begin_compaction(cut, HeldBack::Nothing, Cause::Idle, step);
+            self.begin_compaction(cut, HeldBack::Nothing, Cause::Idle, Try::default(), step);
         }
     }
 
@@ -140,9 +155,16 @@ impl Session {
         compaction::limit(window.unwrap_or(u64::MAX), chosen)
     }
 
-    fn begin_compaction(&mut self, cut: Cut, held_back: HeldBack, cause: Cause, step: &mut Step) {
-        let compacting =
-            Compacting { cut, cause, held_back, size: self.context_size(), messages: self.context.len() };
+    fn begin_compaction(
+        &mut self,
+        cut: Cut,
+        held_back: HeldBack,
+        cause: Cause,
+        Try { failed, pause }: Try,
+        step: &mut Step,
+    ) {
+        let (size, messages) = (self.context_size(), self.context.len());
+        let compacting = Compacting { cut, cause, held_back, size, messages, failed };
         let mut messages: Vec<Message> =
             paired(self.context.get(..cut.sent).unwrap_or(&self.context)).into_owned();
         let notice = Block::Notice {
@@ -152,7 +174,7 @@ impl Session {
         messages.push(self.message(self.newest_turn(), Role::User, Origin::Octo, vec![notice]));
         let said = Said { messages, vanishing: 1, max_output: Some(LONGEST_ANSWER), to: To::Session };
         step.changes.push(Change::Event(Event::CompactionStarted));
-        self.call_beside(Aim::Compaction(Box::new(compacting)), said, step);
+        self.call_beside(Aim::Compaction(Box::new(compacting)), said, pause, step);
     }
 
     fn newest_turn(&self) -> TurnId {
@@ -191,11 +213,25 @@ impl Session {
                 };
                 let cut = again.and_then(|again| Some((again, compaction::cut(&self.context, again)?)));
                 match cut {
-                    Some((again, cut)) => self.begin_compaction(cut, again, compacting.cause, step),
+                    Some((again, cut)) => {
+                        self.begin_compaction(cut, again, compacting.cause, Try::default(), step);
+                    }
                     None => self.compaction_failed(*compacting, error.to_api(), step),
                 }
             }
-            Err(error) => self.compaction_failed(*compacting, error.to_api(), step),
+            Err(error) => {
+                let Compacting { cut, held_back, .. } = *compacting;
+                let failed = compacting.failed + 1;
+                // Between turns nobody waits for it, and the next pause is another chance.
+                let wanted = !matches!(compacting.cause, Cause::Idle);
+                match POLICY.next(failed, &error, jitter(MessageId::new(), failed)).filter(|_| wanted) {
+                    Some(pause) => {
+                        let again = Try { failed, pause };
+                        self.begin_compaction(cut, held_back, compacting.cause, again, step);
+                    }
+                    None => self.compaction_failed(*compacting, error.to_api(), step),
+                }
+            }
         }
     }
 
@@ -261,6 +297,11 @@ impl Session {
         let blocks = vec![self.surroundings_notice(), compaction::block(summary, summed, archived)];
         let message = self.message(self.newest_turn(), Role::User, Origin::Octo, blocks);
         step.changes.push(Change::Event(Event::MessageAdded { message: message.clone() }));
+        // What the turn's task is called stands in what leaves now.
+        let called = self.running.as_ref().map(|running| self.summary_of(running.view.id));
+        if let Some(running) = &mut self.running {
+            running.summary = called;
+        }
         let kept = self.context.split_off(summed.min(self.context.len()));
         self.context = std::iter::once(message).chain(kept).collect();
         let ids = self.context.iter().map(|message| message.id).collect();

@@ -141,7 +141,7 @@ impl Session {
         messages.push(self.message(turn, Role::User, Origin::Octo, blocks));
         self.pause.refreshes += 1;
         let said = Said { messages, vanishing: 1, max_output: Some(UNREAD), to: To::Session };
-        self.call_beside(Aim::Warmth, said, step);
+        self.call_beside(Aim::Warmth, said, Duration::ZERO, step);
     }
 
     /// The cache was refreshed, or could not be: then it is let go.

@@ -255,7 +255,7 @@ impl Session {
             return self.finish(step).await;
         }
         let policy = RetryPolicy::default();
-        if let Some(pause) = policy.next(attempt.number, &error, jitter(attempt)) {
+        if let Some(pause) = policy.next(attempt.number, &error, jitter(attempt.call, attempt.number)) {
             self.discard_message(CallOutcome::Failed, &mut step);
             let next = Attempt { number: attempt.number + 1, ..attempt };
             let retry = Retry {
@@ -428,8 +428,8 @@ impl Session {
 }
 
 /// A number in 0..1 that differs between sessions, so that many do not try again at the same moment.
-fn jitter(attempt: Attempt) -> f64 {
-    let hash = blake3::hash(format!("{}{}", attempt.call, attempt.number).as_bytes());
+pub(super) fn jitter(call: MessageId, number: u32) -> f64 {
+    let hash = blake3::hash(format!("{call}{number}").as_bytes());
     let [a, b, ..] = *hash.as_bytes();
     f64::from(u16::from_be_bytes([a, b])) / 65_536.0
 }

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     compaction::Size,
     live::Live,
-    shared::Shared,
+    shared::{LOOK, Shared},
     turn::{CallKey, Known, Limits, Restored, Stop, Turn},
 };
 use octo_protocol::{
@@ -227,6 +227,7 @@ impl Session {
             checking: None,
             budget: None,
             overflows: 0,
+            summary: None,
             failure: None,
         });
         self.perform(actions, &mut step);
@@ -328,20 +329,30 @@ struct Frozen {
 
 impl Frozen {
     /// As it was stored. Where an update of Octo changed the tools it is made anew, once, and the ledger says so: what
-    /// the model is told must be what the tools do.
+    /// the model is told must be what the tools do. Where the folder does not answer that waits for the next opening.
     async fn of(shared: &Shared, stored: &StoredSession) -> Result<Self, ApiError> {
         let newest = shared.toolset_row()?;
-        if stored.toolset.hash == newest.hash {
+        let as_stored = || -> Result<Self, ApiError> {
             let (system, tools) = (stored.system.as_str().into(), schemas(&stored.toolset.tools_json)?);
-            return Ok(Self { system, tools, seen: Seen::default() });
+            Ok(Self { system, tools, seen: Seen::default() })
+        };
+        if stored.toolset.hash == newest.hash {
+            return as_stored();
         }
         let (profile, folder) = (stored.info.profile.clone(), PathBuf::from(&stored.info.folder));
-        let shelf = shared.library.shelf(Some(folder.clone())).await?;
-        // A profile that is gone since stays what it was to this session.
-        let system = shared.system_prompt(profile, folder, &shelf).await.unwrap_or_else(|error| {
-            tracing::warn!(session = %stored.info.id, %error, "the system prompt is kept as it was");
-            stored.system.clone()
-        });
+        let made = async {
+            let shelf = shared.library.shelf(Some(folder.clone())).await?;
+            // A profile that is gone since stays what it was to this session.
+            Ok::<_, ApiError>(shared.system_prompt(profile, folder, &shelf).await.unwrap_or_else(|error| {
+                tracing::warn!(session = %stored.info.id, %error, "the system prompt is kept as it was");
+                stored.system.clone()
+            }))
+        };
+        let Ok(system) = tokio::time::timeout(LOOK, made).await else {
+            tracing::warn!(session = %stored.info.id, "its folder does not answer: tools and system prompt stay");
+            return as_stored();
+        };
+        let system = system?;
         let tools = schemas(&newest.tools_json)?;
         let (id, text) = (stored.info.id, system.clone());
         let refrozen = shared.store.write(move |tx| tx.refreeze(id, &text, &newest)).await;

@@ -15,7 +15,7 @@ use octo_protocol::{
     ApiError, Block, CallOutcome, Event, Message, MessageId, Origin, Purpose, Role, Source, Suggestion,
     Switch, TurnId,
 };
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// A call beside the conversation.
@@ -62,7 +62,9 @@ pub(super) struct SideAnswer {
 
 impl Session {
     /// Begins a side call, once the step is stored.
-    pub(super) fn call_beside(&mut self, aim: Aim, said: Said, step: &mut Step) {
+    ///
+    /// It is made after a pause, which is part of it: what ends the call ends that.
+    pub(super) fn call_beside(&mut self, aim: Aim, said: Said, pause: Duration, step: &mut Step) {
         self.end_side_call(step);
         let purpose = match &aim {
             Aim::Compaction(_) => Purpose::Compaction,
@@ -78,7 +80,7 @@ impl Session {
         };
         let meter = Some(Meter::begin(purpose, turn, None, model));
         self.side = Some(SideCall { id, cancel: cancel.clone(), meter, aim });
-        step.jobs.push(Box::new(move |session| session.spawn_beside(id, said, cancel)));
+        step.jobs.push(Box::new(move |session| session.spawn_beside(id, said, pause, cancel)));
     }
 
     /// Guesses the person's next message after a turn. Only a light model is asked: the guess is not worth the price
@@ -98,15 +100,24 @@ impl Session {
         let messages: Vec<Message> = vec![self.message(turn, Role::User, Origin::Octo, blocks)];
         let to = To::Aside { model, system: suggestion::SYSTEM };
         let max_output = Some(suggestion::LONGEST_ANSWER);
-        self.call_beside(Aim::Suggestion(turn), Said { messages, vanishing: 0, max_output, to }, &mut step);
+        self.call_beside(
+            Aim::Suggestion(turn),
+            Said { messages, vanishing: 0, max_output, to },
+            Duration::ZERO,
+            &mut step,
+        );
         self.finish(step).await
     }
 
-    fn spawn_beside(&self, id: MessageId, said: Said, cancel: CancellationToken) {
+    fn spawn_beside(&self, id: MessageId, said: Said, pause: Duration, cancel: CancellationToken) {
         let (outgoing, report) = (self.outgoing().to(&said.to), self.reporter());
         let broken = report.clone();
         let call = tokio::spawn(async move {
             let send = |what| report(Report::Beside(SideProgress { id, what }));
+            if cancel.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                let error = ProviderError::new(ErrorClass::Cancelled, "it was stopped before it began");
+                return send(What::Ended(Err(error)));
+            }
             let connection = match outgoing.connect().await {
                 Ok(connection) => connection,
                 Err(error) => return send(What::Ended(Err(error))),

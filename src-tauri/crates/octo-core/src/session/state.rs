@@ -136,6 +136,8 @@ pub(crate) struct Running {
     pub(super) budget: Option<(BudgetStop, Next)>,
     /// How often the provider said that the conversation is too long.
     pub(super) overflows: u32,
+    /// What its task is called, once the message it is called after left the context.
+    pub(super) summary: Option<String>,
     /// Why the last model call failed for good, for the turn's end.
     pub(super) failure: Option<ApiError>,
 }

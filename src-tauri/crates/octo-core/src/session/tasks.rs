@@ -164,7 +164,9 @@ pub(super) fn goes_on(outcome: &Result<ToolOutput, ToolError>) -> Option<String>
 impl Session {
     /// The beginning of the person's message of a turn, or of the one it goes on from: what its task is called.
     pub(super) fn summary_of(&self, turn: TurnId) -> String {
-        if let Some(summary) = self.summary_of_parent() {
+        let kept = self.running.as_ref().filter(|running| running.view.id == turn);
+        let kept = kept.and_then(|running| running.summary.clone());
+        if let Some(summary) = self.summary_of_parent().or(kept) {
             return summary;
         }
         let said = |turn: TurnId| {

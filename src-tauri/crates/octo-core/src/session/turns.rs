@@ -142,6 +142,7 @@ impl Session {
             checking: None,
             budget: None,
             overflows: 0,
+            summary: None,
             failure: None,
         });
         self.info.status = SessionStatus::Running;

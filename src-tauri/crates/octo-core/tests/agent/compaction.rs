@@ -2,8 +2,9 @@
 
 use super::rig::{Rig, answers};
 use octo_protocol::{
-    BilledCall, Block, CallOutcome, ChangeSettings, CompactionLimit, Event, Mode, NoteKind, NoticeKind,
-    Purpose, Role, SearchSessions, SessionId, SessionSnapshot, SessionStatus, SettingsPatch, TurnEnd,
+    BilledCall, Block, CallOutcome, ChangeSettings, CompactionLimit, Event, GetTaskTree, Mode, NoteKind,
+    NoticeKind, Purpose, Role, SearchSessions, SessionId, SessionSnapshot, SessionStatus, SettingsPatch,
+    TurnEnd,
 };
 use octo_testkit::{Finish, Gate, RecordedRequest, Reply, Script};
 use serde_json::json;
@@ -135,7 +136,7 @@ async fn a_compaction_that_fails_changes_nothing_and_is_not_asked_for_again_and_
         Reply::call("grep", json!({ "pattern": "x" })),
         Reply::text("  "),
         Reply::text("<summary>half of").finish(Finish::Length),
-        Reply::error(500, "api_error", "broken"),
+        Reply::error(400, "invalid_request_error", "no such field"),
     ] {
         let mut rig = rig(reader(8, move |_| failing.clone()), 8).await;
         let session = start(&rig).await;
@@ -159,6 +160,65 @@ async fn a_compaction_that_fails_changes_nothing_and_is_not_asked_for_again_and_
         assert!(notes.iter().all(|note| note.kind == NoteKind::NotCompacted), "{notes:?}");
         assert_eq!(notes.into_iter().map(|note| (note.seq, note.note)).next(), told);
     }
+}
+
+#[tokio::test]
+async fn a_compaction_that_meets_a_moments_trouble_is_tried_again() {
+    let busy = Reply::error(529, "overloaded_error", "Overloaded");
+    let script = reader(9, move |asked| if asked == 1 { busy.clone() } else { Reply::text(SUMMARY) });
+    let mut rig = rig(script, 9).await;
+    let session = start(&rig).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let outcomes: Vec<CallOutcome> =
+        lines(&rig, Purpose::Compaction).into_iter().map(|line| line.outcome).collect();
+    assert_eq!(outcomes, [CallOutcome::Failed, CallOutcome::Answered], "each try has its line");
+    assert_eq!(count(&rig, |event| matches!(event, Event::CompactionFailed { .. })), 0);
+    assert_eq!(summaries(&rig.snapshot(session).await).len(), 1);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn stopped_before_a_compaction_is_tried_again_nothing_is_asked() {
+    let busy = Reply::error(529, "overloaded_error", "Overloaded").header("retry-after", "60");
+    let mut rig = rig(reader(9, move |_| busy.clone()), 9).await;
+    let session = start(&rig).await;
+    rig.event("the second try's beginning", {
+        let mut begun = 0;
+        move |event| {
+            begun += usize::from(matches!(event, Event::CompactionStarted));
+            (begun == 2).then_some(())
+        }
+    })
+    .await;
+    rig.stop(session).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
+    assert_eq!(rig.server.requests().iter().filter(|request| is_instruction(request)).count(), 1);
+    assert_eq!(summaries(&rig.snapshot(session).await), []);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_task_is_called_after_its_message_though_that_was_summed_up_before_its_first_change() {
+    let mut reads = 0;
+    let script = Script::from_fn(move |request| {
+        if is_instruction(request) {
+            return Reply::text(SUMMARY);
+        }
+        reads += 1;
+        match reads {
+            1..=9 => Reply::call("file_reader", json!({ "path": format!("{reads}.txt") })),
+            10 => Reply::call("write", json!({ "path": "sum.txt", "content": "45" })),
+            _ => Reply::text("done"),
+        }
+    });
+    let mut rig = rig(script, 9).await;
+    let session = start(&rig).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(summaries(&rig.snapshot(session).await).len(), 1, "it was summed up on the way");
+    let tree = rig.octo.call(GetTaskTree { session }).await.unwrap();
+    let called =
+        tree.tasks.iter().filter(|task| task.summary.starts_with("Please add the numbers of all files"));
+    assert_eq!(called.count(), 1, "{tree:?}");
 }
 
 #[tokio::test]

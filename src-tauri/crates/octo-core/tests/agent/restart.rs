@@ -207,3 +207,26 @@ async fn an_update_of_the_tools_freezes_the_prefix_anew_once_and_the_ledger_says
     assert_eq!(requests[0].tools(), requests[1].tools(), "today's tools");
     rig.assert_sound();
 }
+
+#[tokio::test]
+async fn no_session_is_opened_again_while_octo_ends() {
+    let gate = Gate::new();
+    let held = Reply::text("half of").in_chunks(2).hold_after(1, &gate);
+    let rig = Rig::new(Script::from_fn(move |_| held.clone())).await;
+    let session = rig.start(Mode::Ask, "say it").await;
+    super::rig::reached(&gate).await;
+    // A page that is still there asks all the while.
+    let asking = async {
+        loop {
+            let blocks = super::rig::words("and this");
+            match rig.octo.call(octo_protocol::Send { session, blocks }).await {
+                Ok(_) => tokio::task::yield_now().await,
+                Err(error) if error.key == "store.closed" => return,
+                // The actor goes just now.
+                Err(error) => assert_eq!(error.key, "session.unavailable", "{error:?}"),
+            }
+        }
+    };
+    tokio::join!(rig.octo.shutdown(), asking);
+    assert_eq!(rig.server.requests().len(), 1, "no second actor worked on the turn");
+}

@@ -1,6 +1,6 @@
 //! The person's own rules: what they decide, what is shown of them, and what becomes of a file that breaks.
 
-use super::rig::{Rig, statuses};
+use super::rig::{Rig, results, statuses};
 use octo_core::{Octo, Subscription};
 use octo_protocol::{
     AddPolicyRule, Answer, AskReason, CallStatus, CommandTrial, GetPolicy, ListGrants, Mode, PolicyList,
@@ -38,6 +38,30 @@ async fn told(updates: &mut Subscription, mut fits: impl FnMut(&PolicyState) -> 
 
 async fn tried(octo: &Octo, line: &str) -> CommandTrial {
     octo.call(TryCommand { line: line.to_owned(), folder: None }).await.expect("it is looked at")
+}
+
+#[tokio::test]
+async fn what_is_closed_is_found_by_no_search_above_it() {
+    for mode in [Mode::AskRisky, Mode::Autonomous] {
+        let searches = [("grep", json!({"pattern": "needle"})), ("glob", json!({"pattern": "**/*.txt"}))];
+        let mut rig = Rig::new(Script::new().calls(searches).text("done")).await;
+        let work = rig.home.work();
+        for name in ["private", "open"] {
+            fs::create_dir_all(work.join(name)).unwrap();
+            fs::write(work.join(name).join(format!("{name}.txt")), "needle\n").unwrap();
+        }
+        fs::write(work.join("x.token"), "needle\n").unwrap();
+        let private = work.join("private");
+        let rules = format!("[paths]\ndeny = ['{}']\nsecret = ['*.token']\n", private.display());
+        fs::write(rig.home.octo().join("policy.toml"), rules).unwrap();
+        let session = rig.start(mode, "look").await;
+        assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+        let results = results(&rig.snapshot(session).await);
+        for result in &results {
+            assert!(result.contains("open/open.txt") && !result.contains("private.txt"), "{result}");
+        }
+        assert!(!results[0].contains("x.token"), "{}", results[0]);
+    }
 }
 
 #[tokio::test]
