@@ -22,6 +22,8 @@ export default defineConfig({
     // The CSP forbids data: fonts and scripts; small pictures stay files too.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What the page is built from, for the About page; the crates stand beside it.
+    license: { fileName: "notices/page.json" },
   },
   test: { environment: "node", include: ["src/**/*.test.ts"] },
 });

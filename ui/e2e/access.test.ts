@@ -281,14 +281,9 @@ describe("a screen reader", () => {
     expect(await spoken.innerText()).toBe("");
     const session = await page.locator('[data-testid="session-row"][aria-current]').getAttribute("data-session");
     const message = "e1".padEnd(32, "0");
-    // The session was looked at, which is an event of its own.
-    let seq = 1_001;
-    const event = (event: unknown): unknown => ({
-      type: "event",
-      envelope: { topic: { type: "session", id: session }, seq: (seq += 1), at: 0, v: 1, event },
-    });
+    const event = (event: unknown): unknown => ({ topic: { type: "session", id: session }, event });
     await drive(page, {
-      updates: [
+      events: [
         event({
           type: "message_started",
           message: {
@@ -312,10 +307,10 @@ describe("a screen reader", () => {
     }
     const whole = "I **found it** in `a.rs`.\n\n```\nlet a;\n```\n";
     await drive(page, {
-      updates: [event({ type: "block_added", message, index: 0, block: { type: "text", text: whole } })],
+      events: [event({ type: "block_added", message, index: 0, block: { type: "text", text: whole } })],
     });
     await expect.poll(() => spoken.locator("p").allInnerTexts()).toEqual(["I found it in a.rs. A piece of code."]);
-    await drive(page, { updates: [event({ type: "message_ended", message, end: "complete" })] });
+    await drive(page, { events: [event({ type: "message_ended", message, end: "complete" })] });
     await settled(page);
     expect(await spoken.locator("p").count()).toBe(1);
     await close(page);

@@ -195,6 +195,8 @@ describe("what opens", () => {
     await page.getByTestId("data-restore").press("Enter");
     await page.waitForSelector('[data-testid="copy-dialog"][open]');
     await page.keyboard.press("Escape");
+    // That it closed is told after the focus went back: pressed before that, the button opens what then goes.
+    await page.waitForSelector('[data-testid="copy-dialog"]', { state: "detached" });
     await untilFocused(page, "data-restore");
     await page.keyboard.press("Enter");
     await page.getByTestId("copy-restore").press("Enter");
@@ -228,6 +230,45 @@ describe("what opens", () => {
     await untilFocused(page, "composer");
     await page.keyboard.press("Control+t");
     await page.waitForSelector('[data-testid="time"]');
+    await close(page);
+  });
+});
+
+describe("an answer", () => {
+  it("hands the focus on: to the next question, then to the message field", async () => {
+    const page = await stage.open({ scene: "permission" });
+    const questions = page.getByTestId("question");
+    expect(await questions.count()).toBe(2);
+    await page.getByTestId("question-no").first().focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => questions.count()).toBe(1);
+    await untilFocused(page, "question");
+    await page.getByTestId("question-once").focus();
+    await page.keyboard.press("Enter");
+    await untilFocused(page, "composer");
+    await close(page);
+  });
+});
+
+describe("a message that is sent", () => {
+  it("is seen, however far up one read", async () => {
+    const page = await stage.open({ scene: "compacted", query: "&messages=400" });
+    const log = page.getByTestId("transcript");
+    await log.focus();
+    for (let up = 0; up < 8; up += 1) await page.keyboard.press("PageUp");
+    await expect.poll(() => log.getAttribute("data-following")).toBe("false");
+    await page.getByTestId("composer").fill("And now the end of it");
+    await page.keyboard.press("Enter");
+    const sent = log.getByText("And now the end of it");
+    await sent.waitFor();
+    await settled(page);
+    /** How far below the log's end the message ends, in pixels. */
+    const hidden = async (): Promise<number> => {
+      const [at, room] = [await sent.boundingBox(), await log.boundingBox()];
+      return at === null || room === null ? Infinity : at.y + at.height - room.y - room.height;
+    };
+    await expect.poll(hidden).toBeLessThanOrEqual(0);
+    expect(await log.getAttribute("data-following")).toBe("true");
     await close(page);
   });
 });
@@ -280,12 +321,15 @@ describe("the palette", () => {
   it("runs commands, also by scattered letters and a sign for commands only", async () => {
     const page = await stage.open({ scene: "main" });
     await page.keyboard.press("Control+k");
+    await untilFocused(page, "palette-input");
     await page.keyboard.type(">drkdrk");
     await expect.poll(() => chosen(page).getAttribute("data-choice")).toBe("theme-dark");
     await page.keyboard.press("Enter");
     await page.waitForSelector('html[data-theme="dark"]');
     await page.keyboard.press("Control+k");
+    await untilFocused(page, "palette-input");
     await page.keyboard.type(">stop");
+    await expect.poll(() => chosen(page).getAttribute("data-choice")).toBe("stop");
     await page.keyboard.press("Enter");
     await page.waitForSelector('[data-testid="stop"]', { state: "detached" });
     await close(page);

@@ -10,6 +10,9 @@ import { Stage, close, drive, settled } from "./stage";
 const ROWS = 45;
 /** The most elements of a window with a long transcript and the list beside it. */
 const ELEMENTS = 1_200;
+/** The most lines of the list of sessions that are mounted at once, and one of its last: some are recorded ones. */
+const LINES = 60;
+const OLDEST = 9_900;
 
 let stage: Stage;
 beforeAll(async () => {
@@ -96,14 +99,7 @@ describe("a transcript of 10,000 messages", () => {
     const turn = "71".padEnd(32, "0");
     const topic = { type: "session", id: session };
     const began = { id: message, turn, role: "assistant", blocks: [], meta: { origin: "model", at: 0 } };
-    await drive(page, {
-      updates: [
-        {
-          type: "event",
-          envelope: { topic, seq: 1_001, at: 0, v: 1, event: { type: "message_started", message: began } },
-        },
-      ],
-    });
+    await drive(page, { events: [{ topic, event: { type: "message_started", message: began } }] });
     const before = await elements(page);
     const measured = await page.evaluate(
       async ({ session, message, batches }) => {
@@ -111,6 +107,7 @@ describe("a transcript of 10,000 messages", () => {
         const text = Array.from({ length: 400 }, (_, n) =>
           n % 9 === 8 ? `\`\`\`rust\n${"let part = store.put(id).await?;\n".repeat(8)}\`\`\`\n\n` : paragraph,
         ).join("");
+        const shownBefore = (document.querySelector("[data-testid=transcript]")?.textContent ?? "").length;
         let longTasks = 0;
         let longest = 0;
         const tasks = new PerformanceObserver((list) => {
@@ -159,6 +156,7 @@ describe("a transcript of 10,000 messages", () => {
         frames.sort((a, b) => a - b);
         return {
           offset,
+          shown: (document.querySelector("[data-testid=transcript]")?.textContent ?? "").length - shownBefore,
           longTasks,
           longest,
           most: Math.max(...added),
@@ -168,7 +166,9 @@ describe("a transcript of 10,000 messages", () => {
       },
       { session, message, batches: 250 },
     );
-    // A piece draws anew only what is still open: a paragraph or a block of code.
+    // All of it is there to read, and a piece draws anew only what is still open: a paragraph or a block of code.
+    expect(measured.shown).toBeGreaterThan(measured.offset * 0.5);
+    expect(measured.most).toBeGreaterThan(0);
     expect(measured.most).toBeLessThan(200);
     expect(await rows(page)).toBeLessThanOrEqual(ROWS);
     expect((await elements(page)) - before).toBeLessThan(measured.offset / 8);
@@ -179,6 +179,40 @@ describe("a transcript of 10,000 messages", () => {
         .evaluate((scroller) => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight),
     ).toBeLessThan(30);
     console.info(`streaming at 500 tokens a second into 10,000 messages: ${JSON.stringify(measured)}`);
+    await close(page);
+  });
+});
+
+describe("a list of 10,000 sessions", () => {
+  it("holds what is in view, from its beginning to its end, and so does what is found in it", async () => {
+    const page = await stage.open({ scene: "main", query: "&sessions=10000", clock: "running" });
+    const list = page.getByTestId("session-list");
+    const counted: [lines: number, all: number][] = [];
+    const count = async (): Promise<void> => {
+      await settled(page);
+      counted.push([await list.locator(".row").count(), await elements(page)]);
+    };
+    await count();
+    const last = async (): Promise<number> =>
+      Number(/Old session (\d+)/.exec((await list.locator(".row").last().textContent()) ?? "")?.[1]);
+    // The rest comes page by page as it is scrolled to.
+    for (let step = 0; step < 400; step += 1) {
+      await list.evaluate((scroller) => (scroller.scrollTop = scroller.scrollHeight));
+      await settled(page);
+      if ((await last()) >= OLDEST) break;
+    }
+    expect(await last()).toBeGreaterThanOrEqual(OLDEST);
+    await count();
+    await list.evaluate((scroller) => (scroller.scrollTop = scroller.scrollHeight / 2));
+    await count();
+    await page.getByTestId("search").fill("Old session");
+    await expect.poll(async () => list.locator(".row").first().textContent()).toContain("Old session");
+    await count();
+    console.info(`list of 10,000: rows and elements at its places ${JSON.stringify(counted)}`);
+    for (const [lines, all] of counted) {
+      expect(lines).toBeLessThanOrEqual(LINES);
+      expect(all).toBeLessThanOrEqual(ELEMENTS);
+    }
     await close(page);
   });
 });

@@ -146,8 +146,11 @@ export async function settled(page: Page): Promise<void> {
   );
 }
 
-/** Lets the replay publish updates, or ask as another window would. */
-export async function drive(page: Page, detail: { updates?: unknown[]; request?: unknown }): Promise<void> {
+/** Lets events happen in the replay, publishes other updates, or asks as another window would. */
+export async function drive(
+  page: Page,
+  detail: { events?: unknown[]; updates?: unknown[]; request?: unknown },
+): Promise<void> {
   await page.evaluate((what) => dispatchEvent(new CustomEvent("fake", { detail: what })), detail);
 }
 

@@ -104,6 +104,25 @@ export const scenes = {
       await page.getByTestId("density-roomy").click();
     },
   },
+  "settings-notices": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "about");
+      await page.getByTestId("notices-open").click();
+      await page.getByTestId("notices-part").first().waitFor();
+    },
+  },
+  "settings-notice": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "about");
+      await page.getByTestId("notices-open").click();
+      await page.getByTestId("notices-search").fill("svelte");
+      await page.getByTestId("notices-part").first().click();
+    },
+  },
   "settings-shortcuts": { fake: "main", side: true, act: (page) => settingsPage(page, "shortcuts") },
   "settings-notifications": { fake: "main", side: true, act: (page) => settingsPage(page, "notifications") },
   "settings-data": {

@@ -14,6 +14,7 @@ export const icons = {
   chat: "M4 5.500h16v11.500H11l-4.500 4V17H4z",
   check: "M4.5 12.5l5 5L19.5 7",
   "chev-down": "M5.5 9l6.5 6.5L18.5 9",
+  "chev-left": "M15 5.5l-6.5 6.5L15 18.5",
   "chev-right": "M9 5.5l6.5 6.5L9 18.5",
   "chev-up": "M5.5 15l6.5-6.5 6.5 6.5",
   clock: "M3 12a9 9 0 1 0 18 0a9 9 0 1 0 -18 0zM12 7v5.200l3.200 2",

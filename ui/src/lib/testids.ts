@@ -12,6 +12,8 @@ export const testids = {
   suggestion: "suggestion",
   suggestionTake: "suggestion-take",
   subAgent: "sub-agent",
+  subAgentStop: "sub-agent-stop",
+  subAgentOpen: "sub-agent-open",
   argumentHint: "argument-hint",
   // sidebar
   sessionRow: "session-row",
@@ -170,6 +172,12 @@ export const testids = {
   dataRestart: "data-restart",
   dataKept: "data-kept", // which one: data-path
   dataKeptDrop: "data-kept-drop",
+  notices: "notices",
+  noticesOpen: "notices-open",
+  noticesBack: "notices-back",
+  noticesSearch: "notices-search",
+  noticesPart: "notices-part",
+  noticesText: "notices-text",
   copyDialog: "copy-dialog",
   copyRestore: "copy-restore",
   eraseDialog: "erase-dialog",

@@ -33,6 +33,9 @@ export function needsPress(reason: AskReason): boolean {
   return reason.type === "page" || reason.type === "empties_trash";
 }
 
+/** How long a question must have been on screen before a key may answer it, in milliseconds. */
+export const SETTLED = 700;
+
 /** Why it is asked. */
 export function whyAsked(reason: AskReason): string {
   switch (reason.type) {

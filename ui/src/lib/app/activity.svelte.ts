@@ -22,7 +22,10 @@ class Activity {
     this.#following = follow<ActivityState>({ type: "activity" }, apply, {
       state: (state) => (this.#state = state),
       ended: () => undefined,
-      fault: (error) => toasts.fail(error),
+      fault: (error) => {
+        toasts.fail(error);
+        return "again";
+      },
     });
   }
 

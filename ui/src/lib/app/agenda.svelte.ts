@@ -14,7 +14,10 @@ class Agenda {
     this.#following = follow<TasksState>({ type: "tasks" }, apply, {
       state: (state) => (this.#state = state),
       ended: () => undefined,
-      fault: (error) => toasts.fail(error),
+      fault: (error) => {
+        toasts.fail(error);
+        return "again";
+      },
     });
   }
 

@@ -17,9 +17,15 @@ class BrowserLink {
     this.#following?.stop();
     this.problem = null;
     this.#following = follow<BrowserState>({ type: "browser" }, apply, {
-      state: (state) => (this.state = state),
+      state: (state) => {
+        this.state = state;
+        this.problem = null;
+      },
       ended: () => undefined,
-      fault: (error) => (this.problem = error),
+      fault: (error) => {
+        this.problem = error;
+        return "again";
+      },
     });
   }
 

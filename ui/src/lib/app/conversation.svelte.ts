@@ -20,6 +20,7 @@ import { type SessionState, apply, prepend } from "$lib/state/session";
 import { sumOfCalls } from "$lib/state/spending";
 import type { TimePlace } from "$lib/state/timeline";
 import { SvelteMap } from "svelte/reactivity";
+import { type BegunAnswers, begunIn } from "./begun-answers.svelte";
 import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
@@ -33,6 +34,9 @@ function changesTasks(event: Event): boolean {
   return event.type === "tasks_changed" || event.type === "went_to";
 }
 
+/** What an answer was about: a question by its id, or the budget. */
+export type Answered = { type: "question"; id: string } | { type: "budget" };
+
 export class Conversation {
   readonly id: string;
   state = $state.raw<SessionState | null>(null);
@@ -42,8 +46,12 @@ export class Conversation {
   loadingLater = $state(false);
   /** What the person opened or closed by hand, by row. */
   readonly folds = new SvelteMap<string, boolean>();
-  /** Words typed into a card and not sent yet, by question. */
-  readonly reasons = new SvelteMap<string, string>();
+  /** What was begun in cards and not sent yet. */
+  readonly begun: BegunAnswers;
+  /** Raised when the person sends something: they want to see it. */
+  sent = $state(0);
+  /** What was answered last, so that the focus goes on from its card; a new object for every answer. */
+  answered = $state.raw<{ about: Answered } | null>(null);
   /** What turns that ended cost, as far as it was read; see [`readCost`]. */
   readonly #costs = new SvelteMap<string, Spending>();
   // Not drawn: what was asked for already.
@@ -104,6 +112,7 @@ export class Conversation {
 
   constructor(id: string, ended: () => void) {
     this.id = id;
+    this.begun = begunIn(id);
     this.#ended = ended;
     this.begin();
   }
@@ -119,13 +128,18 @@ export class Conversation {
     };
     this.#following = follow<SessionState>({ type: "session", id: this.id }, applied, {
       state: (state) => {
+        if (state.questions !== this.state?.questions) this.begun.keep(state.questions.map((question) => question.id));
         this.state = state;
         const wanted = this.#wanted;
         this.#wanted = null;
         if (wanted !== null) void this.jump(wanted);
       },
       ended: () => this.#ended(),
-      fault: (error) => (this.problem = error),
+      fault: (error) => {
+        this.problem = error;
+        // The person opens it anew.
+        return "wait";
+      },
     });
   }
 
@@ -227,6 +241,7 @@ export class Conversation {
 
   send(blocks: Block[]) {
     this.comeBack();
+    this.sent += 1;
     return call("sessions", "send", { session: this.id, blocks });
   }
 
@@ -239,7 +254,8 @@ export class Conversation {
   }
 
   answer(question: string, answer: Answer): Promise<boolean> {
-    return this.#try(call("sessions", "answer_question", { session: this.id, question, answer }));
+    const asked = call("sessions", "answer_question", { session: this.id, question, answer });
+    return this.#answered(asked, { type: "question", id: question });
   }
 
   editQueued(queued: string, blocks: Block[]): Promise<boolean> {
@@ -268,7 +284,13 @@ export class Conversation {
   }
 
   answerBudget(answer: BudgetAnswer): Promise<boolean> {
-    return this.#try(call("sessions", "answer_budget", { session: this.id, answer }));
+    return this.#answered(call("sessions", "answer_budget", { session: this.id, answer }), { type: "budget" });
+  }
+
+  async #answered(request: Promise<unknown>, about: Answered): Promise<boolean> {
+    const taken = await this.#try(request);
+    if (taken) this.answered = { about };
+    return taken;
   }
 
   /** The model calls of a turn, oldest first. */

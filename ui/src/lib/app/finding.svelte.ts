@@ -1,6 +1,7 @@
 /** What is looked for in the list: words, and which sessions are meant. */
 import { call } from "$lib/ipc";
 import type { SessionFilter, SessionHit, SessionInfo } from "$lib/ipc/types";
+import { untrack } from "svelte";
 import { toasts } from "./toasts.svelte";
 
 /** How many lines a page of what was found has. */
@@ -27,6 +28,8 @@ export class Finding {
   readonly #words = $derived(this.query.trim());
   /** Whether anything is looked for at all. */
   readonly active = $derived(this.#words !== "" || !isEmpty(this.filter));
+  /** What was looked for last; null when nothing was. */
+  #looked: { readonly query: string; readonly filter: SessionFilter } | null = null;
   #round = 0;
   #loading = false;
 
@@ -34,6 +37,9 @@ export class Finding {
   look(): () => void {
     const [query, filter, active] = [this.#words, this.filter, this.active];
     const round = ++this.#round;
+    // The list changed, not what is looked for: nobody should lose their place in it.
+    const again = this.#looked?.query === query && this.#looked.filter === filter && !untrack(() => this.looking);
+    this.#looked = active ? { query, filter } : null;
     if (!active) {
       this.sessions = [];
       this.hits = [];
@@ -41,18 +47,11 @@ export class Finding {
       this.looking = false;
       return () => undefined;
     }
-    this.looking = true;
+    this.looking = !again;
     const fail = (error: unknown): void => {
       if (round === this.#round) toasts.fail(error);
     };
-    void call("sessions", "list_sessions", { query, filter, offset: 0, limit: PAGE })
-      .then((found) => {
-        if (round !== this.#round) return;
-        this.sessions = found.sessions;
-        this.total = found.total;
-        this.looking = false;
-      })
-      .catch(fail);
+    void untrack(() => this.#read(round, again ? "as_far" : "first_page")).catch(fail);
     const timer = setTimeout(() => {
       if (query === "") {
         this.hits = [];
@@ -65,6 +64,22 @@ export class Finding {
         .catch(fail);
     }, PAUSE);
     return () => clearTimeout(timer);
+  }
+
+  /** Reads the sessions from the first one on: one page, or as far as they were loaded. */
+  async #read(round: number, how: "first_page" | "as_far"): Promise<void> {
+    const query = { query: this.#words, filter: this.filter, limit: PAGE };
+    const sessions: SessionInfo[] = [];
+    let total: number;
+    do {
+      const page = await call("sessions", "list_sessions", { ...query, offset: sessions.length });
+      if (round !== this.#round) return;
+      sessions.push(...page.sessions);
+      total = page.sessions.length === 0 ? sessions.length : page.total;
+    } while (how === "as_far" && sessions.length < Math.min(this.sessions.length, total));
+    this.sessions = sessions;
+    this.total = total;
+    this.looking = false;
   }
 
   /** Loads a further page of sessions. */

@@ -5,12 +5,18 @@ import type { Outcome } from "$lib/state/outcome";
 
 /** How long to wait before a subscription that missed something twice in a row begins again, in milliseconds. */
 const PAUSE = 500;
+/** How long to wait after a fault, in milliseconds: twice as long after each one, up to the last. */
+const AFTER_FAULT = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000] as const;
+
+/** What follows a fault: the subscription begins again by itself, or waits until someone begins another one. */
+export type AfterFault = "again" | "wait";
 
 /** What whoever follows is told. */
 export interface Follower<S> {
   state(state: S): void;
   ended(): void;
-  fault(error: ApiError): void;
+  /** It failed. Where it begins again by itself that is told once, until it works. */
+  fault(error: ApiError): AfterFault;
 }
 
 /** A state that is being kept current. */
@@ -31,9 +37,17 @@ export function follow<S>(
   let end: () => void = () => undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let missedAt = -Infinity;
+  let faults = 0;
 
   const begin = (): void => {
     let missed = false;
+    const failed = (error: ApiError): void => {
+      if (faults === 0 && follower.fault(error) === "wait") return;
+      missed = true;
+      end();
+      timer = setTimeout(begin, AFTER_FAULT[Math.min(faults, AFTER_FAULT.length - 1)]);
+      faults += 1;
+    };
     end = subscribe(
       topic,
       (batch) => {
@@ -42,18 +56,20 @@ export function follow<S>(
           // What still comes on a subscription that missed something is part of the next snapshot.
           if (missed || over) return;
           const outcome = apply(state, update);
-          if (outcome.type === "applied") state = outcome.state;
-          else if (outcome.type === "gap") {
+          if (outcome.type === "applied") {
+            state = outcome.state;
+            faults = 0;
+          } else if (outcome.type === "gap") {
             missed = true;
             again();
           } else if (outcome.type === "ended") {
             stop();
             follower.ended();
-          } else follower.fault(outcome.error);
+          } else failed(outcome.error);
         }
         if (state !== null && state !== before) follower.state(state);
       },
-      (error) => follower.fault(error),
+      failed,
     );
   };
   const again = (): void => {

@@ -14,7 +14,10 @@ class Knowledge {
     this.#following = follow<LibraryState>({ type: "library" }, apply, {
       state: (state) => (this.#state = state),
       ended: () => undefined,
-      fault: (error) => toasts.fail(error),
+      fault: (error) => {
+        toasts.fail(error);
+        return "again";
+      },
     });
   }
 

@@ -4,7 +4,7 @@ import type { BranchPoint, SessionInfo, Trouble } from "$lib/ipc/types";
 import { type ListState, apply, extend, grouped } from "$lib/state/list";
 import { t } from "$lib/words/words.svelte";
 import { forgetDraft } from "./drafts.svelte";
-import { follow } from "./follow";
+import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
 /** How many lines a page of the list has. */
@@ -13,18 +13,28 @@ const PAGE = 100;
 class Library {
   #state = $state.raw<ListState | null>(null);
   #loading = false;
-  /** Follows the list; resolves with the first snapshot. */
+  #following: Following<ListState> | undefined;
+
+  /** (Re)begins to follow the list; resolves with the first snapshot, and rejects when there is none. */
   begin(): Promise<void> {
+    this.#following?.stop();
     return new Promise((resolve, reject) => {
-      follow<ListState>({ type: "sessions" }, apply, {
+      let begun = false;
+      this.#following = follow<ListState>({ type: "sessions" }, apply, {
         state: (state) => {
           this.#state = state;
+          begun = true;
           resolve();
         },
         ended: () => undefined,
         fault: (error) => {
+          // Whoever began it says so, and begins it anew.
+          if (!begun) {
+            reject(error);
+            return "wait";
+          }
           toasts.fail(error);
-          reject(error);
+          return "again";
         },
       });
     });

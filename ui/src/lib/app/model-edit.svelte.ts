@@ -177,6 +177,13 @@ export class ModelEdit {
     };
   }
 
+  /** The draft as it is now, and whether an answer about a part of it still is one: the person may change it meanwhile. */
+  #asking(part: (draft: ModelDraft) => unknown): readonly [draft: ModelDraft, still: () => boolean] {
+    const now = (): string => JSON.stringify([this.preset, part(this.#draft())]);
+    const asked = now();
+    return [this.#draft(), () => now() === asked];
+  }
+
   /** Looks for model servers on this machine. */
   async look(): Promise<void> {
     this.looking = true;
@@ -192,10 +199,13 @@ export class ModelEdit {
   async ask(): Promise<void> {
     this.busy = "names";
     this.check = null;
+    // Which model is named meanwhile is nothing to whoever is asked for all of them.
+    const [draft, still] = this.#asking(({ model: _, ...place }) => place);
     try {
-      this.names = (await call("models", "list_remote_models", { draft: this.#draft() })).models;
+      const { models } = await call("models", "list_remote_models", { draft });
+      if (still()) this.names = models;
     } catch (error) {
-      this.#fail(error);
+      if (still()) this.#fail(error);
     }
     this.busy = null;
   }
@@ -204,10 +214,12 @@ export class ModelEdit {
   async test(): Promise<void> {
     this.busy = "test";
     this.check = null;
+    const [draft, still] = this.#asking((whole) => whole);
     try {
-      this.check = await call("models", "test_model", { draft: this.#draft() });
+      const check = await call("models", "test_model", { draft });
+      if (still()) this.check = check;
     } catch (error) {
-      this.#fail(error);
+      if (still()) this.#fail(error);
     }
     this.busy = null;
   }

@@ -135,6 +135,58 @@ describe("a new model", () => {
   });
 });
 
+describe("an answer that comes after the draft changed", () => {
+  /** Lets an answer come when it is wanted. */
+  function later(): (how: "taken" | "refused", value: unknown) => void {
+    let take: (value: unknown) => void = () => undefined;
+    let refuse: (error: unknown) => void = () => undefined;
+    answer = () => new Promise((resolve, reject) => ([take, refuse] = [resolve, reject]));
+    return (how, value) => (how === "taken" ? take(value) : refuse(value));
+  }
+  const refused = { key: "provider.auth", args: {}, retryable: false };
+
+  it.each([
+    ["another provider", (edit: ModelEdit) => edit.choose(preset("glm"))],
+    ["another address", (edit: ModelEdit) => (edit.address = "https://elsewhere.example")],
+    ["another key", (edit: ModelEdit) => (edit.key = "sk-2")],
+  ])("is none: %s", async (_, change) => {
+    for (const how of ["taken", "refused"] as const) {
+      const edit = new ModelEdit(null);
+      await edit.begin();
+      const names = later();
+      const asking = edit.ask();
+      await Promise.resolve();
+      await Promise.resolve();
+      change(edit);
+      names(how, how === "taken" ? { models: ["of the other"] } : refused);
+      await asking;
+      expect([edit.names, edit.check, edit.busy]).toEqual([null, null, null]);
+      const check = later();
+      const testing = edit.test();
+      await Promise.resolve();
+      await Promise.resolve();
+      edit.call("another");
+      check(how, how === "taken" ? { type: "works", first_byte_ms: 1 } : refused);
+      await testing;
+      expect([edit.check, edit.busy]).toEqual([null, null]);
+      answer = (call) => (call.type === "list_presets" ? fakePresets : {});
+    }
+  });
+
+  it("counts where it is about something else: all models, while another one is named", async () => {
+    const edit = new ModelEdit(null);
+    await edit.begin();
+    const names = later();
+    const asking = edit.ask();
+    await Promise.resolve();
+    await Promise.resolve();
+    edit.call("half a na");
+    names("taken", { models: ["one"] });
+    await asking;
+    expect(edit.names).toEqual(["one"]);
+  });
+});
+
 describe("a saved model", () => {
   it("is shown as it is and changes nothing by being opened", async () => {
     const edit = new ModelEdit(entry);

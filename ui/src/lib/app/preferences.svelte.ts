@@ -12,7 +12,7 @@ import type {
 import { apply, type SettingsState } from "$lib/state/settings";
 import { speak } from "$lib/words/words.svelte";
 import { dress } from "./appearance";
-import { follow } from "./follow";
+import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
 class Preferences {
@@ -25,6 +25,7 @@ class Preferences {
   systemLanguage = $state<"en" | "zh">("en");
   /** The profiles a session can start with. */
   profiles = $state.raw<readonly ProfileInfo[]>([]);
+  #following: Following<SettingsState> | undefined;
 
   /** Reads everything once and follows the changes; rejects when the core could not start. */
   async begin(): Promise<void> {
@@ -35,13 +36,17 @@ class Preferences {
     this.home = about.home;
     this.systemLanguage = about.system_language.startsWith("zh") ? "zh" : "en";
     await this.#set({ seq: 0, snapshot });
-    follow<SettingsState>({ type: "settings" }, apply, {
+    this.#following?.stop();
+    this.#following = follow<SettingsState>({ type: "settings" }, apply, {
       state: (state) => {
         this.policy = state.policy ?? this.policy;
         void this.#set(state);
       },
       ended: () => undefined,
-      fault: (error) => toasts.fail(error),
+      fault: (error) => {
+        toasts.fail(error);
+        return "again";
+      },
     });
   }
 

@@ -12,6 +12,8 @@ export interface Toast {
 
 /** How long a remark stays, in milliseconds; failures stay until they are closed. */
 const STAY = 8000;
+/** How many there are before mere remarks make room. Failures and ways back never do: they would go unread. */
+const ROOM = 3;
 
 class Toasts {
   list = $state.raw<readonly Toast[]>([]);
@@ -20,7 +22,7 @@ class Toasts {
   /** Shows a remark. */
   show(text: string, action?: Toast["action"]): void {
     const toast: Toast = { id: this.#next++, text, failure: false, ...(action ? { action } : {}) };
-    this.list = [...this.list.slice(-2), toast];
+    this.#add(toast);
     setTimeout(() => this.close(toast.id), STAY);
   }
 
@@ -28,7 +30,13 @@ class Toasts {
   fail(thrown: unknown): void {
     const text = explain(asApiError(thrown));
     if (this.list.some((toast) => toast.failure && toast.text === text)) return;
-    this.list = [...this.list.slice(-2), { id: this.#next++, text, failure: true }];
+    this.#add({ id: this.#next++, text, failure: true });
+  }
+
+  #add(toast: Toast): void {
+    let more = this.list.length + 1 - ROOM;
+    const kept = this.list.filter((known) => known.failure || known.action !== undefined || more-- <= 0);
+    this.list = [...kept, toast];
   }
 
   /** Takes a remark away. */

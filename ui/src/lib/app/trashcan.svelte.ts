@@ -56,7 +56,10 @@ export class Trashcan {
         void this.refresh();
       },
       ended: () => undefined,
-      fault: (error) => toasts.fail(error),
+      fault: (error) => {
+        toasts.fail(error);
+        return "again";
+      },
     });
   }
 

@@ -46,7 +46,7 @@ export class FakeCore {
   readonly #removed = new Map<string, SessionInfo>();
   readonly #seqs = new Map<string, number>();
   readonly #time = new FakeTime(new URLSearchParams(location.search).has("full") ? "beyond" : "within");
-  readonly #trash = new FakeTrash((totals) => this.#emit({ type: "trash" }, { type: "trash_changed", totals }));
+  readonly #trash = new FakeTrash((totals) => this.emit({ type: "trash" }, { type: "trash_changed", totals }));
   readonly library = new FakeLibrary(
     (state) => this.publish("library", { type: "library", state }),
     (what, back) => this.#trash.put(what, back),
@@ -63,7 +63,7 @@ export class FakeCore {
     open: (id) => this.#state(id),
     add: (info, state) => {
       this.#states.set(`session/${info.id}`, { ...state, info });
-      this.#emit({ type: "sessions" }, { type: "session_listed", info });
+      this.emit({ type: "sessions" }, { type: "session_listed", info });
     },
     id: newId,
   });
@@ -110,7 +110,7 @@ export class FakeCore {
     );
     this.#list = withRead(this.#list);
     this.#settings = new FakeSettings(this.#recorded.get("settings")?.[0], (snapshot) =>
-      this.#emit({ type: "settings" }, { type: "settings_changed", snapshot }),
+      this.emit({ type: "settings" }, { type: "settings_changed", snapshot }),
     );
   }
 
@@ -173,7 +173,8 @@ export class FakeCore {
     if (outcome.type === "applied" && outcome.state) this.#states.set(name, outcome.state);
   }
 
-  #emit(topic: Topic, event: Event): void {
+  /** Lets something happen, as the next event of its topic. */
+  emit(topic: Topic, event: Event): void {
     const name = topic.type === "session" ? `session/${topic.id}` : topic.type;
     const last =
       topic.type === "session"
@@ -195,8 +196,8 @@ export class FakeCore {
   }
 
   #replace(info: SessionInfo): void {
-    this.#emit({ type: "session", id: info.id }, { type: "session_changed", info });
-    this.#emit({ type: "sessions" }, { type: "session_listed", info });
+    this.emit({ type: "session", id: info.id }, { type: "session_changed", info });
+    this.emit({ type: "sessions" }, { type: "session_listed", info });
     this.activity.changed();
   }
 
@@ -299,14 +300,11 @@ export class FakeCore {
           throw failure("background.gone");
         const stopped = (known: BackgroundCommand): BackgroundCommand =>
           known.handle === call.handle ? { ...known, state: { type: "killed" }, ended_at: Date.now() } : known;
-        this.#emit(
-          { type: "session", id: call.session },
-          { type: "commands_changed", commands: commands.map(stopped) },
-        );
+        this.emit({ type: "session", id: call.session }, { type: "commands_changed", commands: commands.map(stopped) });
         return {};
       }
       case "answer_question":
-        this.#emit(
+        this.emit(
           { type: "session", id: call.session },
           { type: "question_closed", question: call.question, answer: call.answer },
         );
@@ -318,11 +316,11 @@ export class FakeCore {
           if (queued.id !== call.queued) return [queued];
           return call.type === "edit_queued" ? [{ ...queued, blocks: call.blocks }] : [];
         });
-        this.#emit({ type: "session", id: call.session }, { type: "queue_changed", queue });
+        this.emit({ type: "session", id: call.session }, { type: "queue_changed", queue });
         return {};
       }
       case "answer_budget":
-        this.#emit({ type: "session", id: call.session }, { type: "budget_answered" });
+        this.emit({ type: "session", id: call.session }, { type: "budget_answered" });
         return (this.#change(call.session, { status: call.answer === "stop" ? "idle" : "running" }), {});
       case "set_effort": {
         const { effort: _, ...info } = this.#info(call.session);
@@ -345,12 +343,12 @@ export class FakeCore {
         return (this.#change(call.session, { pinned: call.pinned }), {});
       case "delete_session":
         this.#removed.set(call.session, this.#info(call.session));
-        this.#emit({ type: "sessions" }, { type: "session_removed", id: call.session });
+        this.emit({ type: "sessions" }, { type: "session_removed", id: call.session });
         return {};
       case "restore_session": {
         const info = this.#removed.get(call.session);
         if (!info) throw failure("session.unknown");
-        this.#emit({ type: "sessions" }, { type: "session_listed", info });
+        this.emit({ type: "sessions" }, { type: "session_listed", info });
         return info;
       }
       case "set_draft":
@@ -397,7 +395,7 @@ export class FakeCore {
       ...(!demo && call.effort !== undefined ? { effort: call.effort } : {}),
       usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
     };
-    this.#emit({ type: "sessions" }, { type: "session_listed", info });
+    this.emit({ type: "sessions" }, { type: "session_listed", info });
     if (!demo) this.#send(info.id, call.blocks);
     return info;
   }
@@ -407,7 +405,7 @@ export class FakeCore {
     const first = blocks[0];
     if (first?.type === "text" && first.text.trim() === "/new") return { type: "new" };
     if (first?.type === "text" && first.text.startsWith("/")) {
-      this.#emit(
+      this.emit(
         { type: "session", id },
         { type: "command_answered", note: failure("command.unknown", { name: first.text.slice(1) }) },
       );
@@ -415,7 +413,7 @@ export class FakeCore {
     }
     if (state.info.status !== "idle" && state.info.status !== "failed") {
       const queued = { id: newId(), blocks, at: Date.now() };
-      this.#emit({ type: "session", id }, { type: "queue_changed", queue: [...state.queue, queued] });
+      this.emit({ type: "session", id }, { type: "queue_changed", queue: [...state.queue, queued] });
       return { type: "queued", id: queued.id };
     }
     const message: Message = {

@@ -7,7 +7,7 @@ import { browserScene, isBrowserScene } from "./fake-browser";
 import { FakeCore } from "./fake-core";
 import { longHistory, manySessions } from "./fake-many";
 import type { Transport } from "./index";
-import type { Request, Topic, Update } from "./types";
+import type { Event, Request, Topic, Update } from "./types";
 
 const recordings = import.meta.glob<string>("../../../../tests/fixtures/events/*.jsonl", {
   query: "?raw",
@@ -52,10 +52,18 @@ function list(snapshot: Update | undefined, sessions: Update[]): void {
   first.snapshot.total += 1;
 }
 
-/** A script that drives the page publishes updates by an event of the window, and asks as another window would. */
+/** What a script that drives the page lets happen. */
+interface Driven {
+  readonly events?: readonly { topic: Topic; event: Event }[];
+  readonly updates?: readonly Update[];
+  readonly request?: Request;
+}
+
+/** A script lets events happen and publishes other updates by an event of the window, and asks as another window would. */
 function driven(core: FakeCore): void {
-  addEventListener("fake", (event) => {
-    const { updates, request } = (event as CustomEvent<{ updates?: Update[]; request?: Request }>).detail;
+  addEventListener("fake", (happened) => {
+    const { events, updates, request } = (happened as CustomEvent<Driven>).detail;
+    for (const { topic, event } of events ?? []) core.emit(topic, event);
     for (const update of updates ?? []) core.publish(topicOf(update) ?? "", update);
     if (request) void core.answer(request);
   });

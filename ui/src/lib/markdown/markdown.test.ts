@@ -39,6 +39,19 @@ describe("Markdown", () => {
     }
   });
 
+  it("makes links of addresses of the web only: whatever else is named is text that says what", () => {
+    const page = document.createElement("div");
+    const source = "[the *loop*](src/main.rs) [报告](文/a.md) [top](#top) [mail](mailto:a@b.example) [same](//host/x)";
+    page.innerHTML = render(`${source} https://example.org/a`).join("");
+    expect([...page.querySelectorAll("a")].map((link) => link.getAttribute("href"))).toEqual(["https://example.org/a"]);
+    const named = [...page.querySelectorAll("span")].map((text) => [text.innerHTML, text.title]);
+    expect(named.slice(0, 2)).toEqual([
+      ["the <em>loop</em>", "src/main.rs"],
+      ["报告", "文/a.md"],
+    ]);
+    expect(named.map(([, title]) => title).slice(2)).toEqual(["#top", "mailto:a@b.example", "//host/x"]);
+  });
+
   it("never fetches a picture, of the web or of the disk", () => {
     const html = render("![cat](https://example.org/cat.png)\n\n![x](file:///etc/passwd)").join("");
     expect(html).not.toContain("<img");

@@ -57,6 +57,21 @@ engine.renderer.rules["image"] = (tokens, index, _options, env) => {
     `${escape(words.remotePicture)} ${escape(name)}</button>`
   );
 };
+// Only addresses of the web can be opened. What names something else, a file of the project for example, is text that
+// says what it names, not a link that does nothing.
+engine.core.ruler.push("links", ({ tokens }) => {
+  for (const { children } of tokens) {
+    let text = false;
+    for (const token of children ?? []) {
+      if (token.type === "link_open") {
+        const address = String(token.attrGet("href") ?? "");
+        text = !/^https?:/i.test(address);
+        if (text) token.attrs = [["title", engine.normalizeLinkText(address)]];
+      }
+      if (text && (token.type === "link_open" || token.type === "link_close")) token.tag = "span";
+    }
+  }
+});
 engine.renderer.rules["table_open"] = () => '<div class="table-scroll" tabindex="0"><table>';
 engine.renderer.rules["table_close"] = () => "</table></div>";
 

@@ -56,6 +56,45 @@ describe("the list", () => {
     expect(more.sessions.map((info) => info.id)).toEqual(["b", "a", "z"]);
   });
 
+  describe("of which more remain", () => {
+    /** What the core has, and of it the first lines, as they are loaded. */
+    const all = ["a", "b", "c", "d", "e", "f"].map((id, at) => line(id, { created_at: 1, updated_at: 90 - at * 10 }));
+    const loaded: ListState = { seq: 1, sessions: all.slice(0, 3), total: 6, troubles: new Map() };
+    const ids = (state: ListState) => state.sessions.map((info) => info.id).join("");
+    /** The next page as the core gives it after a change. */
+    const rest = (state: ListState, changed: SessionInfo): string => {
+      const now = inOrder([...all.filter((info) => info.id !== changed.id), changed]);
+      return ids(extend(state, now.slice(state.sessions.length), now.length));
+    };
+
+    it("leaves a line beyond them to its page, so that the page leaves out nobody", () => {
+      const renamed = line("e", { updated_at: 50, title: "renamed" });
+      const state = next(loaded, { type: "session_listed", info: renamed });
+      expect([ids(state), state.total]).toEqual(["abc", 6]);
+      expect(rest(state, renamed)).toBe("abcdef");
+    });
+
+    it("lets go of one that went there, and of none that stays", () => {
+      const pinned = { ...loaded, sessions: inOrder([...loaded.sessions.slice(0, 2), line("f", { pinned: true })]) };
+      const released = line("f", { updated_at: 40 });
+      const state = next(pinned, { type: "session_listed", info: released });
+      expect(ids(state)).toBe("ab");
+      expect(rest(state, released)).toBe("abcdef");
+      const renamed = line("c", { updated_at: 70, title: "renamed" });
+      expect(ids(next(loaded, { type: "session_listed", info: renamed }))).toBe("abc");
+    });
+
+    it("shows one that belongs among them, and counts a new one wherever it is", () => {
+      const moved = line("f", { updated_at: 99 });
+      const state = next(loaded, { type: "session_listed", info: moved });
+      expect([ids(state), state.total]).toEqual(["fabc", 6]);
+      expect(rest(state, moved)).toBe("fabcde");
+      const pins = { ...loaded, sessions: loaded.sessions.map((info) => ({ ...info, pinned: true })) };
+      const added = next(pins, { type: "session_listed", info: line("n", { created_at: 95, updated_at: 95 }) });
+      expect([ids(added), added.total]).toEqual(["abc", 7]);
+    });
+  });
+
   it("groups by what needs the person, pins and days", () => {
     const now = new Date(2026, 10, 21, 14).getTime();
     const day = (back: number): number => new Date(2026, 10, 21 - back, 9).getTime();

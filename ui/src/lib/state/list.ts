@@ -31,10 +31,13 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
       if (!state || seq > state.seq + 1) return { type: "gap" };
       if (seq <= state.seq) return { type: "applied", state };
       if (event.type === "session_listed") {
-        const known = state.sessions.some((info) => info.id === event.info.id);
+        const known = state.sessions.find((info) => info.id === event.info.id);
         // A line that is not loaded may be an old one that changed: the total is then counted again on the next page.
         const total = known || !isNew(state, event.info) ? state.total : state.total + 1;
-        return { type: "applied", state: { ...state, seq, sessions: placed(state.sessions, event.info), total } };
+        const sessions = liesBeyond(state, event.info, known)
+          ? state.sessions.filter((info) => info !== known)
+          : placed(state.sessions, event.info);
+        return { type: "applied", state: { ...state, seq, sessions, total } };
       }
       if (event.type === "session_removed") {
         const sessions = state.sessions.filter((info) => info.id !== event.id);
@@ -72,6 +75,16 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
 export function extend(state: ListState, page: readonly SessionInfo[], total: number): ListState {
   const known = new Set(state.sessions.map((info) => info.id));
   return { ...state, sessions: inOrder([...state.sessions, ...page.filter((info) => !known.has(info.id))]), total };
+}
+
+/**
+ * Whether a line belongs among those that are not loaded yet, or went there: it comes with their page. Were it listed,
+ * that page would begin one place too late and leave out another one.
+ */
+function liesBeyond(state: ListState, info: SessionInfo, known: SessionInfo | undefined): boolean {
+  if (state.sessions.length >= state.total || (known && before(info, known) <= 0)) return false;
+  const last = state.sessions.findLast((other) => other !== known);
+  return last !== undefined && before(last, info) < 0;
 }
 
 function isNew(state: ListState, info: SessionInfo): boolean {

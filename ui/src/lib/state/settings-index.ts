@@ -91,6 +91,7 @@ export const settingsIndex: readonly SettingsEntry[] = [
   entry("about", "about.version"),
   entry("about", "about.system"),
   entry("about", "about.licence", "about.licence.sub"),
+  entry("about", "about.parts", "about.parts.sub"),
   entry("about", "diagnostics.title", "diagnostics.lead"),
 ];
 

@@ -1,0 +1,310 @@
+// @vitest-environment jsdom
+import { library } from "$lib/app/library.svelte";
+import { navigation } from "$lib/app/navigation.svelte";
+import { testids } from "$lib/testids";
+import { Replayed } from "$lib/testing/replayed";
+import { standIn, until, within } from "$lib/testing/stage";
+import { speak, t } from "$lib/words/words.svelte";
+import { type Component, flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import App from "../../App.svelte";
+import QuickAsk from "../start/QuickAsk.svelte";
+
+const MAIN = "d0000000000000000000000000000001";
+const PERMISSION = "d0000000000000000000000000000002";
+const FEEDBACK = "d0000000000000000000000000000004";
+
+const replayed = new Replayed();
+const target = document.createElement("div");
+const { all, get } = within(target);
+let shown: Record<string, unknown> | null = null;
+
+// A busy machine: nothing here waits for time.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+beforeAll(() => {
+  standIn();
+  // Menus and popovers fill when they open.
+  HTMLElement.prototype.showPopover = function () {
+    this.dispatchEvent(Object.assign(new Event("beforetoggle"), { newState: "open" }));
+    flushSync();
+  };
+  document.body.append(target);
+});
+
+beforeEach(async () => {
+  history.replaceState(null, "", "/?fast");
+  await speak("en");
+});
+
+afterEach(async () => {
+  navigation.fresh();
+  if (shown) await unmount(shown);
+  shown = null;
+});
+
+function show(component: Component): void {
+  shown = mount(component, { target });
+  flushSync();
+}
+
+async function open(scene: string): Promise<void> {
+  await replayed.begin(scene);
+  show(App);
+  await until(() => expect(navigation.current?.state).toBeTruthy());
+  await until(() => get(testids.composer));
+}
+
+async function goTo(id: string): Promise<void> {
+  navigation.session(id);
+  await until(() => expect(navigation.current?.state?.info.id).toBe(id));
+  await until(() => get(testids.composer));
+}
+
+/** An answer that comes when it is let. */
+function later(type: string): (value: unknown) => void {
+  let let_ = (_: unknown): void => undefined;
+  const coming = new Promise((resolve) => (let_ = resolve));
+  replayed.instead = (call) => (call.type === type ? coming : undefined);
+  return let_;
+}
+
+/** Opens a menu of the status bar and picks of it. */
+function pick(menu: string, text: string): void {
+  get(menu).nextElementSibling?.dispatchEvent(
+    Object.assign(new Event("beforetoggle"), { newState: "open" }) as unknown as Event,
+  );
+  flushSync();
+  const items = [...target.querySelectorAll<HTMLElement>(".menu-item")];
+  const item = items.find((known) => known.textContent?.includes(text));
+  if (!item) throw new Error(`no ${text} in ${items.map((known) => known.textContent).join()}`);
+  item.click();
+  flushSync();
+}
+
+function write(field: HTMLElement, text: string): void {
+  (field as HTMLTextAreaElement).value = text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  flushSync();
+}
+
+function press(at: HTMLElement, key: string, more: KeyboardEventInit = {}): void {
+  at.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
+  flushSync();
+}
+
+const send = (text: string): void => {
+  write(get(testids.composer), text);
+  press(get(testids.composer), "Enter");
+};
+
+describe("sending", () => {
+  it("brings the view to the end, from wherever one read; what others do does not", async () => {
+    await open("main");
+    const log = get(testids.transcript);
+    Object.defineProperties(log, { scrollHeight: { value: 5_000 }, clientHeight: { value: 500 } });
+    const up = async (): Promise<void> => {
+      log.dispatchEvent(new Event("wheel"));
+      log.scrollTop = 1_000;
+      log.dispatchEvent(new Event("scroll"));
+      await until(() => expect(log.dataset["following"]).toBe("false"));
+    };
+    await up();
+    send("And the tests?");
+    await until(() => expect([log.dataset["following"], log.scrollTop]).toEqual(["true", 5_000]));
+    await up();
+    // What somebody else does leaves the reader alone.
+    await library.pin(MAIN, true);
+    flushSync();
+    expect(log.dataset["following"]).toBe("false");
+  });
+});
+
+describe("what was chosen for a session", () => {
+  it("is its folder, though another one was opened while the folder was looked for", async () => {
+    await open("main");
+    const picked = later("pick_folder");
+    pick(testids.statusFolder, t("folder.other"));
+    await goTo(PERMISSION);
+    picked({ type: "folder", path: "/home/mei/elsewhere" });
+    await until(() => expect(replayed.of("set_folder").length).toBe(1));
+    expect(replayed.last("set_folder")).toMatchObject({ session: MAIN, folder: "/home/mei/elsewhere" });
+  });
+
+  it("is never the model of another one that was opened meanwhile", async () => {
+    await open("main");
+    const estimated = later("estimate_switch");
+    const { preferences } = await import("$lib/app/preferences.svelte");
+    const other = preferences.models.find(({ id }) => id !== navigation.current?.state?.info.model);
+    pick(testids.statusModel, other?.model ?? "");
+    await until(() => expect(replayed.of("estimate_switch").length).toBe(1));
+    await goTo(PERMISSION);
+    estimated({ tokens: 1, cost: null, instead: null });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(replayed.of("set_model")).toEqual([]);
+  });
+});
+
+describe("a queued message that is rewritten", () => {
+  const rows = () => all(testids.queueRow);
+  const rewrite = async (text: string): Promise<HTMLElement> => {
+    rows()[0]
+      ?.querySelector<HTMLElement>(`[aria-label="${t("queue.edit")}"]`)
+      ?.click();
+    await until(() => expect(rows()[0]?.querySelector("textarea")).toBeTruthy());
+    const field = rows()[0]?.querySelector<HTMLElement>("textarea");
+    if (!field) throw new Error("no field");
+    write(field, text);
+    return field;
+  };
+  const composer = () => (get(testids.composer) as HTMLTextAreaElement).value;
+  const drain = (): void => {
+    const queue = navigation.current?.state?.queue.slice(1) ?? [];
+    replayed.core.emit({ type: "session", id: PERMISSION }, { type: "queue_changed", queue });
+    flushSync();
+  };
+
+  it("goes back to the message field when it is sent meanwhile, also as the last one", async () => {
+    await open("permission");
+    const count = rows().length;
+    expect(count).toBeGreaterThan(1);
+    await rewrite("rewritten once");
+    drain();
+    await until(() => expect(composer()).toBe("rewritten once"));
+    expect(rows().length).toBe(count - 1);
+    write(get(testids.composer), "");
+    for (let left = rows().length; left > 1; left -= 1) drain();
+    await rewrite("rewritten twice");
+    drain();
+    await until(() => expect(composer()).toBe("rewritten twice"));
+    expect(rows()).toEqual([]);
+    write(get(testids.composer), "");
+  });
+
+  it("that cannot be kept stays in its field, and comes back when it is sent after that", async () => {
+    await open("permission");
+    replayed.refuse = "edit_queued";
+    const field = await rewrite("rewritten late");
+    press(field, "Enter");
+    await until(() => expect(replayed.of("edit_queued").length).toBe(1));
+    await until(() => expect(rows()[0]?.querySelector("textarea")?.readOnly).toBe(false));
+    expect(rows()[0]?.querySelector("textarea")?.value).toBe("rewritten late");
+    drain();
+    await until(() => expect(composer()).toBe("rewritten late"));
+    write(get(testids.composer), "");
+  });
+
+  it("that is kept goes nowhere else, nor does one that says what it said", async () => {
+    await open("permission");
+    const field = await rewrite("rewritten in time");
+    press(field, "Enter");
+    await until(() => expect(rows()[0]?.textContent).toContain("rewritten in time"));
+    await rewrite("rewritten in time");
+    drain();
+    await until(() => expect(target.querySelector(".queue textarea")).toBeNull());
+    expect(composer()).toBe("");
+  });
+
+  it("is there after another session was opened", async () => {
+    await open("permission");
+    await rewrite("half of it");
+    await goTo(MAIN);
+    await goTo(PERMISSION);
+    expect(composer()).toBe("half of it");
+    write(get(testids.composer), "");
+  });
+});
+
+describe("an answer that was begun", () => {
+  it("is there after another session was opened: the option and the words", async () => {
+    await open("feedback");
+    const chosen = () => all(testids.feedbackOption).map((option) => option.getAttribute("aria-checked"));
+    await until(() => expect(chosen().length).toBeGreaterThan(1));
+    all(testids.feedbackOption)[1]?.click();
+    write(get(testids.feedbackText), "neither");
+    await goTo(PERMISSION);
+    await until(() => get(testids.questionNoReason).click());
+    write(get(testids.questionReason), "because it");
+    await goTo(FEEDBACK);
+    await until(() => expect(chosen()[1]).toBe("true"));
+    expect((get(testids.feedbackText) as HTMLInputElement).value).toBe("neither");
+    await goTo(PERMISSION);
+    await until(() => expect((get(testids.questionReason) as HTMLInputElement).value).toBe("because it"));
+  });
+});
+
+describe("the focus", () => {
+  it("goes from an answered card to the next one, then to the message field", async () => {
+    await open("permission");
+    await until(() => expect(all(testids.question).length).toBe(2));
+    const [, second] = all(testids.question);
+    const first = all(testids.questionOnce)[0];
+    first?.focus();
+    first?.click();
+    await until(() => expect(document.activeElement).toBe(second));
+    // The same press again was meant for the card before.
+    press(second as HTMLElement, "Enter");
+    press(second as HTMLElement, "Enter", { repeat: true });
+    expect(replayed.of("answer_question").length).toBe(1);
+    const last = get(testids.questionNo);
+    last.focus();
+    last.click();
+    await until(() => expect(document.activeElement).toBe(get(testids.composer)));
+  });
+
+  it("stays where the person is when a card is answered from there", async () => {
+    await open("permission");
+    await until(() => expect(all(testids.question).length).toBe(2));
+    get(testids.search).focus();
+    await navigation.current?.answer(all(testids.question)[0]?.dataset["question"] ?? "", { type: "once" });
+    await until(() => expect(all(testids.question).length).toBe(1));
+    expect(document.activeElement).toBe(get(testids.search));
+  });
+
+  it("stays in the quick question while it is sent, and when that fails", async () => {
+    await replayed.begin("main");
+    show(QuickAsk);
+    const field = get(testids.quickText) as HTMLTextAreaElement;
+    await until(() => expect(target.textContent).toContain(t("quick.send")));
+    await until(() => expect(replayed.of("get_about").length).toBeGreaterThan(0));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    field.focus();
+    write(field, "What is the time?");
+    replayed.refuse = "start_session";
+    const disabled: boolean[] = [];
+    const watch = new MutationObserver(() => disabled.push(field.disabled));
+    watch.observe(field, { attributes: true });
+    press(field, "Enter");
+    expect([field.disabled, field.readOnly]).toEqual([false, true]);
+    await until(() => expect(target.querySelector("[role=alert]")).toBeTruthy());
+    watch.disconnect();
+    expect([document.activeElement, field.readOnly, field.value]).toEqual([field, false, "What is the time?"]);
+    expect(disabled).not.toContain(true);
+  });
+});
+
+describe("a key of an input method", () => {
+  it("is not the page's: the code alone says so in some browsers", async () => {
+    await open("permission");
+    // As WebKit sends the key that ends composing.
+    const composed = { keyCode: 229 } as KeyboardEventInit;
+    await until(() => get(testids.questionNoReason).click());
+    press(get(testids.questionReason), "Escape", composed);
+    expect(all(testids.questionReason).length).toBe(1);
+    press(get(testids.questionReason), "Escape");
+    expect(all(testids.questionReason)).toEqual([]);
+
+    const search = get(testids.search) as HTMLInputElement;
+    write(search, "Octo");
+    press(search, "Escape", composed);
+    expect(search.value).toBe("Octo");
+    press(search, "Enter", composed);
+    expect(navigation.current?.id).toBe(PERMISSION);
+
+    await goTo(MAIN);
+    press(get(testids.composer), "Escape", composed);
+    expect(replayed.of("stop")).toEqual([]);
+    press(get(testids.composer), "Escape");
+    await until(() => expect(replayed.of("stop").length).toBe(1));
+  });
+});

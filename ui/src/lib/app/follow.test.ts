@@ -1,0 +1,119 @@
+import { type Transport, useTransport } from "$lib/ipc";
+import type { ApiError, SessionInfo, Topic, Update } from "$lib/ipc/types";
+import { type ListState, apply } from "$lib/state/list";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type AfterFault, type Following, follow } from "./follow";
+
+const error: ApiError = { key: "store.busy", args: {}, retryable: true };
+const fault: Update = { type: "fault", error };
+const snapshot = (seq: number): Update => ({
+  type: "snapshot",
+  snapshot: { topic: "sessions", seq, sessions: [], total: 0 },
+});
+const listed = (seq: number): Update => ({
+  type: "event",
+  envelope: {
+    topic: { type: "sessions" },
+    seq,
+    at: 1,
+    v: 1,
+    event: { type: "session_listed", info: { id: String(seq), updated_at: seq } as SessionInfo },
+  },
+});
+
+/** The subscriptions that were begun, oldest first. */
+let begun: { deliver: (...batch: Update[]) => void; ended: boolean }[] = [];
+let refused = false;
+const transport: Transport = {
+  request: () => Promise.resolve({}),
+  subscribe: (_: Topic, onBatch) => {
+    const one = { deliver: (...batch: Update[]) => onBatch(batch), ended: false };
+    begun.push(one);
+    return refused ? Promise.reject(error) : Promise.resolve(() => void (one.ended = true));
+  },
+  onFileDrop: () => () => undefined,
+  blobUrl: (hash) => hash,
+};
+
+let following: Following<ListState>;
+let states: number[] = [];
+let faults = 0;
+function begin(after: AfterFault): void {
+  following = follow<ListState>({ type: "sessions" }, apply, {
+    state: (state) => states.push(state.seq),
+    ended: () => undefined,
+    fault: () => {
+      faults += 1;
+      return after;
+    },
+  });
+}
+const latest = () => {
+  const one = begun.at(-1);
+  if (!one) throw new Error("nothing was begun");
+  return one;
+};
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  begun = [];
+  states = [];
+  faults = 0;
+  refused = false;
+  useTransport(transport);
+});
+afterEach(() => {
+  following.stop();
+  vi.useRealTimers();
+});
+
+describe("after a fault", () => {
+  it("it begins again by itself and goes on from a fresh snapshot", async () => {
+    begin("again");
+    await vi.advanceTimersByTimeAsync(0);
+    latest().deliver(snapshot(1));
+    latest().deliver(fault, listed(2));
+    expect([begun[0]?.ended, faults, states]).toEqual([true, 1, [1]]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(begun.length).toBe(2);
+    latest().deliver(snapshot(7), listed(8));
+    expect(states).toEqual([1, 8]);
+  });
+
+  it("it waits longer each time, and says so once until it works", async () => {
+    refused = true;
+    begin("again");
+    const at = async (ms: number): Promise<number> => {
+      await vi.advanceTimersByTimeAsync(ms);
+      return begun.length;
+    };
+    const counts = [await at(0), await at(1_000), await at(1_000), await at(1_000), await at(3_999), await at(1)];
+    expect(counts).toEqual([1, 2, 2, 3, 3, 4]);
+    await at(600_000);
+    const before = begun.length;
+    expect([await at(30_000), faults]).toEqual([before + 1, 1]);
+    refused = false;
+    await at(30_000);
+    latest().deliver(snapshot(1));
+    latest().deliver(fault);
+    expect(faults).toBe(2);
+    // From the shortest wait again.
+    const count = begun.length;
+    expect(await at(1_000)).toBe(count + 1);
+  });
+
+  it("it stays as it is where the person begins it anew, and once it was stopped", async () => {
+    begin("wait");
+    latest().deliver(snapshot(1));
+    latest().deliver(fault);
+    latest().deliver(fault);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect([begun.length, faults]).toEqual([1, 2]);
+    following.stop();
+    begin("again");
+    latest().deliver(fault);
+    following.stop();
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(begun.length).toBe(2);
+  });
+});

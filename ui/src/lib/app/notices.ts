@@ -1,0 +1,54 @@
+/** What Octo is built from, and under which licences. The lists are made with the build and lie beside the page. */
+
+/** A library that is part of Octo. */
+export interface Part {
+  readonly name: string;
+  readonly version: string;
+  /** The licence by its SPDX name; null where the library names none. */
+  readonly licence: string | null;
+  /** The texts of its licences; none where it came without. */
+  readonly texts: readonly string[];
+}
+
+/** The parts that are known, and whether a list was missing: a page may be built without the application. */
+export interface Notices {
+  readonly parts: readonly Part[];
+  readonly whole: boolean;
+}
+
+interface Crates {
+  readonly parts: readonly { name: string; version: string; licence: string | null; texts: readonly number[] }[];
+  readonly texts: readonly string[];
+}
+
+/** As the page's bundler writes it. */
+type Packages = readonly { name: string; version: string; identifier: string | null; text?: string | null }[];
+
+async function read<T>(name: string): Promise<T | null> {
+  try {
+    const answer = await fetch(new URL(`notices/${name}.json`, document.baseURI));
+    // Some servers answer with a page where there is nothing.
+    return answer.ok ? ((await answer.json()) as T) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Reads the lists. */
+export async function readNotices(): Promise<Notices> {
+  const [crates, packages] = await Promise.all([read<Crates>("crates"), read<Packages>("page")]);
+  const parts: Part[] = [
+    ...(crates?.parts ?? []).map((part) => ({
+      ...part,
+      texts: part.texts.flatMap((at) => crates?.texts[at] ?? []),
+    })),
+    ...(packages ?? []).map(({ name, version, identifier, text }) => ({
+      name,
+      version,
+      licence: identifier,
+      texts: text ? [text] : [],
+    })),
+  ];
+  parts.sort((a, b) => a.name.localeCompare(b.name, "en") || a.version.localeCompare(b.version, "en"));
+  return { parts, whole: crates !== null && packages !== null };
+}
