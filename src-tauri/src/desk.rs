@@ -183,6 +183,11 @@ impl Desk {
         self.known().notices.stop_all()
     }
 
+    /// The person stops a session by its notice.
+    pub(crate) fn stop(&self, session: SessionId) {
+        self.known().notices.stop(session);
+    }
+
     /// Keeps an errand for the page.
     pub(crate) fn push(&self, errand: Errand) {
         let mut known = self.known();

@@ -10,9 +10,12 @@ use bus as system;
 #[cfg(not(target_os = "linux"))]
 use other as system;
 
-use crate::desk::Desk;
-use octo_desktop::{Act, NoticeKind};
-use octo_protocol::SessionId;
+use crate::{
+    desk::{Desk, run_errand},
+    setup::Core,
+};
+use octo_desktop::{Act, Deed, NoticeKind};
+use octo_protocol::{Errand, RetryTurn, SessionId, Stop};
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::mpsc;
 
@@ -22,7 +25,7 @@ const TITLE: usize = 120;
 /// What the system is to show.
 pub(crate) enum Order {
     /// A notice of a session, in place of an earlier one.
-    Show { session: SessionId, summary: String, body: String, open: String, kind: NoticeKind },
+    Show { session: SessionId, summary: String, body: String, deeds: Vec<(Deed, String)>, kind: NoticeKind },
     /// No notice of a session any more.
     Withdraw { session: SessionId },
 }
@@ -49,8 +52,8 @@ pub(crate) fn carry_out(app: &AppHandle, act: Act) {
                 NoticeKind::Failed => "notice.failed",
             };
             let body = title.chars().take(TITLE).collect();
-            let (summary, open) = (desk.say(summary, &[]), desk.say("notice.open", &[]));
-            Order::Show { session, summary, body, open, kind }
+            let deeds = kind.deeds().iter().map(|deed| (*deed, desk.say(words(*deed), &[]))).collect();
+            Order::Show { session, summary: desk.say(summary, &[]), body, deeds, kind }
         }
     };
     if let Some(orders) = app.try_state::<Orders>()
@@ -58,4 +61,38 @@ pub(crate) fn carry_out(app: &AppHandle, act: Act) {
     {
         tracing::debug!("notices are not shown any more");
     }
+}
+
+/// What a button says.
+fn words(deed: Deed) -> &'static str {
+    match deed {
+        Deed::Open => "notice.open",
+        Deed::Stop => "notice.stop",
+        Deed::TryAgain => "notice.again",
+    }
+}
+
+/// The person pressed a notice or a button of it. What cannot be done is shown: the session says why.
+#[cfg(target_os = "linux")]
+fn pressed(app: &AppHandle, session: SessionId, deed: Deed) {
+    let open = || run_errand(app, Errand::OpenSession { session });
+    let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) else { return open() };
+    if deed == Deed::Open {
+        return open();
+    }
+    let app = app.clone();
+    tauri::async_runtime::spawn(async move {
+        let done = match deed {
+            Deed::Open => Ok(()),
+            Deed::Stop => {
+                app.state::<Desk>().stop(session);
+                octo.call(Stop { session }).await.map(|_| ())
+            }
+            Deed::TryAgain => octo.call(RetryTurn { session }).await.map(|_| ()),
+        };
+        if let Err(error) = done {
+            tracing::info!(%session, %error, "a notice's button did nothing");
+            run_errand(&app, Errand::OpenSession { session });
+        }
+    });
 }

@@ -7,6 +7,7 @@
 
 mod browser;
 mod cache;
+mod frames;
 mod grep;
 mod memory;
 mod seed;
@@ -27,6 +28,7 @@ use table::Table;
 enum Part {
     Sessions,
     Window,
+    Frames,
     Turn,
     Grep,
     Cache,
@@ -36,9 +38,10 @@ enum Part {
 }
 
 /// The parts by their names, in the order they run.
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("sessions", Part::Sessions),
     ("window", Part::Window),
+    ("frames", Part::Frames),
     ("turn", Part::Turn),
     ("grep", Part::Grep),
     ("cache", Part::Cache),
@@ -86,6 +89,7 @@ async fn measure(parts: &[(&str, Part)]) -> Result<(Table, String)> {
         let outcome = match part {
             Part::Sessions => sessions::measure(&mut table, filled(&mut home).await?).await,
             Part::Window => window::measure(&mut table, filled(&mut home).await?).await,
+            Part::Frames => frames::measure(&mut table, filled(&mut home).await?).await,
             Part::Turn => turn::measure(&mut table).await,
             Part::Grep => grep::measure(&mut table),
             Part::Cache => cache::measure(&mut table).await,

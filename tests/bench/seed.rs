@@ -17,6 +17,8 @@ pub const SESSIONS: usize = 10_000;
 const SHORT: usize = 8;
 /// Messages in the long one.
 pub const LONG: usize = 10_000;
+/// Its last turns that are in its context.
+const SEEN: usize = 20;
 /// Sessions that are stored at once.
 const TOGETHER: usize = 100;
 
@@ -125,7 +127,8 @@ fn short(tx: &mut Tx<'_>, info: SessionInfo, n: usize) -> Result<(), StoreError>
     Ok(())
 }
 
-/// Turns of four messages: the person asks, the model calls a tool, it answers, the model says what it found.
+/// Turns of four messages: the person asks, the model calls a tool, it answers, the model says what it found. What the
+/// model still sees are the last [`SEEN`], as after compactions.
 fn long_session(tx: &mut Tx<'_>, info: SessionInfo, model: ModelId) -> Result<(), StoreError> {
     let id = info.id;
     create(tx, info)?;
@@ -144,7 +147,8 @@ fn long_session(tx: &mut Tx<'_>, info: SessionInfo, model: ModelId) -> Result<()
                 _ => None,
             };
             tx.emit(Topic::Session { id }, event)?;
-            added.map_or(Ok(()), |message| tx.append_context(id, message))
+            let seen = added.filter(|_| n >= LONG / 4 - SEEN);
+            seen.map_or(Ok(()), |message| tx.append_context(id, message))
         };
         let of_model = || {
             let mut message = message(turn.id, Role::Assistant, Origin::Model, Vec::new());

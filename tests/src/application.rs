@@ -42,8 +42,16 @@ impl Application {
     /// # Errors
     /// When it is not built, or the driver does not get hold of its page.
     pub async fn open(desktop: &Desktop, home: &Path, theme: Theme) -> Result<Self> {
+        Self::open_program(desktop, &binary()?, home, theme).await
+    }
+
+    /// Opens any program with a webview, to compare with.
+    ///
+    /// # Errors
+    /// As [`Application::open`].
+    pub async fn open_program(desktop: &Desktop, program: &Path, home: &Path, theme: Theme) -> Result<Self> {
         let driver = Driver::start(desktop, home, theme)?;
-        let capabilities = json!({ "webkitgtk:browserOptions": { "binary": binary()?, "args": [] } });
+        let capabilities = json!({ "webkitgtk:browserOptions": { "binary": program, "args": [] } });
         let Value::Object(capabilities) = capabilities else { bail!("capabilities are an object") };
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(capabilities)

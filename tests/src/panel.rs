@@ -40,6 +40,8 @@ pub struct Notice {
     pub summary: String,
     /// Its text.
     pub body: String,
+    /// What can be done with it: a name and its words, by turns.
+    pub actions: Vec<String>,
     /// Whether it was taken away again.
     pub withdrawn: bool,
 }
@@ -170,10 +172,23 @@ impl Panel {
     /// # Errors
     /// When the bus does not take it.
     pub async fn click(&self, notice: &Notice) -> Result<()> {
+        self.invoke(notice.id, "default").await
+    }
+
+    /// Presses a button of a notice, by its words.
+    ///
+    /// # Errors
+    /// When it has none that says so.
+    pub async fn press(&self, notice: &Notice, words: &str) -> Result<()> {
+        let button = notice.actions.chunks(2).find(|action| action[0] != "default" && action[1] == words);
+        let button = button.with_context(|| format!("a button {words:?} among {:?}", notice.actions))?;
+        self.invoke(notice.id, &button[0]).await
+    }
+
+    async fn invoke(&self, notice: u32, action: &str) -> Result<()> {
         let name = "org.freedesktop.Notifications";
         let path = "/org/freedesktop/Notifications";
-        let clicked = &(notice.id, "default");
-        Ok(self.bus.emit_signal(None::<&str>, path, name, "ActionInvoked", clicked).await?)
+        Ok(self.bus.emit_signal(None::<&str>, path, name, "ActionInvoked", &(notice, action)).await?)
     }
 
     async fn first_icon(&self) -> Result<(String, String)> {
@@ -255,14 +270,14 @@ impl Notices {
         _icon: &str,
         summary: String,
         body: String,
-        _actions: Vec<String>,
+        actions: Vec<String>,
         _hints: HashMap<String, OwnedValue>,
         _expires: i32,
     ) -> u32 {
         let mut seen = lock(&self.0);
         let next = u32::try_from(seen.notices.len()).unwrap_or_default() + 1;
         let id = if replaces == 0 { next } else { replaces };
-        seen.notices.push(Notice { id, summary, body, withdrawn: false });
+        seen.notices.push(Notice { id, summary, body, actions, withdrawn: false });
         id
     }
 

@@ -180,7 +180,7 @@ async fn transcript(app: &Application) -> Result<Vec<String>> {
 }
 
 /// Whether a process runs whose command line holds this.
-fn runs(command: &str) -> Result<bool> {
+pub(crate) fn runs(command: &str) -> Result<bool> {
     for entry in fs::read_dir("/proc")? {
         let arguments = fs::read(entry?.path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&arguments).replace('\0', " ");

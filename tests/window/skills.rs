@@ -1,7 +1,7 @@
 //! Skills, a sub-agent and a memory: called by a slash, proposed in words and accepted, remembered, deleted, brought
 //! back.
 
-use crate::first_task::skip_the_rest;
+use crate::first_task::{runs, skip_the_rest};
 use anyhow::{Context as _, Result};
 use fantoccini::Locator;
 use octo_protocol::{Language, words};
@@ -21,6 +21,9 @@ argument-hint: what to look at
 
 Look at $ARGUMENTS and report its headings.
 ";
+
+/// Runs until it is stopped, and is like no other process.
+const LONG: &str = "sleep 60417";
 
 const HOUSE: &str = "---
 name: house-style
@@ -73,8 +76,17 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
         .call("terminal", json!({ "command": propose }))
         .text("It is proposed.")
         .text("Nothing changed since 0.9.")
+        // The second sub-agent is stopped by the person; its parent goes on.
+        .call("terminal", json!({ "command": LONG }))
+        .text("It was stopped, so I leave that page.")
         .call("terminal", json!({ "command": save }))
-        .text("I keep that in mind.");
+        .text("I keep that in mind.")
+        // Another session: what was kept is recalled by a sub-agent, which may not write.
+        .call("invoke_skill", json!({ "skill_name": "recall-memory", "task": "the day releases go out" }))
+        .call("terminal", json!({ "command": "octo memory list" }))
+        .call("terminal", json!({ "command": "octo memory read release-day.md" }))
+        .text("## Recalled Memories: the day releases go out\n### Release day\nTuesdays.")
+        .text("On Tuesdays.");
     let server = ModelServer::start_with(
         script,
         ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
@@ -126,10 +138,24 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.click("send").await?;
     app.until("the third turn", async || Ok((app.all("turn-end").await?.len() >= 3).then_some(()))).await?;
 
+    // A sub-agent is watched at work in its card, and stopped there: only it ends.
+    app.fill("composer", "/look-over the whole site").await?;
+    app.click("send").await?;
+    app.until("the command to run", async || Ok(runs(LONG)?.then_some(()))).await?;
+    app.find("sub-agent[data-status=running]").await?;
+    app.picture(&format!("sub-agent-works-{look}")).await?;
+    app.click("sub-agent-stop").await?;
+    app.until("the fourth turn", async || Ok((app.all("turn-end").await?.len() >= 4).then_some(()))).await?;
+    assert!(!runs(LONG)?, "its command ended with it");
+    app.all("step-row").await?.pop().context("the sub-agent's card")?.click().await?;
+    app.find("sub-agent[data-status=stopped]").await?;
+    assert_eq!(app.all("turn-end[data-end=finished]").await?.len(), 4, "its parent was not stopped");
+    app.picture(&format!("sub-agent-stopped-{look}")).await?;
+
     // A memory is written, found, deleted and brought back.
     app.fill("composer", "Remember that releases go out on Tuesdays").await?;
     app.click("send").await?;
-    app.until("the fourth turn", async || Ok((app.all("turn-end").await?.len() >= 4).then_some(()))).await?;
+    app.until("the fifth turn", async || Ok((app.all("turn-end").await?.len() >= 5).then_some(()))).await?;
     app.picture(&format!("skill-used-{look}")).await?;
     app.click("open-memory").await?;
     open_row(&app, "memory-row[data-file='release-day.md']").await?;
@@ -145,12 +171,28 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     let toast = app.find("toast").await?;
     toast.find(Locator::Css("button")).await?.click().await?;
     app.until("it is back", async || Ok(home.join("memories/release-day.md").exists().then_some(()))).await?;
+
+    // Recalled in a session that never heard of it.
+    app.click("new-session").await?;
+    app.find("new-folder").await?;
+    app.choose("status-mode", &words::say(Language::En, "mode.autonomous", &BTreeMap::new())).await?;
+    app.fill("composer", "When do we release?").await?;
+    app.click("send").await?;
+    app.find("turn-end[data-end=finished]").await?;
+    assert!(app.texts("answer").await?.iter().any(|text| text.contains("On Tuesdays.")));
+    app.picture(&format!("memory-recalled-{look}")).await?;
     app.close().await?;
 
-    let instructions = server
-        .requests()
-        .iter()
-        .any(|request| request.body.to_string().contains("List what changed, one line each."));
+    server.assert_clean();
+    assert_eq!(server.replies_left(), 0);
+    let requests = server.requests();
+    let last = &requests.last().context("a request")?.body;
+    assert!(last.to_string().contains("Recalled Memories"), "the parent has what was recalled");
+    let first = requests.iter().rev().nth(4).context("the session's first request")?.body.to_string();
+    assert!(!first.contains("Tuesday"), "nothing of a memory is in a session's prompt");
+
+    let instructions =
+        requests.iter().any(|request| request.body.to_string().contains("List what changed, one line each."));
     assert!(instructions, "the accepted skill's instructions reached the model in the same session");
     Ok(())
 }

@@ -61,7 +61,7 @@ async fn closing_asks_once_and_then_hides_to_the_tray() -> Result<()> {
 async fn a_question_and_an_end_are_told_while_nobody_looks() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
-    let gate = Gate::new();
+    let (gate, second) = (Gate::new(), Gate::new());
     let server = ModelServer::start_with(
         Script::new()
             .text("ok")
@@ -71,7 +71,13 @@ async fn a_question_and_an_end_are_told_while_nobody_looks() -> Result<()> {
                     .hold_after(1, &gate)
                     .and_call("terminal", json!({ "command": "sh -c 'touch made'" })),
             )
-            .text("It is made."),
+            .text("It is made.")
+            .reply(
+                Reply::text("Once more.")
+                    .in_chunks(2)
+                    .hold_after(1, &second)
+                    .and_call("terminal", json!({ "command": "sh -c 'touch more'" })),
+            ),
         ServerOptions { key: Some(crate::first_task::KEY.to_owned()), ..ServerOptions::default() },
     );
     let home = desktop.folder().join("octo");
@@ -101,6 +107,25 @@ async fn a_question_and_an_end_are_told_while_nobody_looks() -> Result<()> {
     panel.entry("Nothing is running").await?;
     let told: Vec<String> = panel.notices().into_iter().map(|notice| notice.summary).collect();
     assert_eq!(told, ["Octo has a question", "Octo is done"], "each once");
+
+    // A question that is answered by its notice alone: with no more than an end.
+    panel.choose("Open Octo").await?;
+    app.until("the window to come back", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
+    app.fill("composer", "And one more").await?;
+    app.click("send").await?;
+    second.reached().await;
+    app.press_close()?;
+    app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
+    second.open();
+    let again = panel.notice_where("the second question", |notice| {
+        notice.id != question.id && notice.summary == question.summary
+    });
+    panel.press(&again.await?, "Stop").await?;
+    panel.entry("Nothing is running").await?;
+    assert!(!work.join("more").exists(), "nothing was allowed by it");
+    assert_eq!(app.windows_shown()?, 0, "and nothing came to the front");
+    let told = panel.notices().into_iter().filter(|notice| notice.summary == "Octo is done");
+    assert_eq!(told.count(), 1, "what the person stopped is no news");
     panel.choose("Quit Octo").await?;
     app.ended().await?;
     server.assert_clean();

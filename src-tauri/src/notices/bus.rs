@@ -1,10 +1,9 @@
 //! Notices on Linux, over the desktop's own bus: they can be taken away again, and a click is told.
 
-use super::Order;
-use crate::desk::run_errand;
+use super::{Order, pressed};
 use futures::StreamExt as _;
-use octo_desktop::NoticeKind;
-use octo_protocol::{Errand, SessionId};
+use octo_desktop::{Deed, NoticeKind};
+use octo_protocol::SessionId;
 use std::collections::HashMap;
 use tauri::AppHandle;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -13,9 +12,11 @@ use zbus::{Connection, Message, Proxy, proxy::CacheProperties, zvariant::Value};
 const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
 
-/// A click on the notice itself, and on its button.
+/// A click on the notice itself.
 const DEFAULT: &str = "default";
-const OPEN: &str = "open";
+
+/// The buttons by the names the desktop tells of them with.
+const BUTTONS: [(&str, Deed); 3] = [("open", Deed::Open), ("stop", Deed::Stop), ("again", Deed::TryAgain)];
 
 /// The urgencies of the specification.
 const NORMAL: u8 = 1;
@@ -57,8 +58,8 @@ async fn follow(app: &AppHandle, first: Order, orders: &mut UnboundedReceiver<Or
             },
             signal = signals.next() => match signal {
                 Some(signal) => {
-                    if let Some(session) = shown.heard(&signal) {
-                        run_errand(app, Errand::OpenSession { session });
+                    if let Some((session, deed)) = shown.heard(&signal) {
+                        pressed(app, session, deed);
                     }
                 }
                 None => return Ok(()),
@@ -89,15 +90,20 @@ impl Shown {
                 }
                 Ok(())
             }
-            Order::Show { session, summary, body, open, kind } => {
+            Order::Show { session, summary, body, deeds, kind } => {
                 let before = self.ids.get(&session).copied().unwrap_or(0);
                 let body = if self.markup { escaped(&body) } else { body };
                 let urgency = if kind == NoticeKind::Question { CRITICAL } else { NORMAL };
                 let hints: HashMap<&str, Value<'_>> =
                     HashMap::from([("urgency", Value::U8(urgency)), ("desktop-entry", Value::from(ICON))]);
-                let actions = [DEFAULT, open.as_str(), OPEN, open.as_str()];
+                let first = deeds.first().map(|(_, label)| [DEFAULT, label.as_str()]);
+                let buttons = deeds.iter().filter_map(|(deed, label)| {
+                    let (name, _) = BUTTONS.iter().find(|(_, known)| known == deed)?;
+                    Some([*name, label.as_str()])
+                });
+                let actions: Vec<&str> = first.into_iter().chain(buttons).flatten().collect();
                 // The desktop decides how long it stays.
-                let call = ("Octo", before, ICON, summary, body, &actions[..], hints, -1_i32);
+                let call = ("Octo", before, ICON, summary, body, actions, hints, -1_i32);
                 let id: u32 = proxy.call("Notify", &call).await?;
                 self.ids.insert(session, id);
                 Ok(())
@@ -105,14 +111,15 @@ impl Shown {
         }
     }
 
-    /// The session whose notice was clicked.
-    fn heard(&mut self, signal: &Message) -> Option<SessionId> {
+    /// The session whose notice was pressed, and what for.
+    fn heard(&mut self, signal: &Message) -> Option<(SessionId, Deed)> {
         let header = signal.header();
         match header.member()?.as_str() {
             "ActionInvoked" => {
                 let (id, action): (u32, String) = signal.body().deserialize().ok()?;
-                let session = self.of(id)?;
-                matches!(action.as_str(), DEFAULT | OPEN).then_some(session)
+                let button = BUTTONS.iter().find(|(name, _)| *name == action);
+                let deed = button.map(|(_, deed)| *deed).or((action == DEFAULT).then_some(Deed::Open))?;
+                Some((self.of(id)?, deed))
             }
             "NotificationClosed" => {
                 let (id, _reason): (u32, u32) = signal.body().deserialize().ok()?;

@@ -67,6 +67,8 @@ enum Part {
     Sessions,
     /// The window's start and the memory of its processes.
     Window,
+    /// The window's frames while it streams and scrolls, beside a plain window's.
+    Frames,
     /// What Octo costs between two calls of the model.
     Turn,
     /// Searching files, against ripgrep.
@@ -102,7 +104,8 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
     }
     let mut bench = project.cargo(["bench"]);
     bench.args(["--profile", PROFILE, "--package", "octo-tests"]);
-    if choice.parts.is_empty() || choice.parts.contains(&Part::Window) {
+    if choice.parts.is_empty() || [Part::Window, Part::Frames].iter().any(|part| choice.parts.contains(part))
+    {
         steps.run("page", project.npm(["run", "build"]))?;
         // The same packages and features in both, so that what they share is compiled once.
         let mut build = project.cargo(["build"]);

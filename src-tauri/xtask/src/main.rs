@@ -4,6 +4,7 @@ mod app;
 mod bench;
 mod bindings;
 mod bundle;
+mod notices;
 mod project;
 mod setup;
 mod soak;

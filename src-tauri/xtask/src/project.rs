@@ -84,6 +84,17 @@ fn cargo() -> PathBuf {
     env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
 }
 
+/// The system that is built on, as the compiler names it.
+///
+/// # Errors
+/// When the compiler does not say.
+pub(crate) fn host() -> Result<String> {
+    let output = Command::new("rustc").arg("-vV").output().context("rustc could not be started")?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let host = said.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    Ok(host.to_owned())
+}
+
 /// A program of the path. Node's tools are scripts on Windows, which only start by their full name.
 pub(crate) fn tool(name: &str) -> Command {
     if cfg!(windows) && matches!(name, "npm" | "npx") {

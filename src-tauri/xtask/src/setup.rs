@@ -1,6 +1,7 @@
 //! Brings a machine from "has Rust and Node" to "can build and test Octo".
 
 use crate::{
+    notices,
     project::{Project, answers, tool},
     steps::{self, Steps, say},
 };
@@ -59,6 +60,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, purpose: Purpose) -> Res
     steps.work("set-up: system", || system(purpose))?;
     steps.work("set-up: tools", || tools(project, purpose))?;
     steps.work("set-up: page", || page(project))?;
+    steps.work("set-up: licences", || notices::write(project))?;
     if purpose == Purpose::Test { steps.work("set-up: pages to play", || pages(project)) } else { Ok(()) }
 }
 

@@ -6,9 +6,9 @@ use anyhow::{Context as _, Result, bail, ensure};
 use octo_core::Octo;
 use octo_llm::Caching;
 use octo_protocol::{
-    Block, ChangeSettings, Envelope, Event, Mode, ModelDraft, ModelId, OpenSession, Profile, Protocol,
-    RetryTurn, SaveModel, Secret, Send, SessionId, SetModel, SettingsPatch, StartSession, Stop, Switch,
-    TurnEnd,
+    Block, ChangeSettings, Envelope, Event, LibrarySettings, Mode, ModelDraft, ModelId, OpenSession, Profile,
+    Protocol, RetryTurn, SaveModel, Secret, Send, SessionId, SetModel, SettingsPatch, StartSession, Stop,
+    Switch, TurnEnd,
 };
 use octo_testkit::{
     CachePolicy, Gate, ModelServer, PrefixRule, RecordedRequest, Reply, Script, ServerOptions, TempHome,
@@ -84,7 +84,13 @@ pub async fn record(workload: &Workload, kind: &Kind) -> Result<Trace> {
     let server = ModelServer::start_with(script, options);
     presets(&home, &server, kind)?;
     let octo = seed::start(&home).await?;
-    let patch = SettingsPatch { suggestions: Some(Switch::Off), ..SettingsPatch::default() };
+    let library = LibrarySettings {
+        propose: workload.looks_back,
+        remember: workload.looks_back,
+        ..LibrarySettings::default()
+    };
+    let patch =
+        SettingsPatch { suggestions: Some(Switch::Off), library: Some(library), ..SettingsPatch::default() };
     octo.call(ChangeSettings { patch }).await?;
     let models = [add(&octo, &server, kind, MODELS[0]).await?, add(&octo, &server, kind, MODELS[1]).await?];
     let mut rig = Rig { home, octo, server, model, gate, models, session: None };
@@ -166,7 +172,8 @@ impl Rig {
             Act::Files { bytes } => self.files(&bytes)?,
             Act::Say { words, steps } => {
                 let mut events = self.begin(words, steps).await?;
-                ensure!(turn_end(&mut events).await? == TurnEnd::Finished, "the turn did not finish");
+                let end = turn_end(&mut events).await?;
+                ensure!(end == TurnEnd::Finished, "the turn ended so: {end:?}");
             }
             Act::SayAndStop { words, steps, again } => {
                 let mut events = self.begin(words, steps).await?;

@@ -1,5 +1,7 @@
 //! The work that is done.
 
+use octo_protocol::Switch;
+
 /// A workload.
 pub struct Workload {
     /// Its name.
@@ -10,6 +12,9 @@ pub struct Workload {
     pub aim: Option<f64>,
     /// Whether its conversation is compacted on the way.
     pub compacts: bool,
+    /// Whether Octo may look back at its turns. Off where one is long enough for that: how far it gets before the next
+    /// message ends it is never the same.
+    pub looks_back: Switch,
 }
 
 /// Something the person does.
@@ -38,10 +43,10 @@ pub enum Step {
 
 /// All of them.
 pub const WORKLOADS: &[Workload] = &[
-    Workload { name: "coding", acts: coding, aim: Some(1.02), compacts: false },
-    Workload { name: "chat", acts: chat, aim: Some(1.08), compacts: false },
-    Workload { name: "switch", acts: switch, aim: None, compacts: false },
-    Workload { name: "long", acts: long, aim: Some(1.03), compacts: true },
+    Workload { name: "coding", acts: coding, aim: Some(1.02), compacts: false, looks_back: Switch::Off },
+    Workload { name: "chat", acts: chat, aim: Some(1.08), compacts: false, looks_back: Switch::On },
+    Workload { name: "switch", acts: switch, aim: None, compacts: false, looks_back: Switch::On },
+    Workload { name: "long", acts: long, aim: Some(1.03), compacts: true, looks_back: Switch::Off },
 ];
 
 /// Sizes between 500 bytes and 7 kB, as results of tools have.

@@ -12,7 +12,8 @@ const NANO_DIGITS: usize = 9;
 
 /// Octo without a window.
 #[derive(Debug, Parser)]
-#[command(version, about, long_about = None)]
+// Named as the installed program, whichever of the two binaries it runs in.
+#[command(name = "octo", version, about, long_about = None)]
 pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]

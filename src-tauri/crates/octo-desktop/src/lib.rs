@@ -18,6 +18,6 @@ pub use census::{Census, Work};
 pub use closing::{CloseStep, Page, Tray, on_close};
 pub use icon::{Dot, with_dot};
 pub use links::{LINK_LIMIT, SCHEME, link};
-pub use notices::{Act, Attention, NoticeKind, Notices, Sight};
+pub use notices::{Act, Attention, Deed, NoticeKind, Notices, Sight};
 pub use updates::{is_news, until_look};
 pub use waking::{NAP, TICK, Waking};

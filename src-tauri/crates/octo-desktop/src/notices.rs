@@ -34,6 +34,30 @@ pub enum NoticeKind {
     Failed,
 }
 
+/// What the person can do with a notice, without looking at Octo first. Nothing is allowed from one: what a question asks
+/// about is not on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Look at the session.
+    Open,
+    /// End its turn.
+    Stop,
+    /// Let its turn go on from where it failed.
+    TryAgain,
+}
+
+impl NoticeKind {
+    /// What a notice of this kind offers; the first is also what a click on the notice itself does.
+    #[must_use]
+    pub fn deeds(self) -> &'static [Deed] {
+        match self {
+            Self::Question => &[Deed::Open, Deed::Stop],
+            Self::Finished => &[Deed::Open],
+            Self::Failed => &[Deed::Open, Deed::TryAgain],
+        }
+    }
+}
+
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
@@ -160,6 +184,11 @@ impl Notices {
         let busy = self.census.busy();
         self.stopped.extend(busy.iter().copied());
         busy
+    }
+
+    /// The person stops a session by its notice.
+    pub fn stop(&mut self, session: SessionId) {
+        self.stopped.insert(session);
     }
 
     fn is_due(&self, session: SessionId, kind: NoticeKind) -> bool {

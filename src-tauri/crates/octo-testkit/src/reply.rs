@@ -2,6 +2,7 @@
 
 use crate::Gate;
 use serde_json::Value;
+use std::time::Duration;
 
 /// One answer of the server.
 #[derive(Clone, Debug)]
@@ -11,6 +12,8 @@ pub struct Reply {
     pub(crate) chunks: usize,
     /// Gates, by the number of pieces sent before them.
     pub(crate) holds: Vec<(usize, Gate)>,
+    /// The time from one piece to the next; none where they go out as fast as they can.
+    pub(crate) pace: Option<Duration>,
     /// Where the stream breaks.
     pub(crate) cut: Option<(usize, Cut)>,
     pub(crate) headers: Vec<(String, String)>,
@@ -84,7 +87,7 @@ pub enum Cut {
 
 impl Reply {
     fn new(kind: Kind) -> Self {
-        Self { kind, chunks: 3, holds: Vec::new(), cut: None, headers: Vec::new() }
+        Self { kind, chunks: 3, holds: Vec::new(), pace: None, cut: None, headers: Vec::new() }
     }
 
     fn message(parts: Vec<Part>) -> Self {
@@ -172,6 +175,13 @@ impl Reply {
     #[must_use]
     pub fn in_chunks(mut self, chunks: usize) -> Self {
         self.chunks = chunks.max(1);
+        self
+    }
+
+    /// One piece after the other at this pace, as a model writes.
+    #[must_use]
+    pub fn paced(mut self, pace: Duration) -> Self {
+        self.pace = Some(pace);
         self
     }
 

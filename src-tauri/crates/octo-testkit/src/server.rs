@@ -390,7 +390,8 @@ async fn perform(
             let shared = watch.shared.clone();
             shared.board.update(|state| cache_of(state, protocol).stream(&mut served));
             let (sender, receiver) = mpsc::channel(1);
-            tokio::spawn(send(frames, reply.holds, reply.cut, sender, watch));
+            let way = Way { holds: reply.holds, pace: reply.pace, cut: reply.cut };
+            tokio::spawn(send(frames, way, sender, watch));
             let pieces =
                 futures::stream::unfold((receiver, shared), move |(mut receiver, shared)| async move {
                     let piece = receiver.recv().await?;
@@ -407,13 +408,20 @@ async fn perform(
     }
 }
 
+/// How a stream goes out.
+struct Way {
+    holds: Vec<(usize, crate::Gate)>,
+    pace: Option<Duration>,
+    cut: Option<(usize, Cut)>,
+}
+
 async fn send(
     frames: Vec<Frame>,
-    holds: Vec<(usize, crate::Gate)>,
-    cut: Option<(usize, Cut)>,
+    Way { holds, pace, cut }: Way,
     sender: mpsc::Sender<io::Result<Bytes>>,
     mut watch: Watch,
 ) {
+    let mut pace = pace.map(tokio::time::interval);
     let last = frames.len().saturating_sub(terminal_frames(&frames));
     let mut pieces = 0;
     let mut sent = 0;
@@ -423,6 +431,9 @@ async fn send(
             if due {
                 tokio::select! { () = gate.pass() => {} () = sender.closed() => return }
             }
+        }
+        if let Some(pace) = pace.as_mut().filter(|_| is_piece) {
+            pace.tick().await;
         }
         pieces += usize::from(is_piece);
         if let Some((place, cut)) = cut

@@ -145,6 +145,31 @@ fn what_the_person_stopped_is_no_news() {
 }
 
 #[test]
+fn what_was_stopped_by_its_notice_tells_no_end_of_itself() {
+    let id = SessionId::new();
+    let mut notices = Notices::default();
+    notices.listed(&line(id, Running));
+    assert_eq!(kind(notices.listed(&line(id, Waiting))), Some(NoticeKind::Question));
+    notices.stop(id);
+    assert_eq!(notices.listed(&line(id, Idle)), Some(Act::Withdraw { session: id }));
+    notices.listed(&line(id, Running));
+    assert_eq!(
+        kind(notices.listed(&line(id, Failed))),
+        Some(NoticeKind::Failed),
+        "only that turn was stopped"
+    );
+}
+
+#[test]
+fn a_notice_offers_to_look_first_and_never_to_allow() {
+    for kind in [NoticeKind::Question, NoticeKind::Finished, NoticeKind::Failed] {
+        assert_eq!(kind.deeds().first(), Some(&Deed::Open), "{kind:?}");
+    }
+    assert_eq!(NoticeKind::Question.deeds(), [Deed::Open, Deed::Stop]);
+    assert_eq!(NoticeKind::Failed.deeds(), [Deed::Open, Deed::TryAgain]);
+}
+
+#[test]
 fn a_sub_agent_is_part_of_its_session() {
     let id = SessionId::new();
     let mut notices = Notices::default();

@@ -1,0 +1,143 @@
+//! The list of what Octo's binary is built from, with licences, as the About page shows it. The page's own packages are
+//! listed by its bundler.
+
+use crate::project::{Project, host};
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    fs,
+    path::Path,
+};
+
+/// The package whose parts are listed.
+const ROOT: &str = "octo";
+
+/// How the files begin that a licence is in, in capitals. `license-` names one of several.
+const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"];
+
+/// Where the page's build takes it from.
+const FILE: &str = "ui/public/notices/crates.json";
+
+/// Writes the list anew, unless it says the same already.
+///
+/// # Errors
+/// When cargo does not know what is built, or the list cannot be written.
+pub(crate) fn write(project: &Project) -> Result<()> {
+    let output = project
+        .cargo(["metadata", "--format-version", "1", "--locked", "--filter-platform"])
+        .arg(host()?)
+        .output()
+        .context("cargo could not be started")?;
+    if !output.status.success() {
+        bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
+    let list = list(&metadata)?.to_string();
+    let file = project.root.join(FILE);
+    if fs::read_to_string(&file).is_ok_and(|before| before == list) {
+        return Ok(());
+    }
+    fs::create_dir_all(file.parent().context("a folder")?)?;
+    fs::write(&file, list).with_context(|| file.display().to_string())
+}
+
+/// Every crate the binary is linked from but the project's own, by name, with the texts of its licences. A text that
+/// many have is there once.
+fn list(metadata: &Value) -> Result<Value> {
+    let packages = metadata["packages"].as_array().context("cargo's packages")?;
+    let by_id: HashMap<&str, &Value> =
+        packages.iter().filter_map(|package| Some((package["id"].as_str()?, package))).collect();
+    let mut texts: Vec<String> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut parts = BTreeMap::new();
+    for id in linked(metadata)? {
+        let package = by_id.get(id).context("a package of the graph")?;
+        // The project's own have no source.
+        if package["source"].is_null() {
+            continue;
+        }
+        let manifest = package["manifest_path"].as_str().context("a manifest")?;
+        let mut of_this = Vec::new();
+        for text in licences(Path::new(manifest).parent().context("a package's folder")?)? {
+            let place = *places.entry(text.clone()).or_insert_with(|| {
+                texts.push(text);
+                texts.len() - 1
+            });
+            of_this.push(place);
+        }
+        let (name, version) = (&package["name"], &package["version"]);
+        let key = (name.as_str().unwrap_or_default().to_owned(), version.as_str().map(str::to_owned));
+        let licence = &package["license"];
+        parts.insert(key, json!({ "name": name, "version": version, "licence": licence, "texts": of_this }));
+    }
+    Ok(json!({ "parts": parts.into_values().collect::<Vec<_>>(), "texts": texts }))
+}
+
+/// What is linked into the binary: what it depends on, and so on, without what only builds or tests it.
+fn linked(metadata: &Value) -> Result<BTreeSet<&str>> {
+    let nodes = metadata["resolve"]["nodes"].as_array().context("cargo's graph")?;
+    let by_id: HashMap<&str, &Value> =
+        nodes.iter().filter_map(|node| Some((node["id"].as_str()?, node))).collect();
+    let packages = metadata["packages"].as_array().context("cargo's packages")?;
+    let root = packages
+        .iter()
+        .find(|package| package["name"] == ROOT && package["source"].is_null())
+        .and_then(|package| package["id"].as_str())
+        .context("the application's package")?;
+    let (mut found, mut next) = (BTreeSet::new(), vec![root]);
+    while let Some(id) = next.pop() {
+        if !found.insert(id) {
+            continue;
+        }
+        for dependency in by_id[id]["deps"].as_array().into_iter().flatten() {
+            let kinds = dependency["dep_kinds"].as_array();
+            if kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind["kind"].is_null())) {
+                next.extend(dependency["pkg"].as_str());
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The texts in a package's folder, by the names of their files.
+fn licences(folder: &Path) -> Result<Vec<String>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_uppercase();
+        if NAMES.iter().any(|start| name.starts_with(start)) && path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let text = |path: &std::path::PathBuf| Ok(String::from_utf8_lossy(&fs::read(path)?).trim().to_owned());
+    files.iter().map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_builds_or_tests_is_no_part() {
+        let node = |id: &str, deps: &[(&str, Value)]| {
+            let deps: Vec<Value> = deps
+                .iter()
+                .map(|(pkg, kind)| json!({ "pkg": pkg, "dep_kinds": [{ "kind": kind }] }))
+                .collect();
+            json!({ "id": id, "deps": deps })
+        };
+        let metadata = json!({
+            "packages": [{ "name": ROOT, "id": "octo", "source": null }, { "name": "a", "id": "a", "source": "r" }],
+            "resolve": { "nodes": [
+                node("octo", &[("a", Value::Null), ("build", json!("build")), ("test", json!("dev"))]),
+                node("a", &[("b", Value::Null)]),
+                node("b", &[("a", Value::Null)]),
+                node("build", &[]),
+                node("test", &[]),
+            ] },
+        });
+        assert_eq!(linked(&metadata).unwrap(), BTreeSet::from(["a", "b", "octo"]));
+    }
+}

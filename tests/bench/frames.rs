@@ -1,0 +1,151 @@
+//! The time from one frame of the window to the next while it has work, beside a plain Tauri window's.
+
+use crate::{
+    say,
+    seed::{self, LONG, SESSIONS, Seeded},
+    table::{Figures, Table, Unit},
+};
+use anyhow::{Context as _, Result, ensure};
+use octo_protocol::SetModel;
+use octo_testkit::{ModelServer, Reply, Script};
+use octo_tests::{Application, Desktop, Theme};
+use serde_json::Value;
+use std::{path::PathBuf, time::Duration};
+
+/// Windows of each kind that are looked at.
+const RUNS: usize = 3;
+/// How long frames are counted, in milliseconds.
+const SPAN: u32 = 6_000;
+/// 500 tokens a second are some 2,000 characters; a piece of this many comes each [`PACE`].
+const PIECE: usize = 60;
+const PACE: Duration = Duration::from_millis(30);
+/// More pieces than come while frames are counted and the window is waited for.
+const PIECES: usize = 1_500;
+/// How far a frame scrolls, in pixels.
+const STEP: u32 = 40;
+
+/// What a window is busy with while its frames are counted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Work {
+    Blank,
+    Streaming,
+    Transcript,
+    List,
+}
+
+/// Adds the rows.
+///
+/// # Errors
+/// When a window does not come or does not do its work.
+pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
+    if !cfg!(target_os = "linux") {
+        say("frames are only measured on Linux: only there is a private desktop");
+        return Ok(());
+    }
+    let desktop = Desktop::start()?;
+    let plain =
+        std::env::var_os("OCTO_PLAIN_WINDOW").context("OCTO_PLAIN_WINDOW: cargo xtask bench sets it")?;
+    let plain = PathBuf::from(plain);
+    let mut seen = Vec::new();
+    for _ in 0..RUNS {
+        let app = Application::open_program(&desktop, &plain, &seeded.home.home(), Theme::Light).await?;
+        seen.push((Work::Blank, frames(&app, "").await?));
+        app.close().await?;
+        seen.extend(busy(&desktop, seeded).await?);
+    }
+    for (work, what) in [
+        (Work::Blank, "the blank page of a plain Tauri window".to_owned()),
+        (Work::Streaming, format!("500 tokens a second come into a transcript of {LONG} messages")),
+        (Work::Transcript, format!("a transcript of {LONG} messages is scrolled")),
+        (Work::List, format!("a list of {SESSIONS} sessions is scrolled")),
+    ] {
+        for (part, name) in [(0.5, "half of them"), (0.99, "99 of 100")] {
+            let at = |frames: &[f64]| place(frames, part);
+            let figures = seen.iter().filter(|(of, _)| *of == work).map(|(_, frames)| at(frames));
+            table.told(
+                format!("Frame after frame, {name} within, {what}"),
+                Unit::Milliseconds,
+                Figures::of(figures)?,
+            );
+        }
+    }
+    table.note(format!(
+        "Frames are those the page is called for (`requestAnimationFrame`), {} s for each kind of work in each of {RUNS} \
+         windows, on a virtual screen without a graphics card. What is scrolled moves by {STEP} pixels each frame.",
+        SPAN / 1_000
+    ));
+    Ok(())
+}
+
+/// Octo's window at its three kinds of work.
+async fn busy(desktop: &Desktop, seeded: &Seeded) -> Result<Vec<(Work, Vec<f64>)>> {
+    let paragraph = "The part was sent again after the connection came back, so the store says so.\n\n";
+    let text: String = paragraph.chars().cycle().take(PIECE * PIECES).collect();
+    let reply = Reply::text(text).in_chunks(PIECES).paced(PACE);
+    let server = ModelServer::start(Script::new().reply(reply));
+    let octo = seed::start(&seeded.home).await?;
+    let model = seed::add_model(&octo, server.url()).await?;
+    octo.call(SetModel { session: seeded.long, model }).await?;
+    octo.shutdown().await;
+
+    let app = Application::open(desktop, &seeded.home.octo(), Theme::Light).await?;
+    app.click(&format!("session-row[data-session='{}']", seeded.long)).await?;
+    app.find("user-message").await?;
+    let mut seen = Vec::new();
+    for (work, id, way) in [(Work::List, "session-list", 1), (Work::Transcript, "transcript", -1)] {
+        let scroll = format!(
+            "const scroller = document.querySelector('[data-testid={id}]'); \
+             scroller.dispatchEvent(new WheelEvent('wheel')); \
+             work = () => {{ scroller.scrollTop += {way} * {STEP}; }}; \
+             measure = () => scroller.scrollTop;"
+        );
+        seen.push((work, frames(&app, &scroll).await?));
+    }
+    app.fill("composer", "Go on").await?;
+    app.click("send").await?;
+    let answer = "[data-testid=transcript] [data-testid=answer]";
+    let grows =
+        format!("measure = () => [...document.querySelectorAll('{answer}')].at(-1).textContent.length;");
+    app.text_where("transcript", "the answer's first words", |text| text.contains("The part was sent"))
+        .await?;
+    seen.push((Work::Streaming, frames(&app, &grows).await?));
+    app.click("stop").await?;
+    app.find("turn-end[data-end=stopped]").await?;
+    app.close().await?;
+    Ok(seen)
+}
+
+/// Counts frames while `setup` gave the page work; fails when nothing came of it.
+async fn frames(app: &Application, setup: &str) -> Result<Vec<f64>> {
+    let script = format!(
+        "const done = arguments[0]; let work = () => {{}}; let measure = () => null; {setup} \
+         const frames = []; const before = measure(); let began = null; let last = null; \
+         const frame = (at) => {{ \
+             if (last === null) began = at; else frames.push(at - last); \
+             last = at; work(); \
+             if (at - began < {SPAN}) requestAnimationFrame(frame); \
+             else done({{ frames, moved: Math.abs(measure() - before) }}); \
+         }}; \
+         requestAnimationFrame(frame);"
+    );
+    let seen = app.script_async(&script).await?;
+    let moved = seen["moved"].as_f64().context("how far it came")?;
+    ensure!(setup.is_empty() || moved > 1_000.0, "the page did its work: it moved by {moved}");
+    let frames = seen["frames"].as_array().context("a list of frames")?;
+    let mut frames: Vec<f64> = frames.iter().filter_map(Value::as_f64).collect();
+    frames.sort_by(f64::total_cmp);
+    ensure!(frames.len() > 10, "only {} frames", frames.len());
+    Ok(frames)
+}
+
+/// The number below which a part of them is; they are sorted.
+fn place(sorted: &[f64], part: f64) -> f64 {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts far below 2^53, and never negative"
+    )]
+    let at = (sorted.len() as f64 * part) as usize;
+    sorted.get(at).or(sorted.last()).copied().unwrap_or_default()
+}
