@@ -183,7 +183,8 @@ impl Desk {
         self.known().notices.stop_all()
     }
 
-    /// The person stops a session by its notice.
+    /// The person stops a session by its notice; only Linux has one that tells of it.
+    #[cfg(target_os = "linux")]
     pub(crate) fn stop(&self, session: SessionId) {
         self.known().notices.stop(session);
     }

@@ -10,12 +10,9 @@ use bus as system;
 #[cfg(not(target_os = "linux"))]
 use other as system;
 
-use crate::{
-    desk::{Desk, run_errand},
-    setup::Core,
-};
+use crate::desk::Desk;
 use octo_desktop::{Act, Deed, NoticeKind};
-use octo_protocol::{Errand, RetryTurn, SessionId, Stop};
+use octo_protocol::SessionId;
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::mpsc;
 
@@ -70,29 +67,4 @@ fn words(deed: Deed) -> &'static str {
         Deed::Stop => "notice.stop",
         Deed::TryAgain => "notice.again",
     }
-}
-
-/// The person pressed a notice or a button of it. What cannot be done is shown: the session says why.
-#[cfg(target_os = "linux")]
-fn pressed(app: &AppHandle, session: SessionId, deed: Deed) {
-    let open = || run_errand(app, Errand::OpenSession { session });
-    let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) else { return open() };
-    if deed == Deed::Open {
-        return open();
-    }
-    let app = app.clone();
-    tauri::async_runtime::spawn(async move {
-        let done = match deed {
-            Deed::Open => Ok(()),
-            Deed::Stop => {
-                app.state::<Desk>().stop(session);
-                octo.call(Stop { session }).await.map(|_| ())
-            }
-            Deed::TryAgain => octo.call(RetryTurn { session }).await.map(|_| ()),
-        };
-        if let Err(error) = done {
-            tracing::info!(%session, %error, "a notice's button did nothing");
-            run_errand(&app, Errand::OpenSession { session });
-        }
-    });
 }

@@ -1,11 +1,15 @@
 //! Notices on Linux, over the desktop's own bus: they can be taken away again, and a click is told.
 
-use super::{Order, pressed};
+use super::Order;
+use crate::{
+    desk::{Desk, run_errand},
+    setup::Core,
+};
 use futures::StreamExt as _;
 use octo_desktop::{Deed, NoticeKind};
-use octo_protocol::SessionId;
+use octo_protocol::{Errand, RetryTurn, SessionId, Stop};
 use std::collections::HashMap;
-use tauri::AppHandle;
+use tauri::{AppHandle, Manager as _};
 use tokio::sync::mpsc::UnboundedReceiver;
 use zbus::{Connection, Message, Proxy, proxy::CacheProperties, zvariant::Value};
 
@@ -134,6 +138,30 @@ impl Shown {
     fn of(&self, id: u32) -> Option<SessionId> {
         self.ids.iter().find(|(_, shown)| **shown == id).map(|(session, _)| *session)
     }
+}
+
+/// The person pressed a notice or a button of it. What cannot be done is shown: the session says why.
+fn pressed(app: &AppHandle, session: SessionId, deed: Deed) {
+    let open = || run_errand(app, Errand::OpenSession { session });
+    let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) else { return open() };
+    if deed == Deed::Open {
+        return open();
+    }
+    let app = app.clone();
+    tauri::async_runtime::spawn(async move {
+        let done = match deed {
+            Deed::Open => Ok(()),
+            Deed::Stop => {
+                app.state::<Desk>().stop(session);
+                octo.call(Stop { session }).await.map(|_| ())
+            }
+            Deed::TryAgain => octo.call(RetryTurn { session }).await.map(|_| ()),
+        };
+        if let Err(error) = done {
+            tracing::info!(%session, %error, "a notice's button did nothing");
+            run_errand(&app, Errand::OpenSession { session });
+        }
+    });
 }
 
 fn escaped(text: &str) -> String {

@@ -178,6 +178,23 @@ fn secrets_ask_by_whatever_option_a_search_meets_them() {
 }
 
 #[test]
+fn a_hidden_secret_that_a_search_is_led_to_asks() {
+    let place = place();
+    let folder = &place.around.folder;
+    fs::write(folder.join(".env.json"), "x\n").expect("a file");
+    assert_eq!(verdict("rg x", &place.around, &[]), "allow");
+    assert_eq!(verdict("rg -tjson x", &place.around, &[]), "ask");
+    assert_eq!(verdict("rg --type json x", &place.around, &[]), "ask");
+    // Not even a line of a list above it is passed over.
+    for list in [".ignore", "docs/.rgignore", "../.gitignore"] {
+        let list = folder.join(list);
+        fs::write(&list, "build\n !.env*\n").expect("a file");
+        assert_eq!(verdict("rg x", &place.around, &[]), "ask", "{}", list.display());
+        fs::remove_file(list).expect("it goes");
+    }
+}
+
+#[test]
 fn a_repository_that_names_a_program_asks() {
     for (name, value) in [
         ("merge.x.driver", "touch x"),

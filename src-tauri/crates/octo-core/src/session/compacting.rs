@@ -224,7 +224,8 @@ impl Session {
                 let failed = compacting.failed + 1;
                 // Between turns nobody waits for it, and the next pause is another chance.
                 let wanted = !matches!(compacting.cause, Cause::Idle);
-                match POLICY.next(failed, &error, jitter(MessageId::new(), failed)).filter(|_| wanted) {
+                let pause = POLICY.next(failed, &error, jitter(MessageId::new(), failed));
+                match pause.filter(|pause| wanted && *pause <= POLICY.cap) {
                     Some(pause) => {
                         let again = Try { failed, pause };
                         self.begin_compaction(cut, held_back, compacting.cause, again, step);

@@ -179,7 +179,7 @@ async fn a_compaction_that_meets_a_moments_trouble_is_tried_again() {
 
 #[tokio::test]
 async fn stopped_before_a_compaction_is_tried_again_nothing_is_asked() {
-    let busy = Reply::error(529, "overloaded_error", "Overloaded").header("retry-after", "60");
+    let busy = Reply::error(529, "overloaded_error", "Overloaded").header("retry-after", "50");
     let mut rig = rig(reader(9, move |_| busy.clone()), 9).await;
     let session = start(&rig).await;
     rig.event("the second try's beginning", {

@@ -260,8 +260,9 @@ impl Decoder {
         let mut calls = std::mem::take(&mut self.calls);
         let extras = calls.iter_mut().map(|call| call.extra.take()).collect();
         let kept = std::mem::take(&mut self.details).keep(extras);
-        if let (Some(block), Some(raw)) = (self.sealed, kept) {
-            let replay = Some(Replay { provider: self.provider.0.clone(), raw });
+        // A block that was begun is finished whatever is in it: what comes after it waits for it.
+        if let Some(block) = self.sealed {
+            let replay = kept.map(|raw| Replay { provider: self.provider.0.clone(), raw });
             let content = Block::Reasoning { text: String::new(), replay };
             events.push(ModelEvent::BlockFinished { block, content });
         }

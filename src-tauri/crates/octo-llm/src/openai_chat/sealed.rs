@@ -59,7 +59,10 @@ impl Details {
 /// Whether a piece belongs to a detail: words come in many, what is encrypted comes whole.
 fn goes_on(detail: &Map<String, Value>, piece: &Map<String, Value>) -> bool {
     let same = |field: &str| detail.get(field) == piece.get(field);
-    !piece.contains_key("data") && same("type") && same("index")
+    // Words that come after a signature are another detail's.
+    let is_signed = detail.get("signature").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    let has_words = ["text", "summary"].iter().any(|field| piece.get(*field).is_some_and(|text| text != ""));
+    !piece.contains_key("data") && same("type") && same("index") && !(is_signed && has_words)
 }
 
 fn extend(detail: &mut Map<String, Value>, piece: &Map<String, Value>) {
@@ -71,6 +74,8 @@ fn extend(detail: &mut Map<String, Value>, piece: &Map<String, Value>) {
                 text.push_str(more);
             }
             (_, Value::Null) => {}
+            // What was said is not taken back.
+            (Some(_), Value::String(nothing)) if nothing.is_empty() => {}
             _ => {
                 detail.insert(field.clone(), value.clone());
             }
@@ -136,6 +141,8 @@ mod tests {
             json!([{ "type": "reasoning.text", "index": 0, "text": "First ", "signature": null, "format": "f" }]),
             json!([{ "type": "reasoning.text", "index": 0, "text": "this." }]),
             json!([{ "type": "reasoning.text", "index": 0, "signature": "c2ln" }]),
+            json!([{ "type": "reasoning.text", "index": 0, "text": "", "signature": "" }]),
+            json!([{ "type": "reasoning.text", "index": 0, "text": "Then that.", "signature": "dHdv" }]),
             json!([{ "type": "reasoning.encrypted", "index": 1, "data": "RU5D", "id": "a" },
                    { "type": "reasoning.encrypted", "index": 1, "data": "VFdP", "id": "b" }, 7]),
         ] {
@@ -147,6 +154,7 @@ mod tests {
             raw,
             json!({ DETAILS: [
                 { "type": "reasoning.text", "index": 0, "text": "First this.", "signature": "c2ln", "format": "f" },
+                { "type": "reasoning.text", "index": 0, "text": "Then that.", "signature": "dHdv" },
                 { "type": "reasoning.encrypted", "index": 1, "data": "RU5D", "id": "a" },
                 { "type": "reasoning.encrypted", "index": 1, "data": "VFdP", "id": "b" },
             ] })

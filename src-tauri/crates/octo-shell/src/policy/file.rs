@@ -302,6 +302,17 @@ impl RulePlace {
         }
     }
 
+    /// Whether it names a real path itself, as [`RulePlace::covers`] says; what lies above the path is known. Only what
+    /// has the rule's name, in whatever case, is looked up on the disk.
+    pub(super) fn names(&self, path: &Path) -> bool {
+        let Self::Path { written, real } = self else { return self.covers(path) };
+        let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+        let own = name(path);
+        path.starts_with(real)
+            || path.starts_with(written)
+            || ((own == name(written) || own == name(real)) && self.covers(path))
+    }
+
     /// Whether it names a real path or something above it.
     pub(super) fn covers(&self, path: &Path) -> bool {
         match self {

@@ -6,7 +6,11 @@ use super::{
 };
 use octo_protocol::Refusal;
 use octo_workspace::{Closed, ClosedPaths, is_inside, is_secret};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Mutex, OnceLock, PoisonError},
+};
 
 /// What is open to a session.
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +39,33 @@ pub enum PathVerdict {
 }
 
 /// What the policy closes wherever it lies: Octo's own, and what the person's rules name. Made once for the many
-/// paths of a search.
-#[derive(Clone, Debug)]
+/// paths of a search; the disk is asked only once something is to be searched.
+#[derive(Debug)]
 pub struct PolicyPaths {
     around: Around,
+    policy: Policy,
+    places: OnceLock<Places>,
+    /// What is said of folders that were come across: their files need not be looked up on the disk one by one.
+    folders: Mutex<HashMap<PathBuf, Closed>>,
+}
+
+/// What the person's rules name.
+#[derive(Debug)]
+struct Places {
     secret: Vec<RulePlace>,
     denied: Vec<RulePlace>,
+}
+
+impl Places {
+    fn said(&self, covers: impl Fn(&RulePlace) -> bool) -> Closed {
+        if self.denied.iter().any(&covers) {
+            Closed::Denied
+        } else if self.secret.iter().any(covers) {
+            Closed::Secret
+        } else {
+            Closed::No
+        }
+    }
 }
 
 impl PolicyPaths {
@@ -48,21 +73,37 @@ impl PolicyPaths {
     pub fn new(policy: &Policy, around: &Around) -> Self {
         Self {
             around: around.clone(),
-            secret: policy.secret_places().collect(),
-            denied: policy.denied_places().collect(),
+            policy: policy.clone(),
+            places: OnceLock::new(),
+            folders: Mutex::default(),
         }
+    }
+
+    fn of_folder(&self, folder: &Path, places: &Places) -> Closed {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(said) = folders.get(folder) {
+            return *said;
+        }
+        let said = places.said(|place| place.covers(folder));
+        folders.insert(folder.to_owned(), said);
+        said
     }
 }
 
 impl ClosedPaths for PolicyPaths {
     fn closed(&self, path: &Path) -> Closed {
-        let covered = |places: &[RulePlace]| places.iter().any(|place| place.covers(path));
-        if self.around.is_own(path) || covered(&self.denied) {
-            Closed::Denied
-        } else if covered(&self.secret) {
-            Closed::Secret
-        } else {
-            Closed::No
+        if self.around.is_own(path) {
+            return Closed::Denied;
+        }
+        let places = self.places.get_or_init(|| Places {
+            secret: self.policy.secret_places().collect(),
+            denied: self.policy.denied_places().collect(),
+        });
+        let above = path.parent().map_or(Closed::No, |folder| self.of_folder(folder, places));
+        match (above, places.said(|place| place.names(path))) {
+            (Closed::Denied, _) | (_, Closed::Denied) => Closed::Denied,
+            (Closed::Secret, _) | (_, Closed::Secret) => Closed::Secret,
+            (Closed::No, Closed::No) => Closed::No,
         }
     }
 }

@@ -101,7 +101,8 @@ impl Search {
     }
 
     fn ripgrep(options: &Options<'_>) -> Self {
-        let all = options.has(&["u", ".", "g", "hidden", "unrestricted", "glob", "iglob"]);
+        // A kind of file is searched for hidden or not, as a pattern is.
+        let all = options.has(&["u", ".", "g", "t", "hidden", "unrestricted", "glob", "iglob", "type"]);
         let hidden = if all { Hidden::Searched } else { Hidden::Skipped };
         Self { hidden, links: Links::Passed, ..Self::EVERYTHING }
     }
@@ -119,17 +120,24 @@ impl Search {
     /// What the search would come across below `roots` that is closed, by its real path: a few of the secrets, and
     /// what is denied. None when there is more than can be looked at, or a link it would go through.
     pub(super) fn meets(&self, roots: &[PathBuf], says: Says<'_>) -> Option<Vec<PathBuf>> {
-        let mut met = Vec::new();
         let mut folders: Vec<PathBuf> =
             roots.iter().map(|root| octo_workspace::real(root)).collect::<Result<_, _>>().ok()?;
+        let mut hidden = self.hidden;
+        if hidden == Hidden::Skipped && folders.iter().flat_map(|root| root.ancestors()).any(lets_in) {
+            hidden = Hidden::Searched;
+        }
+        let mut met = Vec::new();
         let mut budget = MAX_ENTRIES;
         while let Some(folder) = folders.pop() {
             let Ok(entries) = fs::read_dir(&folder) else { continue };
+            if hidden == Hidden::Skipped && lets_in(&folder) {
+                hidden = Hidden::Searched;
+            }
             for entry in entries.flatten() {
                 budget = budget.checked_sub(1)?;
                 let name = entry.file_name().to_string_lossy().into_owned();
                 let Ok(kind) = entry.file_type() else { continue };
-                if self.hidden == Hidden::Skipped && name.starts_with('.') {
+                if hidden == Hidden::Skipped && name.starts_with('.') {
                     continue;
                 }
                 if kind.is_dir() {
@@ -159,6 +167,15 @@ impl Search {
     fn includes(&self, name: &str) -> bool {
         self.include.is_empty() || self.include.iter().any(|pattern| super::folder::matches(pattern, name))
     }
+}
+
+/// Whether a folder's list of what is ignored names something that is not, which is then searched though it is hidden.
+fn lets_in(folder: &Path) -> bool {
+    let lists = [".ignore", ".rgignore", ".gitignore", ".git/info/exclude"];
+    lists.iter().any(|list| {
+        let text = fs::read(folder.join(list)).unwrap_or_default();
+        text.split(|byte| *byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"!"))
+    })
 }
 
 /// Which program searches.
