@@ -142,7 +142,7 @@ describe("what was chosen for a session", () => {
     await goTo(PERMISSION);
     // Nothing is to be asked about it, so it is done where it was chosen.
     estimated({ tokens: 1, cost: null, instead: null });
-    await until(() => expect(replayed.of("set_model")).toMatchObject([{ session, model: other?.model }]));
+    await until(() => expect(replayed.of("set_model")).toMatchObject([{ session, model: other?.id }]));
   });
 });
 
