@@ -147,10 +147,18 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.click("sub-agent-stop").await?;
     app.until("the fourth turn", async || Ok((app.all("turn-end").await?.len() >= 4).then_some(()))).await?;
     assert!(!runs(LONG)?, "its command ended with it");
-    app.all("step-row").await?.pop().context("the sub-agent's card")?.click().await?;
+    // Its card closed, and opens again.
+    app.script("[...document.querySelectorAll('[data-testid=step-row]')].at(-1).click()").await?;
     app.find("sub-agent[data-status=stopped]").await?;
-    assert_eq!(app.all("turn-end[data-end=finished]").await?.len(), 4, "its parent was not stopped");
+    // What its parent said of it comes into view below.
+    let seen = "const answer = [...document.querySelectorAll('[data-testid=answer]')].at(-1); \
+                const { top, bottom } = answer.getBoundingClientRect(); \
+                return top > 0 && bottom < innerHeight && answer.checkVisibility({ visibilityProperty: true })";
+    app.until("the answer in view", async || Ok((app.script(seen).await? == true).then_some(()))).await?;
     app.picture(&format!("sub-agent-stopped-{look}")).await?;
+    let end = "return [...document.querySelectorAll('[data-testid=turn-end]')].at(-1).dataset.end";
+    assert_eq!(app.script(end).await?, "finished", "its parent was not stopped");
+    assert!(app.texts("answer").await?.iter().any(|text| text.contains("I leave that page")));
 
     // A memory is written, found, deleted and brought back.
     app.fill("composer", "Remember that releases go out on Tuesdays").await?;
