@@ -181,11 +181,13 @@ fn secrets_ask_by_whatever_option_a_search_meets_them() {
 fn a_hidden_secret_that_a_search_is_led_to_asks() {
     let place = place();
     let folder = &place.around.folder;
-    fs::write(folder.join(".env.json"), "x\n").expect("a file");
+    for name in [".env.json", "docs/.env.json"] {
+        fs::write(folder.join(name), "x\n").expect("a file");
+    }
     assert_eq!(verdict("rg x", &place.around, &[]), "allow");
     assert_eq!(verdict("rg -tjson x", &place.around, &[]), "ask");
     assert_eq!(verdict("rg --type json x", &place.around, &[]), "ask");
-    // Not even a line of a list above it is passed over.
+    // A list says it for its folder and what is below, so one above counts too.
     for list in [".ignore", "docs/.rgignore", "../.gitignore"] {
         let list = folder.join(list);
         fs::write(&list, "build\n !.env*\n").expect("a file");
