@@ -90,7 +90,8 @@ async fn busy(desktop: &Desktop, seeded: &Seeded) -> Result<Vec<(Work, Vec<f64>)
 
     let app = Application::open(desktop, &seeded.home.octo(), Theme::Light).await?;
     app.click(&format!("session-row[data-session='{}']", seeded.long)).await?;
-    app.find("user-message").await?;
+    // Whatever the last turn is like, its end is in view.
+    app.find("turn-end").await?;
     let mut seen = Vec::new();
     for (work, id, way) in [(Work::List, "session-list", 1), (Work::Transcript, "transcript", -1)] {
         let scroll = format!(
