@@ -7,18 +7,13 @@ import { setUpAgain } from "$lib/app/onboarding.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import type { Settings } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { Replayed } from "$lib/testing/replayed";
-import { standIn, until, within } from "$lib/testing/stage";
-import { speak } from "$lib/words/words.svelte";
-import { flushSync, mount, unmount } from "svelte";
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { mounted } from "$lib/testing/mounted";
+import { until } from "$lib/testing/stage";
+import { flushSync } from "svelte";
+import { beforeEach, describe, expect, it } from "vitest";
 import Wizard from "./Wizard.svelte";
 
-const replayed = new Replayed();
-let shown: Record<string, unknown> | null = null;
-const target = document.createElement("div");
-
-const { all, get } = within(target);
+const { replayed, target, show, close, all, get } = mounted();
 const press = (id: string): void => {
   get(id).click();
   flushSync();
@@ -42,36 +37,14 @@ async function go(to: string): Promise<void> {
 /** The model's form, once the providers are there. */
 const ready = () => until(() => expect((get(testids.modelUrl) as HTMLInputElement).value).toContain("anthropic"));
 
-function open(): void {
-  shown = mount(Wizard, { target });
-  flushSync();
-}
-
-async function close(): Promise<void> {
-  if (shown) await unmount(shown);
-  shown = null;
-}
-
-// A busy machine: nothing here waits for time.
-vi.setConfig({ testTimeout: 60_000 });
-
-beforeAll(() => {
-  standIn();
-  document.body.append(target);
-});
+const open = (): void => show(Wizard, {});
 
 beforeEach(async () => {
-  history.replaceState(null, "", "/?fast");
   await replayed.begin("first-run");
   await preferences.begin();
   await library.begin();
   browser.begin();
   knowledge.begin();
-  await speak("en");
-});
-
-afterEach(async () => {
-  await close();
 });
 
 describe("the first run", () => {

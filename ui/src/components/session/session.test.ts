@@ -2,11 +2,11 @@
 import { library } from "$lib/app/library.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { testids } from "$lib/testids";
-import { Replayed } from "$lib/testing/replayed";
-import { standIn, until, within } from "$lib/testing/stage";
-import { speak, t } from "$lib/words/words.svelte";
-import { type Component, flushSync, mount, unmount } from "svelte";
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { mounted } from "$lib/testing/mounted";
+import { until } from "$lib/testing/stage";
+import { t } from "$lib/words/words.svelte";
+import { flushSync } from "svelte";
+import { afterEach, describe, expect, it } from "vitest";
 import App from "../../App.svelte";
 import QuickAsk from "../start/QuickAsk.svelte";
 
@@ -14,43 +14,13 @@ const MAIN = "d0000000000000000000000000000001";
 const PERMISSION = "d0000000000000000000000000000002";
 const FEEDBACK = "d0000000000000000000000000000004";
 
-const replayed = new Replayed();
-const target = document.createElement("div");
-const { all, get } = within(target);
-let shown: Record<string, unknown> | null = null;
+const { replayed, target, show, all, get } = mounted();
 
-// A busy machine: nothing here waits for time.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-beforeAll(() => {
-  standIn();
-  // Menus and popovers fill when they open.
-  HTMLElement.prototype.showPopover = function () {
-    this.dispatchEvent(Object.assign(new Event("beforetoggle"), { newState: "open" }));
-    flushSync();
-  };
-  document.body.append(target);
-});
-
-beforeEach(async () => {
-  history.replaceState(null, "", "/?fast");
-  await speak("en");
-});
-
-afterEach(async () => {
-  navigation.fresh();
-  if (shown) await unmount(shown);
-  shown = null;
-});
-
-function show(component: Component): void {
-  shown = mount(component, { target });
-  flushSync();
-}
+afterEach(() => navigation.fresh());
 
 async function open(scene: string): Promise<void> {
   await replayed.begin(scene);
-  show(App);
+  show(App, {});
   await until(() => expect(navigation.current?.state).toBeTruthy());
   await until(() => get(testids.composer));
 }
@@ -264,7 +234,7 @@ describe("the focus", () => {
 
   it("stays in the quick question while it is sent, and when that fails", async () => {
     await replayed.begin("main");
-    show(QuickAsk);
+    show(QuickAsk, {});
     const field = get(testids.quickText) as HTMLTextAreaElement;
     await until(() => expect(target.textContent).toContain(t("quick.send")));
     await until(() => expect(replayed.of("get_about").length).toBeGreaterThan(0));

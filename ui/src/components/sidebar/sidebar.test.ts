@@ -3,23 +3,16 @@ import { library } from "$lib/app/library.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import type { SessionInfo } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
-import { Replayed } from "$lib/testing/replayed";
-import { standIn, until, within } from "$lib/testing/stage";
-import { speak, t } from "$lib/words/words.svelte";
-import { flushSync, mount, unmount } from "svelte";
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { mounted } from "$lib/testing/mounted";
+import { until } from "$lib/testing/stage";
+import { t } from "$lib/words/words.svelte";
+import { flushSync } from "svelte";
+import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import Sidebar from "./Sidebar.svelte";
 
-const replayed = new Replayed();
-const target = document.createElement("div");
-const { all, get } = within(target);
-let shown: Record<string, unknown> | null = null;
-
-// A busy machine: nothing here waits for time.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+const { replayed, target, show, all, get } = mounted();
 
 beforeAll(() => {
-  standIn();
   // A list draws what is in view: here all of it is.
   vi.stubGlobal(
     "ResizeObserver",
@@ -34,24 +27,13 @@ beforeAll(() => {
     },
   );
   Object.defineProperty(HTMLElement.prototype, "offsetParent", { get: () => document.body });
-  HTMLElement.prototype.showPopover = function () {
-    this.dispatchEvent(Object.assign(new Event("beforetoggle"), { newState: "open" }));
-    flushSync();
-  };
-  document.body.append(target);
 });
 beforeEach(async () => {
-  history.replaceState(null, "", "/?fast");
-  await speak("en");
   await replayed.begin("main");
   await preferences.begin();
   await library.begin();
-  shown = mount(Sidebar, { target });
+  show(Sidebar, {});
   await until(() => expect(all(testids.sessionRow).length).toBeGreaterThan(0));
-});
-afterEach(async () => {
-  if (shown) await unmount(shown);
-  shown = null;
 });
 
 describe("renaming a session in its row", () => {

@@ -1,118 +1,18 @@
 //! Every way a process can end while the home changes, and everything that can be in the way.
 
+mod scene;
+
 use super::{prepare::restore, settle::settle_watched, *};
 use crate::copy_home;
 use octo_protocol::{Draft, Millis};
 use octo_store::{Holder, Store, probe};
+use scene::{AT, STAMP, Scene, killed_at, names, which};
 use std::{
     collections::BTreeMap,
     fs,
     panic::{AssertUnwindSafe, catch_unwind},
     process::Command,
 };
-
-const AT: Millis = 1_790_000_000_000;
-const STAMP: &str = "2026-11-22-150405";
-
-/// A folder with a home, a copy of another home, and room for more.
-struct Scene {
-    _folder: tempfile::TempDir,
-    base: PathBuf,
-}
-
-impl Scene {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path().canonicalize().unwrap();
-        let scene = Self { _folder: folder, base };
-        home(&scene.home(), "old");
-        scene
-    }
-
-    /// With the copy of another home beside it.
-    fn with_copy() -> Self {
-        let scene = Self::new();
-        let other = scene.base.join("other");
-        home(&other, "new");
-        let copy = scene.copy();
-        fs::create_dir(&copy).unwrap();
-        let (store, into) = (Store::open(&other).unwrap(), copy.join("octo.db"));
-        store.read_blocking(move |reader| reader.copy_to(&into)).unwrap();
-        store.close();
-        copy_home(&other, &copy).unwrap();
-        fs::write(copy.join("README.txt"), "how").unwrap();
-        note_copy(&copy, "0.9.0", AT).unwrap();
-        scene
-    }
-
-    fn home(&self) -> PathBuf {
-        self.base.join(".octo")
-    }
-
-    fn copy(&self) -> PathBuf {
-        self.base.join("copy")
-    }
-
-    fn to(&self) -> PathBuf {
-        let to = self.base.join("to");
-        fs::create_dir_all(&to).unwrap();
-        to
-    }
-
-    fn residence(&self) -> Residence {
-        Residence::by_octo(self.home()).unwrap()
-    }
-
-    /// What is beside the home, but for the other folders of the scene.
-    fn beside(&self) -> Vec<String> {
-        let mut names = names(&self.base);
-        names.retain(|name| name.starts_with(".octo") && name != ".octo");
-        names
-    }
-}
-
-/// A home of which every part says which it is.
-fn home(at: &Path, which: &str) {
-    let store = Store::open(at).unwrap();
-    let draft = Draft { text: which.to_owned(), attachments: Vec::new() };
-    store.write_blocking(move |tx| tx.set_new_draft(&draft)).unwrap();
-    store.close();
-    for file in ["memories/nest.md", "skills/notes/SKILL.md", "diary.md"] {
-        let path = at.join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, format!("{which} {file}")).unwrap();
-    }
-}
-
-/// Which home a folder is, wholly; what speaks against that otherwise.
-fn which(at: &Path) -> Result<String, String> {
-    let store = Store::open(at).map_err(|error| error.to_string())?;
-    let draft = store.read_blocking(|reader| reader.new_draft()).map_err(|error| error.to_string())?;
-    store.close();
-    for file in ["memories/nest.md", "skills/notes/SKILL.md", "diary.md"] {
-        let text = fs::read_to_string(at.join(file)).map_err(|error| format!("{file}: {error}"))?;
-        if text != format!("{} {file}", draft.text) {
-            return Err(format!("{file} says {text}, the database {}", draft.text));
-        }
-    }
-    Ok(draft.text)
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    tree::entries(folder).unwrap().into_iter().map(|name| name.into_string().unwrap()).collect()
-}
-
-/// Runs `work`, which ends at the `n`th change of the disk as by a kill; whether it was over before.
-fn killed_at(n: usize, work: impl FnOnce(Watch<'_>)) -> bool {
-    let mut left = n;
-    let mut kill = || {
-        assert!(left > 0, "the process ends here");
-        left -= 1;
-    };
-    catch_unwind(AssertUnwindSafe(|| work(&mut kill))).is_ok()
-}
-
-use tree::Watch;
 
 #[test]
 fn a_copy_takes_the_homes_place_and_the_home_is_kept() {

@@ -1,0 +1,180 @@
+//! What holds for any conversation: earlier bytes stay, nothing is empty, markers change nothing else.
+
+use super::*;
+
+/// Any block a message of that side may hold.
+fn block(role: Role) -> BoxedStrategy<Block> {
+    let words = prop_oneof![Just(String::new()), Just(" ".to_owned()), "[a-zé🦑\"\\\\\n]{1,12}"];
+    let status = prop_oneof![Just(CallStatus::Done), Just(CallStatus::Failed), Just(CallStatus::Stopped)];
+    let ids = prop_oneof![Just(""), Just("toolu_1"), Just("call:2"), Just("toolu_3")];
+    let provider = prop_oneof![Just(PROVIDER), Just("other@host")];
+    match role {
+        Role::User => prop_oneof![
+            words.clone().prop_map(|text| Block::Text { text }),
+            words.clone().prop_map(|text| Block::Summary { text, covers: 1, archive: None }),
+            words.clone().prop_map(|text| Block::Notice { kind: NoticeKind::Todos, text }),
+            words.clone().prop_map(|path| Block::File { path }),
+            prop_oneof![Just("here"), Just("gone")].prop_map(|hash| image(hash, "image/png")),
+            (0..4_u8, ids, status, words, 0..2_usize).prop_map(|(number, id, status, text, images)| {
+                result(number, id, status, &text, &["here", "gone"][..images])
+            }),
+        ]
+        .boxed(),
+        Role::Assistant => prop_oneof![
+            words.clone().prop_map(|text| Block::Text { text }),
+            (provider.clone(), words.clone()).prop_map(|(provider, text)| reasoning(
+                provider,
+                json!({ "type": "thinking", "thinking": text, "signature": "s" })
+            )),
+            (provider.clone(), words.clone()).prop_map(|(provider, text)| reasoning(
+                provider,
+                json!({ "type": "reasoning", "id": "rs", "summary": [], "encrypted_content": text })
+            )),
+            (provider.clone(), words.clone()).prop_map(|(provider, text)| reasoning(
+                provider,
+                json!({ "reasoningText": { "text": text, "signature": "s" } })
+            )),
+            (provider, words.clone(), any::<bool>()).prop_map(|(provider, text, long)| {
+                let field = if long { "reasoning_content" } else { "reasoning" };
+                reasoning(provider, json!({ field: text }))
+            }),
+            prop_oneof![Just(PROVIDER), Just("other@host")].prop_map(|provider| reasoning(
+                provider,
+                json!({
+                    "reasoning_details": [{ "type": "reasoning.encrypted", "data": "RU5D" }],
+                    "tool_calls": [{ "google": { "thought_signature": "c2ln" } }],
+                })
+            )),
+            (
+                0..4_u8,
+                ids,
+                words,
+                prop_oneof![Just("{}"), Just("{\"b\":1,\"a\":[2.50]}"), Just("{\"cut"), Just("7")]
+            )
+                .prop_map(|(number, id, name, arguments)| call(number, id, &name, arguments)),
+        ]
+        .boxed(),
+    }
+}
+
+fn conversation() -> impl Strategy<Value = Vec<Message>> {
+    let said = prop_oneof![Just(Role::User), Just(Role::Assistant)]
+        .prop_flat_map(|role| (Just(role), proptest::collection::vec(block(role), 0..5)));
+    proptest::collection::vec(said.prop_map(|(role, blocks)| message(role, blocks)), 1..10)
+}
+
+fn strip(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.shift_remove("cache_control");
+            fields.shift_remove("prompt_cache_breakpoint");
+            fields.values_mut().for_each(strip);
+        }
+        Value::Array(values) => {
+            values.retain(|value| value.get("cachePoint").is_none());
+            values.iter_mut().for_each(strip);
+        }
+        _ => {}
+    }
+}
+
+/// Everything up to and including the messages, as the provider hashes it, without the list's closing bracket.
+/// Where the server wants messages merged, a message grows: there it is taken apart into its blocks.
+fn prefix(mut body: Value) -> (String, Vec<String>) {
+    strip(&mut body);
+    let fixed =
+        ["model", "tools", "toolConfig", "instructions", "system"].map(|field| body[field].to_string());
+    let said = body.get("messages").or_else(|| body.get("input")).unwrap().as_array().unwrap();
+    let is_merged = body.get("inferenceConfig").is_some();
+    let pieces = said.iter().flat_map(|message| match message["content"].as_array() {
+        Some(blocks) if is_merged => {
+            blocks.iter().map(|block| format!("{}{block}", message["role"])).collect::<Vec<_>>()
+        }
+        _ => vec![message.to_string()],
+    });
+    (fixed.concat(), pieces.collect())
+}
+
+fn all_text(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            // A block of text, whatever else it is called; reasoning has its text within.
+            let is_text = fields.keys().all(|key| matches!(key.as_str(), "type" | "text" | "annotations"));
+            if let (true, Some(text)) = (is_text, fields.get("text")) {
+                found.push(text.as_str().unwrap().to_owned());
+            }
+            fields.values().for_each(|value| all_text(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| all_text(value, found)),
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn appending_messages_never_changes_earlier_bytes(messages in conversation(), cut in any::<prop::sample::Index>()) {
+        let longer = request(messages.clone());
+        let shorter = request(messages[..=cut.index(messages.len())].to_vec());
+        for (name, encode) in ENCODERS {
+            let (fixed, before) = prefix(encode(&shorter));
+            let (fixed_later, after) = prefix(encode(&longer));
+            prop_assert_eq!(fixed, fixed_later);
+            prop_assert!(after.starts_with(&before), "{}: {:#?}\n{:#?}", name, before, after);
+            if name == "anthropic" {
+                prop_assert_eq!(before.len(), shorter.messages.len(), "one message for one, so that markers hit");
+            }
+        }
+    }
+
+    #[test]
+    fn no_message_and_no_text_is_empty(messages in conversation()) {
+        let request = request(messages);
+        for (name, encode) in ENCODERS {
+            let body = encode(&request);
+            let mut texts = Vec::new();
+            all_text(&body, &mut texts);
+            prop_assert!(texts.iter().all(|text| !text.trim().is_empty()), "{}: {:?}", name, texts);
+            let said = body.get("messages").or_else(|| body.get("input")).unwrap().as_array().unwrap();
+            for content in said.iter().filter_map(|said| said.get("content")?.as_array()) {
+                prop_assert!(!content.is_empty(), "{}", name);
+            }
+        }
+        for said in encode_openai_chat(&request)["messages"].as_array().unwrap() {
+            let empty = said["content"].as_str().is_some_and(|text| text.trim().is_empty());
+            prop_assert!(!empty || said.get("tool_calls").is_some(), "{}", said);
+        }
+    }
+
+    #[test]
+    fn markers_change_nothing_but_themselves(messages in conversation(), marks in proptest::collection::vec(0..10_usize, 0..5)) {
+        let mut plain = request(messages);
+        plain.cache = CachePlan::default();
+        let mut marked = plain.clone();
+        let messages = marks.into_iter().map(|index| (index, Life::Hour)).collect();
+        marked.cache = CachePlan { fixed: Some(Life::Hour), messages, key: Some("k".to_owned()) };
+        for (name, encode) in ENCODERS {
+            let encoded = encode(&marked);
+            let markers = ["\"cache_control\"", "\"prompt_cache_breakpoint\"", "\"cachePoint\""]
+                .map(|marker| encoded.to_string().matches(marker).count());
+            prop_assert!(markers.iter().sum::<usize>() <= 4, "{}", name);
+            prop_assert_eq!(prefix(encoded), prefix(encode(&plain)), "{}", name);
+        }
+    }
+
+    #[test]
+    fn what_one_call_wrote_the_next_call_marks(messages in conversation()) {
+        // A call is made when the person's side has spoken last; the model answers, the person's side speaks again.
+        let mut messages = messages;
+        messages.push(user(vec![text("now")]));
+        let written = marked(&messages).messages.last().copied();
+        messages.push(assistant(vec![text("well")]));
+        messages.push(user(vec![result(1, "t", CallStatus::Done, "x", &[])]));
+        messages.push(user(vec![text("queued")]));
+        let marks = marked(&messages).messages;
+        prop_assert!(marks.contains(&written.unwrap()), "{:?} {:?}", written, marks);
+        prop_assert_eq!(marks.last().map(|mark| mark.0), Some(messages.len() - 1));
+        prop_assert!(marks.len() <= 3 && marks.is_sorted_by(|one, other| one < other));
+    }
+}

@@ -1,0 +1,57 @@
+//! What a server sealed into an answer goes back to it, and to no other.
+
+use super::*;
+
+/// Calls of the model's, with what is kept beside them.
+fn calling(kept: Option<Value>) -> Message {
+    let call = |id: &str| {
+        Block::ToolCall(ToolCall {
+            id: CallId::new(),
+            provider_id: id.to_owned(),
+            name: "glob".to_owned(),
+            arguments: "{}".to_owned(),
+        })
+    };
+    let blocks = kept.map(|raw| reasoning(PROVIDER, raw)).into_iter();
+    assistant(blocks.chain([call("a"), call("b")]).collect())
+}
+
+#[test]
+fn what_a_server_sealed_goes_back_to_it_and_to_no_other() {
+    let signature = json!({ "google": { "thought_signature": "c2ln" } });
+    let details = json!([{ "type": "reasoning.encrypted", "data": "RU5D", "index": 0 }]);
+    let kept = json!({ "reasoning_details": details, "tool_calls": [signature, null] });
+    let message = calling(Some(kept));
+    let said = |provider: &str| {
+        let messages = vec![user(vec![text("1")]), message.clone()];
+        let body = openai_chat::encode(&request(messages), &ProviderId(provider.to_owned()), &COMMON);
+        body["messages"].as_array().unwrap().last().unwrap().clone()
+    };
+    let own = said(PROVIDER);
+    assert_eq!(own["tool_calls"][0]["extra_content"], signature);
+    assert_eq!(own["tool_calls"][1].get("extra_content"), None);
+    assert_eq!(own["reasoning_details"], details);
+    let other = said("other@host");
+    assert_eq!(other["tool_calls"][0].get("extra_content"), None);
+    assert_eq!(other.get("reasoning_details"), None);
+}
+
+#[test]
+fn a_model_that_asks_for_signatures_gets_a_stand_in_where_there_is_none() {
+    let extras = |model: &str, signatures, kept: Option<Value>| {
+        let messages = vec![user(vec![text("1")]), calling(kept)];
+        let request = ModelRequest { model: model.to_owned(), ..request(messages) };
+        let dialect = Dialect { signatures, ..Dialect::default() };
+        let body = openai_chat::encode(&request, &ProviderId(PROVIDER.to_owned()), &dialect);
+        let calls = body["messages"].as_array().unwrap().last().unwrap()["tool_calls"].clone();
+        calls.as_array().unwrap().iter().map(|call| call.get("extra_content").cloned()).collect::<Vec<_>>()
+    };
+    let signature = json!({ "google": { "thought_signature": "c2ln" } });
+    let stand_in = json!({ "google": { "thought_signature": "skip_thought_signature_validator" } });
+    let asked = CallSignatures::Asked;
+    let signed = Some(json!({ "tool_calls": [signature, null] }));
+    assert_eq!(extras("gemini-3.8-flash", asked, signed), [Some(signature), None]);
+    assert_eq!(extras("gemini-3.8-flash", asked, None), [Some(stand_in), None]);
+    assert_eq!(extras("gemini-2.5-pro", asked, None), [None, None]);
+    assert_eq!(extras("gemini-3.8-flash", CallSignatures::Kept, None), [None, None]);
+}
