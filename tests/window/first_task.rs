@@ -167,6 +167,18 @@ async fn settings(app: &Application, look: &str) -> Result<()> {
     app.picture(&format!("settings-{look}")).await?;
     let page = app.script("return document.documentElement.outerHTML").await?;
     assert!(!page.as_str().context("the page")?.contains(KEY), "the key is not in the page");
+
+    // What this build is made of came with it: crates and the page's own packages.
+    app.script("document.querySelector('[data-page=about]').click()").await?;
+    app.click("notices-open").await?;
+    for part in ["serde_json", "svelte"] {
+        app.fill("notices-search", part).await?;
+        app.click("notices-part").await?;
+        app.text_where("notices-text", "its licence", |text| text.contains("Permission is hereby granted"))
+            .await?;
+        app.picture(&format!("licence-of-{part}-{look}")).await?;
+        app.click("notices-back").await?;
+    }
     Ok(())
 }
 

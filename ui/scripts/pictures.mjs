@@ -119,7 +119,7 @@ export const scenes = {
     async act(page) {
       await settingsPage(page, "about");
       await page.getByTestId("notices-open").click();
-      await page.getByTestId("notices-search").fill("svelte");
+      await page.getByTestId("notices-search").fill("serde");
       await page.getByTestId("notices-part").first().click();
     },
   },
