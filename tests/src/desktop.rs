@@ -73,7 +73,7 @@ impl Desktop {
         desktop.environment.insert("DBUS_SESSION_BUS_ADDRESS".into(), address.into());
 
         let keychain = keyring::start(&desktop)?;
-        desktop.keep(keychain);
+        desktop.end_with_it(keychain);
         Ok(desktop)
     }
 
@@ -98,6 +98,25 @@ impl Desktop {
         Ok(format!(":{}", self.start_and_read_line(display)?))
     }
 
+    /// Puts a folder before all others in which programs are looked for.
+    ///
+    /// # Errors
+    /// When its name cannot stand among them.
+    pub fn look_first_in(&mut self, folder: &Path) -> Result<()> {
+        let others = self.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+        let all = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&others));
+        self.environment.insert("PATH".into(), std::env::join_paths(all)?);
+        Ok(())
+    }
+
+    /// How bright a point of a screen is, by what [`Desktop::another_screen`] called it.
+    ///
+    /// # Errors
+    /// When the screen is gone.
+    pub fn shade(&self, screen: &str, point: (i16, i16)) -> Result<u8> {
+        Display::connect(screen)?.shade(point)
+    }
+
     /// The address of its bus.
     pub(crate) fn bus(&self) -> Result<String> {
         let address = self.environment.get(OsStr::new("DBUS_SESSION_BUS_ADDRESS"));
@@ -118,7 +137,7 @@ impl Desktop {
     }
 
     /// Ends a program with the desktop.
-    pub(crate) fn keep(&mut self, child: Child) {
+    pub fn end_with_it(&mut self, child: Child) {
         self.programs.insert(0, Program(child));
     }
 
@@ -131,7 +150,7 @@ impl Desktop {
             .spawn()
             .with_context(|| format!("{name} could not be started; cargo xtask test installs it"))?;
         let output = child.stdout.take().context("its output")?;
-        self.keep(child);
+        self.end_with_it(child);
         let (tell, told) = mpsc::channel();
         // Read to the end, so that the program never waits for someone to read.
         thread::spawn(move || {

@@ -114,6 +114,13 @@ impl Display {
         Ok(false)
     }
 
+    /// How bright a point of the screen is.
+    pub(crate) fn shade(&self, (x, y): (i16, i16)) -> Result<u8> {
+        let point =
+            self.connection.get_image(ImageFormat::Z_PIXMAP, self.root, x, y, 1, 1, u32::MAX)?.reply()?;
+        point.data.first().copied().context("a point of the screen")
+    }
+
     /// Saves what the window shows as a PNG.
     pub(crate) fn picture(&self, window: Window, path: &Path) -> Result<()> {
         let size = self.connection.get_geometry(window)?.reply()?;

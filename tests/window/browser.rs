@@ -15,7 +15,7 @@ use std::{
     thread,
 };
 
-const KEY: &str = "sk-test-5f2c7d81e9a04b36";
+pub(crate) const KEY: &str = "sk-test-5f2c7d81e9a04b36";
 
 /// The request during which the person stops the work.
 const HALF_WAY: usize = 4;
@@ -61,7 +61,7 @@ fn page(path: &str) -> Option<String> {
 }
 
 /// Serves the pages, and keeps what was asked for.
-fn serve() -> Result<(u16, Arc<Mutex<Vec<String>>>)> {
+pub(crate) fn serve() -> Result<(u16, Arc<Mutex<Vec<String>>>)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port();
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -154,7 +154,7 @@ fn step(at: usize, read: &str, port: u16) -> Option<Value> {
 }
 
 /// Presses a button of a question. The card may still be moving to its place, and the driver clicks at places.
-async fn press(app: &Application, id: &str) -> Result<()> {
+pub(crate) async fn press(app: &Application, id: &str) -> Result<()> {
     app.find(id).await?;
     app.script(&format!("document.querySelector('[data-testid={id}]').click()")).await?;
     Ok(())

@@ -38,7 +38,9 @@ name: release-notes
 description: Notes for a release, from what changed.
 ---
 
-List what changed, one line each.
+List what changed, one line each. This changed:
+
+!`cat CHANGES.txt`
 ";
 
 #[tokio::test]
@@ -64,6 +66,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
         fs::create_dir_all(&folder)?;
         fs::write(folder.join("SKILL.md"), text)?;
     }
+    fs::write(work.join("CHANGES.txt"), "The heron is drawn anew.\n")?;
     fs::write(work.join("index.html"), "<h1>One</h1><h1>Two</h1>\n")?;
     let propose =
         "octo skill propose draft/release-notes --reason 'The notes are written the same way each time.'";
@@ -75,7 +78,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
         .text("The page has two headings.")
         .call("terminal", json!({ "command": propose }))
         .text("It is proposed.")
-        .text("Nothing changed since 0.9.")
+        .text("The heron is new since 0.9.")
         // The second sub-agent is stopped by the person; its parent goes on.
         .call("terminal", json!({ "command": LONG }))
         .text("It was stopped, so I leave that page.")
@@ -137,6 +140,15 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.fill("composer", "/release-notes 0.9").await?;
     app.click("send").await?;
     app.until("the third turn", async || Ok((app.all("turn-end").await?.len() >= 3).then_some(()))).await?;
+    // The command in its text ran before the model read it, and its card says so.
+    let asked = server.requests().pop().context("a request")?;
+    assert!(String::from_utf8_lossy(&asked.raw).contains("This changed:\\n\\nThe heron is drawn anew."));
+    app.script("[...document.querySelectorAll('[data-testid=step-row]')].at(-1).click()").await?;
+    app.until("the command in the card", async || {
+        Ok(app.texts("step-body").await?.iter().any(|text| text.contains("cat CHANGES.txt")).then_some(()))
+    })
+    .await?;
+    app.picture(&format!("skill-command-{look}")).await?;
 
     // A sub-agent is watched at work in its card, and stopped there: only it ends.
     app.fill("composer", "/look-over the whole site").await?;

@@ -30,6 +30,7 @@ mod recall;
 mod resting;
 mod restore;
 mod side_call;
+mod skill_commands;
 mod state;
 mod tasks;
 mod texts;

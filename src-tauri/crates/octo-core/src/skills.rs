@@ -5,7 +5,7 @@
 use futures::future::BoxFuture;
 use octo_protocol::{Profile, SessionId};
 use octo_tools::DeskLeave;
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 /// Knows the skills of a home and of the folders worked in.
 pub trait SkillSource: Send + Sync {
@@ -13,8 +13,27 @@ pub trait SkillSource: Send + Sync {
     /// that then does not happen.
     fn find(&self, ask: SkillAsk) -> BoxFuture<'static, Result<SkillCard, SkillError>>;
 
-    /// The skill, expanded for its task.
-    fn load(&self, ask: SkillAsk) -> BoxFuture<'static, Result<Loaded, SkillError>>;
+    /// The skill, expanded for its task, with what `commands` says in the places of those in its text.
+    fn load(
+        &self,
+        ask: SkillAsk,
+        commands: Arc<dyn SkillCommands>,
+    ) -> BoxFuture<'static, Result<Loaded, SkillError>>;
+}
+
+/// Runs commands that stand in a skill's instructions, as far as they may be.
+pub trait SkillCommands: Send + Sync {
+    /// What becomes of each, in order.
+    fn run(&self, lines: Vec<String>) -> BoxFuture<'_, Vec<CommandEnd>>;
+}
+
+/// What became of a command in a skill's instructions. The words are for the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandEnd {
+    /// It ran: what it said.
+    Ran(String),
+    /// It was left to the model: why.
+    Left(String),
 }
 
 /// Which skill is asked for, where and what for.
@@ -59,6 +78,8 @@ pub enum Loaded {
     Inline {
         /// They, Markdown.
         instructions: String,
+        /// The commands in them that ran.
+        ran: Vec<String>,
     },
     /// A sub-agent works by them.
     Fork(Fork),

@@ -16,6 +16,7 @@ mod agent {
     mod budget;
     mod carrying;
     mod compaction;
+    mod creating;
     mod fallback;
     mod faults;
     mod forked;

@@ -14,6 +14,9 @@ pub struct SkillView {
     pub label: String,
     /// What it was invoked for.
     pub task: String,
+    /// Commands in its instructions that ran before the model read them.
+    #[serde(default)]
+    pub commands: Vec<String>,
 }
 
 /// A sub-agent: a session of its own that works on a part of the task and gives back a summary.

@@ -7,6 +7,8 @@ use crate::{
 
 /// The most characters of one description in the list.
 pub const MAX_LISTED: usize = 300;
+/// The most characters of the files one is for.
+const MAX_PATHS: usize = 100;
 /// Bytes of text that count as one token.
 const BYTES_PER_TOKEN: usize = 4;
 
@@ -68,5 +70,9 @@ fn line(skill: &Skill) -> String {
     if let Some(when) = &skill.fields.when_to_use {
         words = collapse(&format!("{words} {when}"));
     }
-    format!("\n- {}: {}", skill.name, cut(&words, MAX_LISTED))
+    let files = match skill.fields.paths.as_slice() {
+        [] => String::new(),
+        paths => format!(" (for {})", cut(&collapse(&paths.join(", ")), MAX_PATHS)),
+    };
+    format!("\n- {}: {}{files}", skill.name, cut(&words, MAX_LISTED))
 }

@@ -48,6 +48,7 @@ pub use invoke_skill::INVOKE_SKILL;
 pub use registry::{ReadCall, ToolDefinition, Toolset};
 pub use skills::*;
 pub use tasks::{TaskWish, Tasks};
+pub use terminal::TERMINAL;
 pub use tool::*;
 pub use trashcan::*;
 pub use web_search::{Engine, Engines, Search};

@@ -13,6 +13,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// Its name.
+pub const TERMINAL: &str = "terminal";
+
 pub(crate) struct TerminalTool;
 
 #[derive(Deserialize, JsonSchema)]
@@ -74,7 +77,7 @@ impl TerminalInput {
 }
 
 impl Tool for TerminalTool {
-    const NAME: &'static str = "terminal";
+    const NAME: &'static str = TERMINAL;
     const DESCRIPTION: &'static str = "Runs a bash command. Directory, exports and functions carry over to the next one. One that waits for input, or runs over a minute, goes on in the background under a handle_id; a notice tells its end, so do not poll.";
     type Input = TerminalInput;
 

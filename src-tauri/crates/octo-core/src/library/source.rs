@@ -3,16 +3,16 @@
 use super::{Library, Shelf, cards::label};
 use crate::{
     session::now,
-    skills::{Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError, SkillSource},
+    skills::{
+        CommandEnd, Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillCommands, SkillError,
+        SkillSource,
+    },
 };
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, SkillOrigin};
 use octo_skills::{CallRefusal, Caller, Invocation, InvokedFrom, Run, Skill, expand};
 use octo_tools::DeskLeave;
-
-/// Said in place of a command's output.
-const NOT_RUN: &str =
-    "(not run here: run it with the terminal tool if it is needed, under the same permission as any command)";
+use std::sync::Arc;
 
 impl SkillSource for Library {
     fn find(&self, ask: SkillAsk) -> BoxFuture<'static, Result<SkillCard, SkillError>> {
@@ -28,12 +28,16 @@ impl SkillSource for Library {
         })
     }
 
-    fn load(&self, ask: SkillAsk) -> BoxFuture<'static, Result<Loaded, SkillError>> {
+    fn load(
+        &self,
+        ask: SkillAsk,
+        commands: Arc<dyn SkillCommands>,
+    ) -> BoxFuture<'static, Result<Loaded, SkillError>> {
         let library = self.clone();
         Box::pin(async move {
             let shelf = library.shelf_for(&ask).await?;
             let skill = called(&shelf, &ask)?;
-            let instructions = library.expanded(skill, &ask).await?;
+            let (instructions, ran) = library.expanded(skill, &ask, &*commands).await;
             let used = shelf.named(skill);
             let noted = library.0.store.write(move |tx| tx.skill_used(&used, now())).await;
             if let Err(error) = noted {
@@ -41,7 +45,7 @@ impl SkillSource for Library {
             }
             library.changed();
             Ok(match skill.fields.run {
-                Run::Inline => Loaded::Inline { instructions },
+                Run::Inline => Loaded::Inline { instructions, ran },
                 Run::Fork { .. } => Loaded::Fork(Fork {
                     instructions,
                     forbidden_tools: skill
@@ -71,7 +75,13 @@ impl Library {
         })
     }
 
-    async fn expanded(&self, skill: &Skill, ask: &SkillAsk) -> Result<String, SkillError> {
+    /// The instructions, and the commands in them that ran.
+    async fn expanded(
+        &self,
+        skill: &Skill,
+        ask: &SkillAsk,
+        commands: &dyn SkillCommands,
+    ) -> (String, Vec<String>) {
         let session = ask.session.to_string();
         let memories = self.overview().await.unwrap_or_default();
         let values = [("memories_meta", memories)];
@@ -83,10 +93,21 @@ impl Library {
             values: &values,
         };
         let expanded = expand(skill, &invocation);
-        // A command in the text is never run behind the person's back: the agent runs it, if it is to be run, where
-        // the policy and the person see it.
-        let outputs = vec![NOT_RUN.to_owned(); expanded.placeholders().len()];
-        Ok(expanded.finish(&outputs))
+        let lines: Vec<String> =
+            expanded.placeholders().iter().map(|placeholder| placeholder.command.clone()).collect();
+        let ends = commands.run(lines.clone()).await;
+        let ran = lines
+            .into_iter()
+            .zip(&ends)
+            .filter_map(|(line, end)| matches!(end, CommandEnd::Ran(_)).then_some(line))
+            .collect();
+        let outputs: Vec<String> = ends
+            .into_iter()
+            .map(|end| match end {
+                CommandEnd::Ran(output) | CommandEnd::Left(output) => output,
+            })
+            .collect();
+        (expanded.finish(&outputs), ran)
     }
 }
 

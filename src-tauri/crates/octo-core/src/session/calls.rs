@@ -128,7 +128,7 @@ impl Session {
             browser: Arc::new(self.seat.clone()),
             browser_leave: None,
             desk: Arc::new(HomeDesk::new(self.shared.clone(), self.client())),
-            skills: self.skills(),
+            skills: self.skills(ground),
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,
             cancel,
@@ -284,7 +284,7 @@ impl Session {
         context.browser_leave = permission::browser_leave(&ground, &ready.effects);
         context.shell_folder = Some(ready.shell_folder.clone());
         context.rewritten.clone_from(&ready.rewritten);
-        context.confinement = self.confinement(&ready.decision, &ready.nature);
+        context.confinement = self.fence().confinement(&ready.decision, &ready.nature);
         let hooks = self.hooks();
         let deed = Deed {
             call: id,

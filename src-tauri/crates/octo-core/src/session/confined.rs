@@ -1,11 +1,17 @@
 //! What the system lets a session's commands touch: see [`octo_shell::Confinement`].
 
 use super::state::Session;
-use crate::permission::{Basis, Decision, Nature};
+use crate::{
+    permission::{Basis, Decision, Nature},
+    shared::Shared,
+};
 use octo_protocol::{Risk, Switch};
 use octo_shell::{Confinement, temporary_folders};
 use octo_workspace::is_secret;
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// What a command that was allowed to work on other machines needs of the person's keys and accounts, relative to the
 /// home. Read, never written.
@@ -25,7 +31,21 @@ const ACCOUNTS: &[&str] = &[
     ".ssh",
 ];
 
+/// Where a session's commands are held to.
+#[derive(Clone)]
+pub(super) struct Fence {
+    shared: Arc<Shared>,
+    folder: PathBuf,
+    scratch: PathBuf,
+}
+
 impl Session {
+    pub(super) fn fence(&self) -> Fence {
+        Fence { shared: self.shared.clone(), folder: self.folder.clone(), scratch: self.scratch.clone() }
+    }
+}
+
+impl Fence {
     /// What a command may touch by this decision; none for all that the person may: where the system has no means,
     /// the person does not want it, or the command was allowed to change the machine itself, which it could not.
     pub(super) fn confinement(&self, decision: &Decision, nature: &Nature) -> Option<Confinement> {

@@ -12,11 +12,13 @@ pub(super) use birth::{Birth, Heritage, begin};
 use super::{
     Inbox, Report,
     fork::{Attendance, Progress},
+    skill_commands::PolicyRunner,
     state::{Change, Session},
     texts,
 };
 use crate::{
     models::Companion,
+    permission::Ground,
     shared::Shared,
     skills::{Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError},
 };
@@ -87,11 +89,12 @@ struct SessionSkills {
     turn: TurnId,
     folder: PathBuf,
     profile: Profile,
+    runner: PolicyRunner,
 }
 
 impl Session {
     /// Skills, for a call of the turn that runs. A sub-agent has none.
-    pub(super) fn skills(&self) -> Arc<dyn Skills> {
+    pub(super) fn skills(&self, ground: Ground) -> Arc<dyn Skills> {
         let Some(running) = self.running.as_ref().filter(|_| self.fork.is_none()) else {
             return Arc::new(NoSkills);
         };
@@ -102,6 +105,7 @@ impl Session {
             turn: running.view.id,
             folder: self.folder.clone(),
             profile: self.info.profile.clone(),
+            runner: self.policy_runner(ground),
         })))
     }
 
@@ -210,7 +214,9 @@ impl Skills for Invoker {
         Box::pin(async move {
             let loading = async {
                 let card = skills.find(&wish).await?;
-                let loaded = skills.shared.forks.source.load(skills.ask(&wish)).await.map_err(words_of)?;
+                let commands = Arc::new(skills.runner.of_call(call, cancel.clone()));
+                let source = &skills.shared.forks.source;
+                let loaded = source.load(skills.ask(&wish), commands).await.map_err(words_of)?;
                 Ok::<_, ToolError>((card, loaded))
             };
             let (card, loaded) = tokio::select! {
@@ -219,9 +225,10 @@ impl Skills for Invoker {
                 loaded = loading => loaded?,
             };
             match loaded {
-                Loaded::Inline { instructions } => {
+                Loaded::Inline { instructions, ran } => {
                     let outputs = Outputs::new(skills.shared.outputs(skills.session));
-                    inline(&card, &wish, instructions, &outputs, call)
+                    let view = SkillView { commands: ran, ..skill_view(&card, &wish) };
+                    Ok(inline(view, &instructions, &outputs, call))
                 }
                 Loaded::Fork(fork) => skills.fork(&card, fork, &wish, call, cancel).await,
             }
@@ -234,7 +241,12 @@ fn words_of(error: SkillError) -> ToolError {
 }
 
 fn skill_view(card: &SkillCard, wish: &SkillWish) -> SkillView {
-    SkillView { name: card.name.clone(), label: card.label.clone(), task: wish.task.clone() }
+    SkillView {
+        name: card.name.clone(),
+        label: card.label.clone(),
+        task: wish.task.clone(),
+        commands: Vec::new(),
+    }
 }
 
 fn sub_agent_view(card: &SkillCard, wish: &SkillWish) -> SubAgentView {
@@ -253,23 +265,16 @@ fn sub_agent_view(card: &SkillCard, wish: &SkillWish) -> SubAgentView {
 }
 
 /// The result carries the instructions: so the call stays paired, and nothing is put in out of order.
-fn inline(
-    card: &SkillCard,
-    wish: &SkillWish,
-    instructions: String,
-    outputs: &Outputs,
-    call: CallId,
-) -> Result<ToolOutput, ToolError> {
-    let view = ToolView::Skill(skill_view(card, wish));
-    let mut text = texts::skill_loaded(&card.name);
+fn inline(view: SkillView, instructions: &str, outputs: &Outputs, call: CallId) -> ToolOutput {
+    let mut text = texts::skill_loaded(&view.name);
     if instructions.chars().count() > INSTRUCTIONS_MOST {
         text.extend(instructions.chars().take(INSTRUCTIONS_MOST));
-        let rest = outputs.keep(&format!("skill-{call}.md"), &instructions);
+        let rest = outputs.keep(&format!("skill-{call}.md"), instructions);
         text.push_str(&texts::skill_cut(rest.ok().as_deref()));
     } else {
-        text.push_str(&instructions);
+        text.push_str(instructions);
     }
-    Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
+    ToolOutput { text, images: Vec::new(), view: ToolView::Skill(view), outcome: Outcome::Done }
 }
 
 impl SessionSkills {

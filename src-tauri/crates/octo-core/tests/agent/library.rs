@@ -9,8 +9,8 @@ use octo_protocol::{
     AcceptSkill, CallStatus, DeleteSkill, Event, ExportSkill, GetSkill, GetSkillVersion, InspectSkills,
     InstallSkills, Language, ListCommands, ListSessions, ListSkills, ListTrash, Mode, OnConflict, Profile,
     RestoreTrash, Restored, SaveSkill, Sent, SessionStatus, SkillCard, SkillFileKind, SkillOrigin, SkillRef,
-    SkillSheet, SkillTrust, Snapshot, StartSession, SuggestionId, Switch, SwitchSkill, Topic, TrashEntry,
-    TrashKind, TurnEnd, Update, words::explain,
+    SkillSheet, SkillTrust, Snapshot, StartSession, SuggestionId, Switch, SwitchSkill, ToolView, Topic,
+    TrashEntry, TrashKind, TurnEnd, Update, words::explain,
 };
 use octo_testkit::{Gate, Reply, Script};
 use std::{
@@ -464,6 +464,53 @@ async fn skills_made_to_do_harm_are_tamed_and_what_was_done_is_said() {
     let system = rig.server.requests()[0].system();
     let line = system.lines().find(|line| line.starts_with("- long: ")).unwrap();
     assert!(line.chars().count() < 320, "{} characters", line.chars().count());
+    rig.assert_sound();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn commands_in_a_skill_run_before_it_is_read_where_they_only_look() {
+    let mut rig = Rig::new(Script::new().text("looked").text("hello")).await;
+    let outside = put(rig.home.work().parent().unwrap().join("outside.txt"), "not for skills\n");
+    put(rig.home.work().join("notes.txt"), "three things\n");
+    put(rig.home.work().join("sub/empty.txt"), "");
+    let body = format!(
+        "Notes: !`cat notes.txt`\nThere: !`cd sub && pwd`\nNone: !`cat missing.txt`\nWaits: !`cat`\n\
+         Makes: !`touch made`\nOutside: !`cat {}`\nUnknown: !`notes-tool --all`",
+        outside.display()
+    );
+    own(&rig, "status", &text("status", "Looks", &body));
+
+    let session = rig.octo.call(begin(&rig, "/status")).await.unwrap().id;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let snapshot = rig.snapshot(session).await;
+    let [told] = results(&snapshot).try_into().unwrap();
+    let of = |name: &str| {
+        let start = told.find(&format!("{name}: ")).expect(name) + name.len() + 2;
+        let end = told[start..].find("\n").map_or(told.len(), |end| start + end);
+        told[start..end].to_owned()
+    };
+    assert_eq!(of("Notes"), "three things");
+    assert!(of("There").ends_with("/sub"), "{told}");
+    assert!(told.contains("No such file") && told.contains("(exit code 1)"), "{told}");
+    assert!(of("Waits").starts_with("(ended after"), "{told}");
+    for left in ["Makes", "Outside", "Unknown"] {
+        assert!(of(left).starts_with("(not run here"), "{left}: {told}");
+    }
+    assert!(!rig.home.work().join("made").exists());
+    let ran = snapshot.page.calls.iter().find_map(|call| match &call.view {
+        Some(ToolView::Skill(skill)) => Some(skill.commands.clone()),
+        _ => None,
+    });
+    let looked = ["cat notes.txt", "cd sub && pwd", "cat missing.txt", "cat"].map(str::to_owned);
+    assert_eq!(ran, Some(looked.to_vec()), "the card says which ran");
+
+    // Where every command is asked about, none of them runs unasked.
+    let careful = StartSession { mode: Mode::Ask, ..begin(&rig, "/status") };
+    let session = rig.octo.call(careful).await.unwrap().id;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let [told] = results(&rig.snapshot(session).await).try_into().unwrap();
+    assert_eq!(told.matches("(not run here").count(), 7, "{told}");
     rig.assert_sound();
 }
 

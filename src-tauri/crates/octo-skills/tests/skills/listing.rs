@@ -15,7 +15,7 @@ fn the_list_is_ordered_cut_and_reproducible() {
     );
     put(
         world.user().join("when/SKILL.md"),
-        "---\ndescription: Short.\nwhen_to_use: Use it at night\n---\nDo it.",
+        "---\ndescription: Short.\nwhen_to_use: Use it at night\npaths: \"*.sql, db/**\"\n---\nDo it.",
     );
     let catalogue = world.trusting();
     let text = listing(&catalogue, "general", 4_000);
@@ -24,7 +24,7 @@ fn the_list_is_ordered_cut_and_reproducible() {
     assert_eq!(lines[1], "- beta: The person's");
     assert_eq!(lines[2].chars().count(), "- long: ".len() + 300);
     assert!(lines[2].ends_with("é…"));
-    assert_eq!(lines[3], "- when: Short. Use it at night");
+    assert_eq!(lines[3], "- when: Short. Use it at night (for *.sql, db/**)");
     assert_eq!(lines[4], "- alpha: Came with it");
     assert_eq!(text, listing(&world.trusting(), "general", 4_000));
     assert!(text.contains("invoke_skill"));

@@ -15,4 +15,8 @@ label: string,
 /**
  * What it was invoked for.
  */
-task: string, };
+task: string, 
+/**
+ * Commands in its instructions that ran before the model read them.
+ */
+commands: Array<string>, };

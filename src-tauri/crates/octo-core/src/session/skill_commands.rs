@@ -1,0 +1,171 @@
+//! Commands that stand in a skill's instructions (`` !`git status` ``), run before the model reads them.
+//!
+//! Only what the policy knows to look and change nothing, at nothing that is closed, runs here, and nothing in a mode that
+//! asks about every command: nobody is asked for what a text holds, and no mode vouches for it. Everything else is left
+//! to the model, whose terminal asks as for any command.
+
+use super::{confined::Fence, ready::facts, state::Session};
+use crate::{
+    hooks::{Hooks, Moment},
+    permission::{self, Basis, Decided, Decision, Ground},
+    skills::{CommandEnd, SkillCommands},
+};
+use futures::future::BoxFuture;
+use octo_protocol::{CallId, CommandState, Mode};
+use octo_shell::{Carried, Confinement, DEFAULT_WAIT, Pace, Report, Run, Shell, ShellError};
+use octo_tools::{CommandEffect, Effects, TERMINAL};
+use serde_json::Map;
+use std::{sync::Arc, time::Duration};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How long one command may take.
+const EACH: Duration = Duration::from_secs(10);
+/// How long all of a skill's commands may take together.
+const ALL: Duration = Duration::from_secs(30);
+
+const LEFT: &str =
+    "(not run here: run it with the terminal tool if it is needed, under the same permission as any command)";
+const HOOK: &str = "(not run, and do not run it: a hook of the person's forbids it";
+const STOPPED: &str = "(not run: the work was stopped)";
+const LATE: &str = "(not run: the commands before it took too long)";
+
+/// Runs what the policy lets run unasked.
+#[derive(Clone)]
+pub(super) struct PolicyRunner {
+    ground: Ground,
+    fence: Fence,
+    shell: Shell,
+    hooks: Hooks,
+}
+
+/// The same, for a call.
+pub(super) struct CallRunner {
+    runner: PolicyRunner,
+    call: CallId,
+    cancel: CancellationToken,
+}
+
+impl Session {
+    pub(super) fn policy_runner(&self, mut ground: Ground) -> PolicyRunner {
+        if ground.mode == Mode::Autonomous {
+            ground.mode = Mode::AskRisky;
+        }
+        PolicyRunner { ground, fence: self.fence(), shell: self.shell.clone(), hooks: self.hooks() }
+    }
+}
+
+impl PolicyRunner {
+    pub(super) fn of_call(&self, call: CallId, cancel: CancellationToken) -> CallRunner {
+        CallRunner { runner: self.clone(), call, cancel }
+    }
+}
+
+impl SkillCommands for CallRunner {
+    fn run(&self, lines: Vec<String>) -> BoxFuture<'_, Vec<CommandEnd>> {
+        Box::pin(async move {
+            let until = Instant::now() + ALL;
+            let mut ends = Vec::with_capacity(lines.len());
+            for line in lines {
+                ends.push(self.run_one(line, until).await);
+            }
+            ends
+        })
+    }
+}
+
+impl CallRunner {
+    async fn run_one(&self, line: String, until: Instant) -> CommandEnd {
+        let left = |why: &str| CommandEnd::Left(why.to_owned());
+        let PolicyRunner { ground, fence, hooks, .. } = &self.runner;
+        if self.cancel.is_cancelled() {
+            return left(STOPPED);
+        }
+        let patience = until.saturating_duration_since(Instant::now()).min(EACH);
+        if patience.is_zero() {
+            return left(LATE);
+        }
+        let start = CommandEffect::Start { line, cwd: Some(ground.folder.clone()), env: Vec::new() };
+        let effects = Effects { command: Some(start), ..Effects::none() };
+        let Decided { decision, rewritten, nature } = permission::decide_beside(ground, &effects).await;
+        let Some(CommandEffect::Start { line, .. }) = effects.command else { return left(LEFT) };
+        if decision != Decision::Run(Basis::Policy) || !nature.only_reads || rewritten.is_some() {
+            return left(LEFT);
+        }
+        let about =
+            || facts(TERMINAL, self.call, &Map::from_iter([("command".to_owned(), line.as_str().into())]));
+        let before = hooks.hear(Moment::BeforeTool, Some(TERMINAL), about()).await;
+        if let Some(why) = before.deny {
+            return CommandEnd::Left(format!("{HOOK}: {why})"));
+        }
+        let report = self.output(&line, fence.confinement(&decision, &nature), patience).await;
+        let mut facts = about();
+        facts.insert("failed".to_owned(), report.is_err().into());
+        let after = hooks.hear(Moment::AfterTool, Some(TERMINAL), facts).await;
+        match report {
+            Ok(report) => {
+                let told = [before.context, after.context].into_iter().flatten();
+                CommandEnd::Ran(std::iter::once(words(&report)).chain(told).collect::<Vec<_>>().join("\n"))
+            }
+            Err(error) => CommandEnd::Left(format!("(not run: {error})")),
+        }
+    }
+
+    async fn output(
+        &self,
+        line: &str,
+        confinement: Option<Confinement>,
+        patience: Duration,
+    ) -> Result<Report, ShellError> {
+        let PolicyRunner { ground, shell, .. } = &self.runner;
+        let cancel = self.cancel.child_token();
+        let run = Run {
+            call: self.call,
+            // Where it goes and what it sets is nothing for the session's next command.
+            command: format!("(\n{line}\n)"),
+            folder: ground.folder.clone(),
+            cwd: Some(ground.folder.clone()),
+            env: Vec::new(),
+            carried: Carried::FolderOnly,
+            live: Arc::new(|_| {}),
+            cancel: cancel.clone(),
+            wait: DEFAULT_WAIT,
+            pace: Pace::Foreground,
+            confinement,
+        };
+        let mut running = std::pin::pin!(shell.run(run));
+        let report = tokio::select! {
+            report = &mut running => report?,
+            () = tokio::time::sleep(patience) => {
+                cancel.cancel();
+                running.await?
+            }
+        };
+        // One that waits for input waits for nobody.
+        match &report.handle {
+            Some(handle) => shell.kill(handle, self.call).await,
+            None => Ok(report),
+        }
+    }
+}
+
+/// What stands in the instructions: the output, and how it ended unless that was well.
+fn words(report: &Report) -> String {
+    let output = report.output_model.trim_end();
+    let end = match report.state {
+        CommandState::Exited { code: 0 } => return output.to_owned(),
+        CommandState::Exited { code } => format!("(exit code {code})"),
+        CommandState::Signalled { signal } => format!("(ended by signal {signal})"),
+        CommandState::Killed
+        | CommandState::Waiting
+        | CommandState::Running
+        | CommandState::TimedOut
+        | CommandState::EndedWithOcto => {
+            format!(
+                "(ended after {:.0} s: it took too long or waited for input)",
+                report.duration.as_secs_f64()
+            )
+        }
+    };
+    if output.is_empty() { end } else { format!("{output}\n{end}") }
+}

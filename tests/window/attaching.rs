@@ -1,0 +1,254 @@
+//! How Octo comes to a browser: one that asks its person, who cancels, declines and allows; and one with a profile of
+//! Octo's own, chosen in the settings.
+
+use crate::{
+    browser::{KEY, press, serve},
+    first_task::connect,
+};
+use anyhow::{Context as _, Result};
+use octo_testkit::{ModelServer, Reply, Script, ServerOptions};
+use octo_tests::{Application, Desktop, Theme};
+use serde_json::json;
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::{Child, Stdio},
+    time::Duration,
+};
+
+/// What any Chromium is started with here: no questions at its first start, and no sandbox, which root cannot have.
+const ARGUMENTS: &[&str] = &[
+    "--no-sandbox",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--password-store=basic",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--window-size=1100,800",
+];
+
+/// A point of the page, below where the browser puts its questions. They darken what is behind them.
+const MIDDLE: (i16, i16) = (560, 700);
+
+/// Chromium whose person ticked the box on its page for debugging, on a screen of its own.
+struct Asking {
+    process: Child,
+    screen: String,
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let _ended = self.process.kill();
+        let _reaped = self.process.wait();
+    }
+}
+
+impl Asking {
+    async fn start(desktop: &mut Desktop, app: &Application, own: &str) -> Result<Self> {
+        let screen = desktop.another_screen()?;
+        let manager = desktop.command("openbox").env("DISPLAY", &screen).stderr(Stdio::null()).spawn();
+        desktop.end_with_it(manager.context("openbox could not be started; cargo xtask test installs it")?);
+        let profile = desktop.home().join(".config/chromium");
+        fs::create_dir_all(&profile)?;
+        let state = json!({ "devtools": { "remote_debugging": { "user-enabled": true } } });
+        fs::write(profile.join("Local State"), state.to_string())?;
+        let process = desktop
+            .command("chromium")
+            .env("DISPLAY", &screen)
+            .args(ARGUMENTS)
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg(own)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("Chromium could not be started; cargo xtask test installs it")?;
+        let browser = Self { process, screen };
+        app.until("Chromium to listen", async || {
+            let port = fs::read_to_string(profile.join("DevToolsActivePort"));
+            Ok(port.is_ok_and(|text| text.lines().count() == 2).then_some(()))
+        })
+        .await?;
+        app.until("its page", async || Ok((desktop.shade(&browser.screen, MIDDLE)? >= 0xf0).then_some(())))
+            .await?;
+        Ok(browser)
+    }
+
+    /// Waits until the browser asks, or does not any more.
+    async fn question(&self, desktop: &Desktop, app: &Application, stands: bool) -> Result<()> {
+        app.until("the browser's question", async || {
+            let darkened = (0x30..0xc0).contains(&desktop.shade(&self.screen, MIDDLE)?);
+            Ok((darkened == stands).then_some(()))
+        })
+        .await
+    }
+
+    /// Presses keys in the browser until its question is answered. It takes no answer in its first moments.
+    async fn answer(&self, desktop: &Desktop, app: &Application, once: &str, again: &str) -> Result<()> {
+        let keys = async |key: &str| -> Result<()> {
+            let mut press = desktop.command("xdotool");
+            press.env("DISPLAY", &self.screen).args(["key", key]).status().context("xdotool is installed")?;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            Ok(())
+        };
+        if !once.is_empty() {
+            keys(once).await?;
+        }
+        app.until("its answer", async || {
+            if app.all("browser-waiting").await?.is_empty() {
+                return Ok(Some(()));
+            }
+            keys(again).await?;
+            Ok(None)
+        })
+        .await
+    }
+}
+
+/// A model that opens a page whenever it is told to, and tells what came of it.
+fn opening(url: String) -> ModelServer {
+    let script = Script::from_fn(move |request| {
+        let last = request.messages().last().map(ToString::to_string).unwrap_or_default();
+        if last.contains("tool_result") {
+            return Reply::text(if last.contains("You are registered") {
+                "I see it."
+            } else {
+                "I do not see it."
+            });
+        }
+        match last.contains("Look at it") {
+            true => Reply::call("browser", json!({ "action": "open", "url": url })),
+            false => Reply::text("ok"),
+        }
+    });
+    ModelServer::start_with(script, ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() })
+}
+
+async fn say(app: &Application) -> Result<()> {
+    app.fill("composer", "Look at it").await?;
+    app.click("send").await
+}
+
+/// How many turns ended, and with what the last one did.
+async fn answered(app: &Application, turns: usize, with: &str) -> Result<()> {
+    app.until(&format!("answer {turns}: {with}"), async || {
+        let answers = app.texts("answer").await?;
+        Ok((answers.len() == turns && answers.last().is_some_and(|text| text.contains(with))).then_some(()))
+    })
+    .await
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost() -> Result<()> {
+    let mut desktop = Desktop::start()?;
+    let (home, work) = (desktop.folder().join("octo"), desktop.home().join("trip"));
+    fs::create_dir(&work)?;
+    let (port, asked) = serve()?;
+    let (own, wanted) = (format!("http://127.0.0.1:{port}/two?own"), format!("http://127.0.0.1:{port}/done"));
+    let server = opening(wanted);
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    let browser = Asking::start(&mut desktop, &app, &own).await?;
+    connect(&app, &server.url(), "attaching").await?;
+    app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
+
+    // Cancelled in Octo: the call ends, and the browser's question goes with it.
+    say(&app).await?;
+    browser.question(&desktop, &app, true).await?;
+    app.text_where("browser-waiting", "what it waits for", |text| text.contains("press Allow in Chromium"))
+        .await?;
+    app.picture("browser-allow").await?;
+    app.click("browser-cancel").await?;
+    answered(&app, 1, "I do not see it.").await?;
+    browser.question(&desktop, &app, false).await?;
+
+    // Declined in the browser.
+    say(&app).await?;
+    browser.question(&desktop, &app, true).await?;
+    browser.answer(&desktop, &app, "", "Escape").await?;
+    answered(&app, 2, "I do not see it.").await?;
+
+    // Allowed: it goes on at once, to the question about the site.
+    say(&app).await?;
+    browser.question(&desktop, &app, true).await?;
+    browser.answer(&desktop, &app, "Tab", "Return").await?;
+    app.find("question").await?;
+    assert!(!asked.lock().expect("the list").iter().any(|path| path == "/done"), "not before it is granted");
+    press(&app, "question-once").await?;
+    answered(&app, 3, "I see it.").await?;
+
+    // The connection is kept: nobody is asked again.
+    say(&app).await?;
+    press(&app, "question-once").await?;
+    answered(&app, 4, "I see it.").await?;
+    app.close().await?;
+    let asked = asked.lock().expect("the list").clone();
+    assert_eq!(
+        asked.iter().filter(|path| path.ends_with("?own")).count(),
+        1,
+        "the person's own tab was left alone"
+    );
+    Ok(())
+}
+
+/// A program that becomes Chromium on another screen.
+fn wrapper(folder: &Path, screen: &str) -> Result<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let chromium = std::env::split_paths(&path)
+        .map(|folder| folder.join("chromium"))
+        .find(|path| path.is_file())
+        .context("Chromium is not installed; cargo xtask test installs it")?;
+    fs::create_dir_all(folder)?;
+    let script = folder.join("chromium");
+    let arguments = ARGUMENTS.join(" ");
+    fs::write(
+        &script,
+        format!("#!/bin/sh\nDISPLAY={screen} exec '{}' {arguments} \"$@\"\n", chromium.display()),
+    )?;
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+    Ok(folder.to_owned())
+}
+
+/// The processes that were started with this in their arguments.
+fn running(argument: &str) -> Result<usize> {
+    let processes = fs::read_dir("/proc")?.flatten();
+    let lines = processes.filter_map(|it| fs::read(it.path().join("cmdline")).ok());
+    Ok(lines.filter(|line| String::from_utf8_lossy(line).contains(argument)).count())
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_profile_of_octos_own_is_chosen_in_the_settings_and_ends_with_octo() -> Result<()> {
+    let mut desktop = Desktop::start()?;
+    let (home, work) = (desktop.folder().join("octo"), desktop.home().join("trip"));
+    fs::create_dir(&work)?;
+    let screen = desktop.another_screen()?;
+    let first = wrapper(&desktop.folder().join("bin"), &screen)?;
+    desktop.look_first_in(&first)?;
+    let (port, asked) = serve()?;
+    let server = opening(format!("http://127.0.0.1:{port}/done"));
+    let app = Application::open(&desktop, &home, Theme::Dark).await?;
+    connect(&app, &server.url(), "own-profile").await?;
+    app.click("open-settings").await?;
+    app.click("settings-page[data-page=browser]").await?;
+    app.click("browser-choice-own").await?;
+    app.picture("browser-own-chosen").await?;
+    app.click("settings-back").await?;
+    app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
+    say(&app).await?;
+    press(&app, "question-once").await?;
+    answered(&app, 1, "I see it.").await?;
+    app.picture("browser-own").await?;
+    assert!(asked.lock().expect("the list").iter().any(|path| path == "/done"));
+    let profile = home.join("browser");
+    assert!(running(&profile.display().to_string())? > 0, "it runs in a profile of Octo's home");
+    assert!(!profile.join("DevToolsActivePort").exists(), "no port was opened");
+    app.close().await?;
+    let began = std::time::Instant::now();
+    while running(&profile.display().to_string())? > 0 {
+        assert!(began.elapsed() < Duration::from_secs(30), "the browser ends with Octo");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(())
+}
