@@ -58,11 +58,9 @@ async fn skills_are_called_proposed_and_accepted_in_dark() -> Result<()> {
 async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     let desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("site"));
-    for (folder, text) in [
-        (home.join("skills/look-over"), LOOK_OVER),
-        (work.join(".octo/skills/house-style"), HOUSE),
-        (work.join("draft/release-notes"), PROPOSED),
-    ] {
+    for (folder, text) in
+        [(home.join("skills/look-over"), LOOK_OVER), (work.join(".octo/skills/house-style"), HOUSE)]
+    {
         fs::create_dir_all(&folder)?;
         fs::write(folder.join("SKILL.md"), text)?;
     }
@@ -76,6 +74,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
         .call("file_reader", json!({ "path": "index.html" }))
         .text("Two headings: One and Two.")
         .text("The page has two headings.")
+        .call("write", json!({ "path": "draft/release-notes/SKILL.md", "content": PROPOSED }))
         .call("terminal", json!({ "command": propose }))
         .text("It is proposed.")
         .text("The heron is new since 0.9.")

@@ -256,6 +256,11 @@ impl Shelf {
         (!text.is_empty()).then_some(text)
     }
 
+    /// The skill a message of the person's calls, if it calls one they may use.
+    pub(crate) fn wish_in(&self, typed: &[Block], profile: &Profile) -> Option<SkillWish> {
+        self.called(typed, "", &[], profile).ok()
+    }
+
     /// The skill a person called by a slash, with its task: all that stands behind the name.
     ///
     /// # Errors

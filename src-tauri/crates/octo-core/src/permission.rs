@@ -88,16 +88,18 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
         .iter()
         .map(|path| write(ground, path))
         .chain(effects.reads.iter().map(|path| read(ground, path)));
-    let mut asks = None;
+    let (mut asks, mut always) = (None, None);
     for decision in touched {
         match decision {
             Decision::Run(Basis::Policy) => {}
             Decision::Run(Basis::Person) => basis = Basis::Person,
             // A refusal is stricter than any question.
             Decision::Deny { .. } => return plain(decision),
+            other if asks_in_every_mode(&other) => always = always.or(Some(other)),
             other => asks = asks.or(Some(other)),
         }
     }
+    let asks = always.or(asks);
     if let Some(effect) = &effects.browser {
         return plain(browser::decide(ground, effect, asks));
     }
@@ -108,7 +110,7 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
         });
         return plain(desk::decide(ground, effect, asks));
     }
-    if let Some(asks) = asks.filter(|_| ground.mode != Mode::Autonomous) {
+    if let Some(asks) = asks.filter(|asks| ground.mode != Mode::Autonomous || asks_in_every_mode(asks)) {
         return plain(asks);
     }
     for site in &effects.sites {
@@ -124,6 +126,11 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
         None if ground.mode == Mode::Autonomous => plain(Decision::Run(Basis::Person)),
         None => plain(Decision::Run(basis)),
     }
+}
+
+/// Nothing becomes instructions of the agent's without the person's yes.
+fn asks_in_every_mode(decision: &Decision) -> bool {
+    matches!(decision, Decision::Ask { reason: AskReason::Instructs { .. }, .. })
 }
 
 /// How long looking at a command's folder may take. One on a network that hangs asks instead.
@@ -168,7 +175,9 @@ fn write(ground: &Ground, path: &Path) -> Decision {
     if let PathVerdict::Denied(refusal) = verdict {
         return Decision::Deny { refusal, subject: shown, part: None };
     }
-    if !ground.policy.is_strict() && ground.rules.contains(&Rule::Write { path: shown.clone() }) {
+    let instructs = verdict == PathVerdict::Instructs;
+    if !instructs && !ground.policy.is_strict() && ground.rules.contains(&Rule::Write { path: shown.clone() })
+    {
         return Decision::Run(Basis::Person);
     }
     let scratch = ground.writable.iter().any(|folder| is_inside(folder, path));
@@ -176,6 +185,7 @@ fn write(ground: &Ground, path: &Path) -> Decision {
         PathVerdict::Secret => ask(AskReason::Secret { path: shown }),
         PathVerdict::Outside => ask(AskReason::WritesOutside { path: shown }),
         PathVerdict::Protected => ask(AskReason::Protected { path: shown }),
+        PathVerdict::Instructs => Decision::Ask { reason: AskReason::Instructs { path: shown }, rule: None },
         PathVerdict::Denied(_) | PathVerdict::Open
             if !scratch && (ground.mode == Mode::Ask || ground.policy.is_strict()) =>
         {
@@ -194,7 +204,7 @@ fn read(ground: &Ground, path: &Path) -> Decision {
         PathVerdict::Secret if ground.rules.contains(&exact) => Decision::Run(Basis::Person),
         PathVerdict::Secret => Decision::Ask { reason: AskReason::Secret { path: shown }, rule: Some(exact) },
         PathVerdict::Open => Decision::Run(Basis::Policy),
-        PathVerdict::Outside | PathVerdict::Protected => {
+        PathVerdict::Outside | PathVerdict::Protected | PathVerdict::Instructs => {
             let ruled = ground.rules.iter().any(|rule| match rule {
                 Rule::Read { path: allowed } => is_inside(Path::new(allowed), path),
                 Rule::Write { .. }
@@ -286,7 +296,7 @@ fn allowed(ground: &Ground, line: &str, cwd: &Path, ruled: bool, verdict: Verdic
         Verdict::Ask { .. } | Verdict::Deny { .. } => None,
     };
     let touched = known.map_or(Decision::Run(Basis::Policy), |known| touched(ground, cwd, known));
-    if matches!(touched, Decision::Deny { .. }) {
+    if matches!(touched, Decision::Deny { .. }) || asks_in_every_mode(&touched) {
         return touched;
     }
     if ground.mode == Mode::Autonomous {
@@ -301,13 +311,14 @@ fn allowed(ground: &Ground, line: &str, cwd: &Path, ruled: bool, verdict: Verdic
             Decision::Run(_) => Decision::Run(Basis::Person),
             asks => asks,
         },
-        Verdict::Known(_) if ground.mode == Mode::Ask => {
+        // What it touches says more than that the mode asks.
+        Verdict::Known(_) if ground.mode == Mode::Ask && matches!(touched, Decision::Run(_)) => {
             Decision::Ask { reason: AskReason::Mode, rule: Some(exact) }
         }
         Verdict::Known(_) => match read(ground, cwd) {
             // A rule for the folder would open everything below it to every tool.
             Decision::Ask { reason, .. } => Decision::Ask { reason, rule: None },
-            Decision::Run(_) => touched,
+            Decision::Run(_) => with_line(touched, exact),
             other => other,
         },
         Verdict::Ask { why, part, rule } => {
@@ -320,6 +331,20 @@ fn allowed(ground: &Ground, line: &str, cwd: &Path, ruled: bool, verdict: Verdic
             Decision::Ask { reason, rule }
         }
         Verdict::Deny { why, part } => Decision::Deny { refusal: why, subject: line.to_owned(), part },
+    }
+}
+
+/// "Always", for a line that touches what is outside or secret, is about this very line.
+fn with_line(touched: Decision, exact: Rule) -> Decision {
+    match touched {
+        Decision::Ask {
+            reason:
+                reason @ (AskReason::ReadsOutside { .. }
+                | AskReason::WritesOutside { .. }
+                | AskReason::Secret { .. }),
+            ..
+        } => Decision::Ask { reason, rule: Some(exact) },
+        other => other,
     }
 }
 
@@ -344,15 +369,19 @@ fn touched(ground: &Ground, cwd: &Path, known: &Known) -> Decision {
             Decision::Run(Basis::Policy)
         }
     });
-    let mut asks = None;
+    let (mut asks, mut always) = (None, None);
     for decision in reads.chain(writes).chain(removes).chain(repositories) {
         match decision {
             Decision::Deny { .. } => return decision,
-            Decision::Ask { reason, .. } => asks = asks.or(Some(Decision::Ask { reason, rule: None })),
+            Decision::Ask { reason, .. } => {
+                let ask = Decision::Ask { reason, rule: None };
+                let kept = if asks_in_every_mode(&ask) { &mut always } else { &mut asks };
+                kept.get_or_insert(ask);
+            }
             Decision::Run(_) | Decision::Feedback => {}
         }
     }
-    asks.unwrap_or(Decision::Run(Basis::Policy))
+    always.or(asks).unwrap_or(Decision::Run(Basis::Policy))
 }
 
 /// The session's folder itself is not the agent's to take away.

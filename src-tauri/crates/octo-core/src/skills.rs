@@ -3,7 +3,7 @@
 //! Finding, reading and expanding skills is not the core's business; what becomes of one that was invoked is.
 
 use futures::future::BoxFuture;
-use octo_protocol::{Profile, SessionId};
+use octo_protocol::{Effort, Profile, SessionId};
 use octo_tools::DeskLeave;
 use std::{path::PathBuf, sync::Arc};
 
@@ -90,10 +90,14 @@ pub enum Loaded {
 pub struct Fork {
     /// By what instructions, Markdown.
     pub instructions: String,
+    /// The commands in them that ran.
+    pub ran: Vec<String>,
     /// Tools it may not use, by any name they are known by. What no sub-agent may use need not be among them.
     pub forbidden_tools: Vec<String>,
     /// On which model.
     pub model: ForkModel,
+    /// How much it thinks, on a model of its own. On its parent's it thinks as that does: a cache holds for one effort.
+    pub effort: Option<Effort>,
     /// What it may do at Octo's desk without asking: something for skills that came with Octo alone.
     pub leave: DeskLeave,
 }

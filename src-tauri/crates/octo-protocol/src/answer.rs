@@ -74,6 +74,12 @@ pub enum AskReason {
         /// The path.
         path: String,
     },
+    /// A file of Octo's home is changed whose text instructs the agent: a skill, a memory, a task, SOUL.md. Asked in
+    /// every mode.
+    Instructs {
+        /// The path.
+        path: String,
+    },
     /// The command is not known to only read.
     Command {
         /// The part that is not known to only read, where one part can be named.

@@ -29,6 +29,9 @@ pub struct SubAgentView {
     pub label: String,
     /// What it is to do.
     pub task: String,
+    /// Commands in the skill's instructions that ran before it began.
+    #[serde(default)]
+    pub commands: Vec<String>,
     /// Its session; none before it began.
     pub session: Option<SessionId>,
     /// How it stands.

@@ -134,8 +134,26 @@ pub(crate) fn read(front: &FrontMatter, body: &str, warnings: &mut Vec<Warning>)
         fields.person_invocation = Invocable::No;
     }
     reader.run(&mut fields);
-    if fields.run == Run::Inline && !fields.forbidden_tools.is_empty() {
-        reader.warn("skills.warning.only_forked", "forbidden_tools");
+    match &fields.run {
+        Run::Inline => {
+            for (field, is_there) in [
+                ("forbidden_tools", !fields.forbidden_tools.is_empty()),
+                ("model", fields.model.is_some()),
+                ("effort", fields.effort.is_some()),
+            ] {
+                if is_there {
+                    reader.warn("skills.warning.only_forked", field);
+                }
+            }
+        }
+        Run::Fork { agent } => {
+            if agent.is_some() {
+                reader.warn("skills.warning.no_agents", "agent");
+            }
+            if fields.effort.is_some() && fields.model.is_none() {
+                reader.warn("skills.warning.own_model", "effort");
+            }
+        }
     }
     if front.get("hooks").is_some() {
         warnings.push(Warning::new("skills.warning.hooks"));

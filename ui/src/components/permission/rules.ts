@@ -30,7 +30,7 @@ export function ruleWords(rule: Rule, home: string): string {
  */
 export function needsPress(reason: AskReason): boolean {
   if (reason.type === "library") return reason.change === "install_skills" || reason.change === "write_persona";
-  return reason.type === "page" || reason.type === "empties_trash";
+  return reason.type === "page" || reason.type === "empties_trash" || reason.type === "instructs";
 }
 
 /** How long a question must have been on screen before a key may answer it, in milliseconds. */
@@ -49,6 +49,8 @@ export function whyAsked(reason: AskReason): string {
       return t("ask.why.secret");
     case "protected":
       return t("ask.why.protected");
+    case "instructs":
+      return t("ask.why.instructs");
     case "command":
       return reason.part === null ? t("ask.why.command") : t("ask.why.command_part");
     case "unparsed":

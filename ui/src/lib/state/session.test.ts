@@ -56,6 +56,7 @@ const background = (handle: string): BackgroundCommand => ({
   ended_at: null,
   state: { type: "running" },
   log: null,
+  commands: [],
   last_line: "",
 });
 const started = (name: string): Message => ({

@@ -48,6 +48,7 @@ impl SkillSource for Library {
                 Run::Inline => Loaded::Inline { instructions, ran },
                 Run::Fork { .. } => Loaded::Fork(Fork {
                     instructions,
+                    ran,
                     forbidden_tools: skill
                         .fields
                         .forbidden_tools
@@ -59,6 +60,7 @@ impl SkillSource for Library {
                         Some("lite" | "light") => ForkModel::Light,
                         Some(name) => ForkModel::Named(name.to_owned()),
                     },
+                    effort: skill.fields.effort,
                     leave: leave(skill),
                 }),
             })

@@ -67,6 +67,63 @@ fn autonomous_asks_for_nothing() {
 }
 
 #[test]
+fn what_becomes_instructions_is_asked_about_in_every_mode_and_every_folder() {
+    let (_keep, folder) = work();
+    let skill = "/octo-home/skills/mine/SKILL.md";
+    let asks = Some(AskReason::Instructs { path: skill.into() });
+    let rules = vec![Rule::Write { path: skill.into() }];
+    for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
+        for folder in [folder.clone(), "/octo-home".into(), "/octo-home/skills".into()] {
+            let ground = Ground { rules: rules.clone(), ..ground(mode, &folder) };
+            assert_eq!(reason(&ground, &writes(skill)), asks, "{mode:?}");
+            for line in [
+                format!("touch {skill}"),
+                format!("cp /etc/hosts {skill}"),
+                format!("echo x > {skill}"),
+                format!("rm {skill}"),
+            ] {
+                assert_eq!(reason(&ground, &command(&line)), asks, "{mode:?} {line}");
+            }
+        }
+    }
+    let ground = ground(Mode::Autonomous, &folder);
+    for path in [
+        "/octo-home/agents/SOUL.md",
+        "/octo-home/bin/rm",
+        "/octo-home/bundled-skills/onboard/SKILL.md",
+        "/octo-home/memories/a.md",
+        "/octo-home/scripts/read.py",
+        "/octo-home/tasks/a.md",
+    ] {
+        assert_eq!(reason(&ground, &writes(path)), Some(AskReason::Instructs { path: path.into() }));
+        assert_eq!(reason(&ground, &reads(path)), None);
+    }
+    assert_eq!(reason(&ground, &writes("/octo-home/scratch/s/skills/a.md")), None);
+    // What nobody may change stays so, whatever else a line names.
+    let both = decide(&ground, &command(&format!("cp {skill} /octo-home/octo.db"))).decision;
+    assert!(matches!(both, Decision::Deny { .. }), "{both:?}");
+}
+
+#[test]
+fn always_for_a_line_that_reads_outside_is_about_that_line() {
+    let (_keep, folder) = work();
+    let line = "cat /etc/hosts";
+    let offered = |mode| match decide(&ground(mode, &folder), &command(line)).decision {
+        Decision::Ask { reason, rule } => (reason, rule),
+        other => panic!("{other:?}"),
+    };
+    let exact = Rule::Line { line: line.into() };
+    let why = AskReason::ReadsOutside { path: "/etc/hosts".into() };
+    for mode in [Mode::Ask, Mode::AskRisky] {
+        assert_eq!(offered(mode), (why.clone(), Some(exact.clone())), "{mode:?}");
+    }
+    let ruled = Ground { rules: vec![exact], ..ground(Mode::AskRisky, &folder) };
+    assert_eq!(reason(&ruled, &command(line)), None);
+    assert!(reason(&ruled, &command("cat /etc/hosts /etc/passwd")).is_some());
+    assert!(reason(&ruled, &reads("/etc/hosts")).is_some(), "and no other tool's");
+}
+
+#[test]
 fn the_models_own_question_is_put_in_every_mode() {
     let (_keep, folder) = work();
     let effects = Effects { asks_person: AsksPerson::Yes, ..Effects::none() };

@@ -254,6 +254,7 @@ fn sub_agent_view(card: &SkillCard, wish: &SkillWish) -> SubAgentView {
         name: card.name.clone(),
         label: card.label.clone(),
         task: wish.task.clone(),
+        commands: Vec::new(),
         session: None,
         status: SubAgentStatus::Queued,
         steps: 0,
@@ -308,7 +309,7 @@ impl SessionSkills {
         call: CallId,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
-        let mut view = sub_agent_view(card, wish);
+        let mut view = SubAgentView { commands: fork.ran.clone(), ..sub_agent_view(card, wish) };
         let limit = || self.shared.preferences().sub_agents.effective();
         let slot = match self.shared.forks.slots.try_take(limit()) {
             Some(slot) => slot,
@@ -357,7 +358,7 @@ impl SessionSkills {
         let (model, effort, inherits) = match worker {
             Worker::Parents => (lineage.model, lineage.info.effort, Inherits::Before(lineage.message)),
             // What that model would be told of the conversation it would read anew.
-            Worker::Other(other) => (Some(other), None, Inherits::Nothing),
+            Worker::Other(other) => (Some(other), fork.effort, Inherits::Nothing),
         };
         let toolset = &self.shared.toolset;
         let own_name =

@@ -195,6 +195,7 @@ fn is_about_closed_ground(reason: &AskReason) -> bool {
         AskReason::ReadsOutside { .. } | AskReason::WritesOutside { .. } | AskReason::Secret { .. } => true,
         AskReason::Mode
         | AskReason::Protected { .. }
+        | AskReason::Instructs { .. }
         | AskReason::Command { .. }
         | AskReason::Unparsed
         | AskReason::Risky { .. }

@@ -3,6 +3,7 @@
 
 use crate::turn::Settle;
 use octo_protocol::{CallStatus, Refusal};
+use octo_tools::SkillWish;
 use std::path::Path;
 
 /// Status and words of a call that gets its result without having run to its end.
@@ -118,6 +119,19 @@ pub(super) const GO_ON: &str =
 /// Before a skill's instructions, in the result of the call that asked for them.
 pub(super) fn skill_loaded(name: &str) -> String {
     format!("Instructions of the skill {name}. Follow them now for the task you invoked it with.\n\n")
+}
+
+/// Behind a message that calls a skill and was sent while a turn ran.
+pub(super) fn skill_called(wish: &SkillWish) -> String {
+    let task = if wish.task.is_empty() {
+        "no task of its own".to_owned()
+    } else {
+        format!("the task {:?}", wish.task)
+    };
+    format!(
+        "By this message the person calls the skill {}. Invoke it now with invoke_skill, with {task}.",
+        wish.name
+    )
 }
 
 /// Behind instructions that were too long.

@@ -212,7 +212,13 @@ impl Session {
         if self.queue.is_empty() {
             return;
         }
-        for Queued { blocks, .. } in std::mem::take(&mut self.queue) {
+        for Queued { mut blocks, .. } in std::mem::take(&mut self.queue) {
+            // A call cannot be put between those of the model: it is told to make it.
+            let wish = self.shelf.as_ref().and_then(|shelf| shelf.wish_in(&blocks, &self.info.profile));
+            blocks.extend(
+                wish.filter(|_| self.fork.is_none())
+                    .map(|wish| Block::Notice { kind: NoticeKind::Skill, text: texts::skill_called(&wish) }),
+            );
             self.add_person_message(turn, blocks, step);
         }
         step.changes.push(Change::Event(Event::QueueChanged { queue: Vec::new() }));

@@ -7,7 +7,7 @@ use super::{
 use octo_protocol::{
     AnswerSuggestion, Block, CallOutcome, CallStatus, ChangeSettings, Event, GetMemory, LibrarySettings,
     ListMemories, ListSuggestions, Mode, NoticeKind, PersonaKind, Purpose, RenameSession, SavePersona,
-    SessionId, SettingsPatch, SkillOrigin, SkillRef, SkillSuggestion, Source, SuggestionAnswer,
+    SaveSkill, SessionId, SettingsPatch, SkillOrigin, SkillRef, SkillSuggestion, Source, SuggestionAnswer,
     SuggestionKind, Switch, SwitchSkill, Topic, TurnEnd,
 };
 use octo_testkit::{Gate, RecordedRequest, Reply, Script};
@@ -430,7 +430,7 @@ async fn a_long_turn_without_a_skill_may_become_one_that_is_used_at_once() {
 #[tokio::test]
 async fn the_library_changes_in_mid_session_and_the_prefix_does_not() {
     let step = |_| skill_call("late", "now");
-    let mut rig = rig(turns_with(&[1, 2, 1, 1, 1], step, nothing)).await;
+    let mut rig = rig(turns_with(&[1, 2, 1, 1, 1, 1], step, nothing)).await;
     write_skill(&rig, "tidy", TIDY);
     let session = rig.start(Mode::Ask, "hello").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -458,6 +458,11 @@ async fn the_library_changes_in_mid_session_and_the_prefix_does_not() {
     rig.octo.call(SavePersona { kind: PersonaKind::Soul, text: "Be brief.".into() }).await.unwrap();
     rig.octo.call(SwitchSkill { skill: of("late"), on: None, automatic: Some(Switch::Off) }).await.unwrap();
     rig.send(session, "and then?").await;
+    assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
+    // Edited on its page, one is read anew and not told of again.
+    let edited = SaveSkill { skill: of("tidy"), from: TIDY.into(), text: TIDIER.into() };
+    rig.octo.call(edited).await.unwrap();
+    rig.send(session, "and at last?").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     assert_prefix(&rig);
 

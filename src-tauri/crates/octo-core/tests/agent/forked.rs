@@ -7,9 +7,9 @@ use super::{
 use octo_core::SkillWish;
 use octo_protocol::{
     Answer, AnswerBudget, BudgetAnswer, Budgets, CallStatus, ChangeSettings, CompactionLimit, Cost,
-    DeleteSession, EmptyTrash, Event, GetTaskTree, ListTrash, Mode, ModelDraft, OpenSession, PinSession,
-    Protocol, RenameSession, RestoreTrash, RetryTurn, SaveModel, Send, SessionId, SessionStatus, SetMode,
-    SettingsPatch, SubAgentLimit, SubAgentStatus, ToolView, Topic, TrashChoice, TurnEnd,
+    DeleteSession, Effort, EmptyTrash, Event, GetTaskTree, ListTrash, Mode, ModelDraft, OpenSession,
+    PinSession, Protocol, RenameSession, RestoreTrash, RetryTurn, SaveModel, Send, SessionId, SessionStatus,
+    SetMode, SettingsPatch, SubAgentLimit, SubAgentStatus, ToolView, Topic, TrashChoice, TurnEnd,
 };
 use octo_testkit::{Gate, RecordedRequest, Reply, Script};
 use serde_json::{Value, json};
@@ -247,7 +247,7 @@ async fn no_more_work_at_once_than_the_setting_lets() {
 #[tokio::test]
 async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
     let script = forking(vec![skill("cheap", "Count the files.")], |_| Reply::text("three"));
-    let shelf = Shelf::new().with("cheap", "Other", &[]).with("gone", "nobody", &[]);
+    let shelf = Shelf::new().with("cheap", "Other\neffort: low", &[]).with("gone", "nobody", &[]);
     let mut rig = Rig::skilled(script, shelf).await;
     let draft = ModelDraft {
         id: None,
@@ -270,7 +270,8 @@ async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
     );
     assert!(!said.contains("a secret of the conversation"));
     let view = only_card(&rig, session).await;
-    assert_eq!(rig.snapshot(view.session.unwrap()).await.info.model, Some(other));
+    let info = rig.snapshot(view.session.unwrap()).await.info;
+    assert_eq!((info.model, info.effort), (Some(other), Some(Effort::Low)));
 
     rig.server.push({
         let (name, arguments) = skill("gone", "x");

@@ -13,6 +13,7 @@ use octo_protocol::{
     TrashEntry, TrashKind, TurnEnd, Update, words::explain,
 };
 use octo_testkit::{Gate, Reply, Script};
+use serde_json::json;
 use std::{
     fs,
     io::{Seek, SeekFrom, Write},
@@ -470,13 +471,19 @@ async fn skills_made_to_do_harm_are_tamed_and_what_was_done_is_said() {
 #[cfg(unix)]
 #[tokio::test]
 async fn commands_in_a_skill_run_before_it_is_read_where_they_only_look() {
-    let mut rig = Rig::new(Script::new().text("looked").text("hello")).await;
+    let replies = Script::new()
+        .text("looked")
+        .call("terminal", json!({ "command": "pwd" }))
+        .text("there")
+        .text("hello");
+    let mut rig = Rig::new(replies.text("forked").text("done").text("denied")).await;
     let outside = put(rig.home.work().parent().unwrap().join("outside.txt"), "not for skills\n");
     put(rig.home.work().join("notes.txt"), "three things\n");
     put(rig.home.work().join("sub/empty.txt"), "");
+    put(rig.home.work().join(".env"), "KEY=x\n");
     let body = format!(
         "Notes: !`cat notes.txt`\nThere: !`cd sub && pwd`\nNone: !`cat missing.txt`\nWaits: !`cat`\n\
-         Makes: !`touch made`\nOutside: !`cat {}`\nUnknown: !`notes-tool --all`",
+         Makes: !`touch made`\nOutside: !`cat {}`\nUnknown: !`notes-tool --all`\nKeys: !`cat .env`",
         outside.display()
     );
     own(&rig, "status", &text("status", "Looks", &body));
@@ -494,7 +501,7 @@ async fn commands_in_a_skill_run_before_it_is_read_where_they_only_look() {
     assert!(of("There").ends_with("/sub"), "{told}");
     assert!(told.contains("No such file") && told.contains("(exit code 1)"), "{told}");
     assert!(of("Waits").starts_with("(ended after"), "{told}");
-    for left in ["Makes", "Outside", "Unknown"] {
+    for left in ["Makes", "Outside", "Unknown", "Keys"] {
         assert!(of(left).starts_with("(not run here"), "{left}: {told}");
     }
     assert!(!rig.home.work().join("made").exists());
@@ -505,12 +512,36 @@ async fn commands_in_a_skill_run_before_it_is_read_where_they_only_look() {
     let looked = ["cat notes.txt", "cd sub && pwd", "cat missing.txt", "cat"].map(str::to_owned);
     assert_eq!(ran, Some(looked.to_vec()), "the card says which ran");
 
+    // Where a command of the text went is nothing for the session's own.
+    rig.send(session, "Where are you?").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = results(&rig.snapshot(session).await).pop().unwrap();
+    assert!(told.starts_with(&rig.home.work().display().to_string()) && !told.contains("/sub"), "{told}");
+
     // Where every command is asked about, none of them runs unasked.
     let careful = StartSession { mode: Mode::Ask, ..begin(&rig, "/status") };
     let session = rig.octo.call(careful).await.unwrap().id;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let [told] = results(&rig.snapshot(session).await).try_into().unwrap();
-    assert_eq!(told.matches("(not run here").count(), 7, "{told}");
+    assert_eq!(told.matches("(not run here").count(), 8, "{told}");
+
+    // A sub-agent's instructions are read the same way, and its card says so.
+    let forked = "---\nname: forked\ndescription: Forks.\ncontext: fork\n---\n\nNotes: !`cat notes.txt`\n";
+    own(&rig, "forked", forked);
+    let session = rig.octo.call(begin(&rig, "/forked")).await.unwrap().id;
+    assert_eq!(super::shelf::end_of(&mut rig, session).await, TurnEnd::Finished);
+    let [card] = super::shelf::cards(&rig, session).await.try_into().unwrap();
+    assert_eq!(card.commands, ["cat notes.txt"]);
+    let asked = rig.server.requests().into_iter().find(super::shelf::is_forked).unwrap();
+    assert!(asked.user_text().contains("Notes: three things"), "{}", asked.user_text());
+
+    // A hook of the person's hears of each as of a command of the agent's.
+    let hook = "[[hook]]\non = 'before_tool'\ntools = ['terminal']\ncommand = 'grep -q notes && { echo no notes >&2; exit 2; }; true'\n";
+    fs::write(rig.home.octo().join("hooks.toml"), hook).unwrap();
+    let session = rig.octo.call(begin(&rig, "/status")).await.unwrap().id;
+    assert_eq!(super::shelf::end_of(&mut rig, session).await, TurnEnd::Finished);
+    let [told] = results(&rig.snapshot(session).await).try_into().unwrap();
+    assert!(told.contains("Notes: (not run, and do not run it") && told.contains("no notes"), "{told}");
     rig.assert_sound();
 }
 
@@ -589,6 +620,29 @@ async fn a_skill_is_a_sessions_first_message_and_goes_on_after_a_restart() {
     assert_eq!(requests[0].all_results().len(), 0, "and is no call of the model's");
     rig.send(session, "go on").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_skill_called_while_a_turn_runs_is_asked_for_when_its_message_is_read() {
+    let gate = Gate::new();
+    let script = Script::new()
+        .reply(Reply::text("One moment").and_call("glob", json!({ "pattern": "*" })).hold_after(1, &gate))
+        .text("Both done.");
+    let mut rig = Rig::new(script).await;
+    own(&rig, "notes", &text("notes", "Writes notes", "Write them."));
+    let session = rig.octo.call(begin(&rig, "first")).await.unwrap().id;
+    reached(&gate).await;
+    for typed in ["/notes v2", "/home is where the heron is"] {
+        let sent = rig.send(session, typed).await;
+        // What is no skill is answered at once.
+        assert_eq!(matches!(sent, Sent::Queued { .. }), typed.starts_with("/notes"), "{sent:?}");
+    }
+    gate.open();
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let said = rig.server.requests()[1].user_text();
+    let told = said.split_once("/notes v2").expect("the message").1;
+    assert!(told.contains("the person calls the skill notes.") && told.contains("the task \"v2\""), "{said}");
     rig.assert_sound();
 }
 

@@ -34,6 +34,8 @@ pub enum PathVerdict {
     Outside,
     /// It can make later commands run something else.
     Protected,
+    /// What it holds instructs the agent, in every session.
+    Instructs,
     /// It is never touched.
     Denied(Refusal),
 }
@@ -134,6 +136,9 @@ pub fn write_path(path: &Path, open: Open<'_>, around: &Around, policy: &Policy)
     }
     if is_secret(path) || policy.is_secret(path) {
         return PathVerdict::Secret;
+    }
+    if around.instructs(path) {
+        return PathVerdict::Instructs;
     }
     let besides = open.writable.iter().any(|folder| is_inside(folder, path));
     if !besides && !is_inside(open.folder, path) {

@@ -3,7 +3,7 @@
 //! Nothing here looks at the disk: the words of a line must be enough to refuse it.
 
 use crate::Language;
-use octo_workspace::{BESIDE_HOME, PUT_ASIDE};
+use octo_workspace::{BESIDE_HOME, PUT_ASIDE, is_inside};
 use std::path::{Component, Path, PathBuf};
 
 /// What stands for a part of a word that is not known.
@@ -73,7 +73,24 @@ const SYSTEM: &[&str] = &[
 /// Files of Octo's own home no command may touch, by the start of their names.
 const OWN: &[&str] = &["octo.db", "policy.toml", "hooks.toml"];
 
+/// Folders of Octo's own home whose files the agent goes by, or which its commands run: skills, memories, tasks, who it
+/// is and for whom, and programs.
+const INSTRUCTIONS: &[&str] = &["agents", "bin", "bundled-skills", "memories", "scripts", "skills", "tasks"];
+
+/// Folders of the person's home in which other agents keep skills, which Octo may be told to read too.
+const SKILLS_OF_OTHERS: &[&str] = &[".agents/skills", ".claude/skills"];
+
 impl Around {
+    /// Whether what a real path holds instructs the agent, in every session.
+    pub(super) fn instructs(&self, path: &Path) -> bool {
+        let default = self.home.as_ref().map(|home| home.join(".octo"));
+        let homes = [&self.octo_home].into_iter().chain(&self.octo_others).chain(&default);
+        let own = homes.flat_map(|home| INSTRUCTIONS.iter().map(move |name| home.join(name)));
+        let others =
+            self.home.iter().flat_map(|home| SKILLS_OF_OTHERS.iter().map(move |name| home.join(name)));
+        own.chain(others).any(|folder| is_inside(&folder, path))
+    }
+
     /// The path a word names when the line stands in `base`; none when part of it is not known.
     pub(super) fn locate(&self, text: &str, base: &str) -> Option<PathBuf> {
         if text.contains(UNKNOWN) || text.is_empty() {

@@ -24,6 +24,10 @@ path: string, } | { "type": "protected",
 /**
  * The path.
  */
+path: string, } | { "type": "instructs", 
+/**
+ * The path.
+ */
 path: string, } | { "type": "command", 
 /**
  * The part that is not known to only read, where one part can be named.

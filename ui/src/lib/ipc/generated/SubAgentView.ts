@@ -21,6 +21,10 @@ label: string,
  */
 task: string, 
 /**
+ * Commands in the skill's instructions that ran before it began.
+ */
+commands: Array<string>, 
+/**
  * Its session; none before it began.
  */
 session: SessionId | null, 
