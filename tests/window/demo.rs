@@ -7,17 +7,25 @@ use std::fs;
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
 async fn the_demo_runs_to_its_end_and_says_what_it_is() -> Result<()> {
+    shown(Theme::Light, "light").await?;
+    shown(Theme::Dark, "dark").await
+}
+
+async fn shown(theme: Theme, look: &str) -> Result<()> {
     let desktop = Desktop::start()?;
     let home = desktop.folder().join("octo");
-    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    let app = Application::open(&desktop, &home, theme).await?;
     app.click("start-demo").await?;
     app.text_where("transcript", "what it says of itself", |text| text.contains("not a model")).await?;
     app.find("question").await?;
-    app.picture("demo-question-light").await?;
+    app.picture(&format!("demo-question-{look}")).await?;
     // Whatever is asked is answered yes, the one real question by its first option.
     app.until("the end of the tour", async || {
         if !app.all("turn-end[data-end=finished]").await?.is_empty() {
             return Ok(Some(()));
+        }
+        if !app.all("feedback-option").await?.is_empty() {
+            app.picture(&format!("demo-feedback-{look}")).await?;
         }
         for id in ["question-once", "feedback-option", "feedback-send"] {
             if let Some(button) = app.all(id).await?.into_iter().next() {
@@ -28,7 +36,7 @@ async fn the_demo_runs_to_its_end_and_says_what_it_is() -> Result<()> {
         Ok(None)
     })
     .await?;
-    app.picture("demo-end-light").await?;
+    app.picture(&format!("demo-end-{look}")).await?;
     let mut made = 0;
     for folder in fs::read_dir(home.join("demo"))? {
         made += fs::read_dir(folder?.path())?.count();

@@ -1,7 +1,9 @@
 //! The first thing a person sees.
 
-use anyhow::Result;
+use crate::first_task::{KEY, connect};
+use anyhow::{Context as _, Result};
 use fantoccini::Locator;
+use octo_testkit::{ModelServer, Script, ServerOptions};
 use octo_tests::{Application, Desktop, Theme};
 use std::fs;
 
@@ -27,6 +29,10 @@ async fn a_home_that_cannot_be_used_is_said_and_tried_again() -> Result<()> {
     let desktop = Desktop::start()?;
     let home = desktop.folder().join("octo");
     fs::write(&home, "a file is in the way")?;
+    let app = Application::open(&desktop, &home, Theme::Dark).await?;
+    app.find("start-failure").await?;
+    app.picture("start-failure-dark").await?;
+    app.close().await?;
     let app = Application::open(&desktop, &home, Theme::Light).await?;
     app.find("start-failure").await?;
     app.picture("start-failure-light").await?;
@@ -35,6 +41,49 @@ async fn a_home_that_cannot_be_used_is_said_and_tried_again() -> Result<()> {
     fs::remove_file(&home)?;
     app.find("start-failure").await?.find(Locator::Css("button")).await?.click().await?;
     app.find("welcome").await?;
+    app.close().await
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn without_a_keychain_it_is_said_and_the_key_lasts_until_octo_is_closed() -> Result<()> {
+    let desktop = Desktop::start_without_keychain()?;
+    let (home, work) = (desktop.folder().join("octo"), desktop.home().join("work"));
+    fs::create_dir(&work)?;
+    let server = ModelServer::start_with(
+        Script::new().text("ok").text("One.").text("Two."),
+        ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let told = async |app: &Application| {
+        app.until("that there is no keychain", async || {
+            let shown = app.script("return document.body.innerText").await?;
+            Ok(shown.as_str().is_some_and(|text| text.contains("No keychain on this system")).then_some(()))
+        })
+        .await
+    };
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    app.find("welcome").await?;
+    told(&app).await?;
+    connect(&app, &server.url(), "no-keychain").await?;
+    app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
+    app.fill("composer", "First").await?;
+    app.click("send").await?;
+    app.find("turn-end[data-end=finished]").await?;
+    app.close().await?;
+    for file in ["octo.db", "octo.db-wal"] {
+        let bytes = fs::read(home.join(file)).unwrap_or_default();
+        assert!(!bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes()), "{file} holds the key");
+    }
+
+    let app = Application::open(&desktop, &home, Theme::Dark).await?;
+    app.click("session-row").await?;
+    app.fill("composer", "Second").await?;
+    app.click("send").await?;
+    app.find("turn-error").await?;
+    app.picture("no-keychain-later-dark").await?;
+    app.click("open-settings").await?;
+    app.click("settings-page[data-page=models]").await?;
+    told(&app).await?;
     app.close().await
 }
 

@@ -203,6 +203,11 @@ async fn a_page_whose_process_dies_comes_back_and_the_run_goes_on() -> Result<()
     panel.entry("Running: 1").await?;
     gate.open();
     panel.entry("Nothing is running").await?;
+    while !app.is_painted()? {
+        anyhow::ensure!(began.elapsed() < Duration::from_secs(60), "the new page shows nothing");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    app.screen("page-came-back-light")?;
     assert_eq!(server.requests().len(), 2, "nothing was asked twice");
     panel.choose("Quit Octo").await?;
     app.ended().await?;
@@ -239,6 +244,15 @@ async fn the_small_window_begins_a_session_from_anywhere() -> Result<()> {
         Ok((app.windows_shown()? == 2).then_some(()))
     })
     .await?;
+    keys(&["type", "--delay", "20", "Second"])?;
     app.screen("quick-ask-light")?;
+    keys(&["key", "Return"])?;
+    app.until("the session", async || {
+        let asked = server.requests();
+        Ok((asked.len() == 3 && asked[2].user_text().contains("Second")).then_some(()))
+    })
+    .await?;
+    app.until("both sessions", async || Ok((app.all("session-row").await?.len() == 2).then_some(()))).await?;
+    server.assert_clean();
     Ok(())
 }

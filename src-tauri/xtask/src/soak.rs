@@ -20,10 +20,6 @@ const WITNESS: &str = "binary(headless) and test(/^witness::/)";
 pub(crate) fn run(project: &Project, steps: &mut Steps) -> Result<()> {
     setup::run(project, steps, Purpose::Test)?;
     steps.run("page", project.npm(["run", "build"]))?;
-    // In the system's Chromium, which the set-up installs on Debian only. Too long for the gate: every scene, twice.
-    if cfg!(target_os = "linux") {
-        steps.run("page: in a browser", project.npm(["run", "e2e"]))?;
-    }
     let mut campaigns = project.workspace(["nextest", "run", "--profile", "soak"]);
     campaigns.env(FULL, "1");
     steps.run("campaigns", campaigns)?;

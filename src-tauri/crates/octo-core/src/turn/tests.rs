@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 fn key(tool: &str) -> CallKey {
     CallKey { tool: tool.into(), arguments: "{}".into() }
@@ -247,6 +247,8 @@ struct World {
     stopped: bool,
     ended: Option<Ending>,
     model_calls: u32,
+    /// How often each call was started.
+    starts: HashMap<CallKey, u32>,
     queued: usize,
 }
 
@@ -267,6 +269,7 @@ impl World {
             stopped: false,
             ended: None,
             model_calls: 0,
+            starts: HashMap::new(),
             queued: 0,
         };
         world.feed(Input::Begin);
@@ -330,6 +333,10 @@ impl World {
                 }
                 Action::Start(call) => {
                     assert!(!self.results.contains(&call), "started after its result");
+                    let key = self.open.iter().find(|(id, ..)| *id == call).map(|(_, key, _)| key.clone());
+                    let starts = self.starts.entry(key.expect("a call of the open message")).or_default();
+                    *starts += 1;
+                    assert!(*starts <= self.limits.same_call, "the same call was started {starts} times");
                     self.known(call, Known::Started);
                     self.running.push(call);
                 }
@@ -359,9 +366,9 @@ impl World {
             return;
         }
         self.thinking = false;
+        self.open = planned(tools);
         let calls: Vec<(CallId, CallKey)> =
-            tools.iter().map(|tool| (CallId::new(), key(&format!("tool{tool}")))).collect();
-        self.open = calls.iter().map(|(call, key)| (*call, key.clone(), Known::Planned)).collect();
+            self.open.iter().map(|(call, key, _)| (*call, key.clone())).collect();
         self.all_calls.extend(calls.iter().map(|(call, _)| *call));
         let ids = calls.iter().map(|(call, _)| *call).collect();
         match (self.cancelled, finish) {
@@ -371,9 +378,15 @@ impl World {
         }
     }
 
-    fn crash(&mut self) {
+    /// The process dies; `heard` is what of a message that was still coming is in the store.
+    fn crash(&mut self, heard: &[u8]) {
         if self.ended.is_some() {
             return;
+        }
+        let cut = self.thinking && !heard.is_empty();
+        if cut {
+            self.open = planned(heard);
+            self.all_calls.extend(self.open.iter().map(|(call, ..)| *call));
         }
         for (call, _, known) in &self.open {
             if *known == Known::Ended {
@@ -384,7 +397,7 @@ impl World {
             model_calls: self.model_calls,
             past: self.past.clone(),
             open: self.open.clone(),
-            message_ended: true,
+            message_ended: !cut,
             queued: self.queued,
             stop: if self.stopped { Stop::Pressed } else { Stop::NotPressed },
         };
@@ -398,6 +411,10 @@ impl World {
     }
 }
 
+fn planned(tools: &[u8]) -> Vec<(CallId, CallKey, Known)> {
+    tools.iter().map(|tool| (CallId::new(), key(&format!("tool{tool}")), Known::Planned)).collect()
+}
+
 #[derive(Clone, Debug)]
 enum Move {
     Answer(Vec<u8>, Finish),
@@ -407,7 +424,7 @@ enum Move {
     End(usize),
     Queue(usize),
     Stop,
-    Crash,
+    Crash(Vec<u8>),
     Stale,
 }
 
@@ -433,7 +450,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
         8 => any::<usize>().prop_map(Move::End),
         1 => (0..3usize).prop_map(Move::Queue),
         1 => Just(Move::Stop),
-        1 => Just(Move::Crash),
+        1 => prop::collection::vec(0..6u8, 0..3).prop_map(Move::Crash),
         1 => Just(Move::Stale),
     ];
     prop::collection::vec(one, 1..80)
@@ -486,7 +503,7 @@ proptest! {
                     world.stopped = world.ended.is_none();
                     world.feed(Input::Stop);
                 }
-                Move::Crash => world.crash(),
+                Move::Crash(heard) => world.crash(&heard),
                 Move::Stale => {
                     // Things that come too late or were never asked for change nothing.
                     let stranger = CallId::new();
