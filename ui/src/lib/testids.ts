@@ -41,8 +41,11 @@ export const testids = {
   transcript: "transcript",
   userMessage: "user-message",
   answer: "answer",
+  stepGroup: "step-group", // the head of a card with several steps
   stepRow: "step-row",
   stepBody: "step-body",
+  settingsOffer: "settings-offer",
+  reasoning: "reasoning",
   turnEnd: "turn-end",
   turnError: "turn-error",
   retry: "retry",
