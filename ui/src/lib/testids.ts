@@ -24,7 +24,8 @@ export const testids = {
   filter: "session-filter",
   filters: "session-filters",
   filtersClear: "session-filters-clear",
-  branchHere: "branch-here",
+  branchHere: "branch-here", // before a message of the person
+  branchAnswer: "branch-answer", // after an answer
   sessionOrigin: "session-origin",
   readingEarlier: "reading-earlier",
   exportDialog: "export-dialog",

@@ -163,6 +163,11 @@ export class Conversation {
   /** Whether another session can go on from a message of this one. */
   readonly mayBranch = $derived(this.state !== null && this.state.info.source !== "demo" && this.state.fork === null);
 
+  /** What the model said and did in a turn, as far as it is shown. */
+  answersOf(turn: string): readonly Message[] {
+    return (this.#messages ?? []).filter((message) => message.turn === turn && message.role === "assistant");
+  }
+
   /** Loads the page before the first message that is shown. */
   async loadEarlier(): Promise<void> {
     const part = this.away;
