@@ -17,6 +17,7 @@ export const testids = {
   argumentHint: "argument-hint",
   // sidebar
   sessionRow: "session-row",
+  sessionMarks: "session-marks", // who began it, and its profile
   newSession: "new-session",
   search: "search",
   searchHit: "search-hit",

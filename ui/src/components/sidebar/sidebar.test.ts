@@ -4,7 +4,7 @@ import { preferences } from "$lib/app/preferences.svelte";
 import type { SessionInfo } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
 import { mounted } from "$lib/testing/mounted";
-import { until } from "$lib/testing/stage";
+import { until, words } from "$lib/testing/stage";
 import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -85,5 +85,46 @@ describe("renaming a session in its row", () => {
       await until(() => expect(focused()).toBe(info.id));
     }
     expect(replayed.of("rename_session").length).toBe(1);
+  });
+});
+
+describe("the marks of a session's row", () => {
+  const row = (id: string): HTMLElement => {
+    const found = target.querySelector<HTMLElement>(`[data-session="${id}"]`);
+    if (!found) throw new Error(`no row of ${id}`);
+    return found;
+  };
+  const marks = (id: string): string =>
+    words(row(id).querySelector(`[data-testid=${testids.sessionMarks}]`) ?? row(id));
+
+  it("say who began it and its profile, whatever its state is", async () => {
+    const like = library.sessions[0];
+    if (!like) throw new Error("no session");
+    const states: Partial<SessionInfo>[] = [
+      { status: "idle", read_at: like.updated_at },
+      { status: "idle", read_at: 0 },
+      { status: "idle", pinned: true, read_at: like.updated_at },
+      { status: "running" },
+      { status: "waiting" },
+      { status: "failed" },
+    ];
+    for (const state of states) {
+      const info: SessionInfo = { ...like, pinned: false, source: "task", profile: "coding", ...state };
+      replayed.core.emit({ type: "sessions" }, { type: "session_listed", info });
+      await until(() => expect(marks(like.id)).toBe("Task Coding"));
+      // What a screen reader says of the row has them too.
+      expect(words(row(like.id))).toContain("Task Coding");
+    }
+  });
+
+  it("are none for what the person began for anything, and one of its own for a profile they wrote", async () => {
+    const like = library.sessions[0];
+    if (!like) throw new Error("no session");
+    const list = (change: Partial<SessionInfo>): void =>
+      replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: { ...like, ...change } });
+    list({ source: "window", profile: "general" });
+    await until(() => expect(row(like.id).querySelector(`[data-testid=${testids.sessionMarks}]`)).toBeNull());
+    list({ source: "window", profile: "letters" });
+    await until(() => expect(marks(like.id)).toBe("letters"));
   });
 });
