@@ -24,6 +24,7 @@ export const testids = {
   sessionList: "session-list",
   filter: "session-filter",
   filters: "session-filters",
+  filterFolder: "session-filter-folder",
   filtersClear: "session-filters-clear",
   branchHere: "branch-here", // before a message of the person
   branchAnswer: "branch-answer", // after an answer

@@ -128,3 +128,33 @@ describe("the marks of a session's row", () => {
     await until(() => expect(marks(like.id)).toBe("letters"));
   });
 });
+
+describe("narrowing the list to a folder", () => {
+  const select = () => get(testids.filterFolder) as HTMLSelectElement;
+  const offered = (): string[] => [...select().options].map((option) => option.value);
+  function choose(value: string): void {
+    select().value = value;
+    select().dispatchEvent(new Event("change", { bubbles: true }));
+    flushSync();
+  }
+
+  it("offers every folder sessions of the list work in, not only the recent ones, and the system's dialog", async () => {
+    get(testids.filter).click();
+    await until(() => select());
+    for (const { folder } of library.sessions) expect(offered()).toContain(folder);
+    expect(offered().at(-1)).toBe("pick");
+
+    replayed.instead = (call) => (call.type === "pick_folder" ? { type: "folder", path: "/srv/long-ago" } : undefined);
+    choose("pick");
+    await until(() => expect(replayed.last("list_sessions")?.filter).toEqual({ folder: "/srv/long-ago" }));
+    expect([select().value, offered().includes("/srv/long-ago")]).toEqual(["/srv/long-ago", true]);
+
+    // Whoever picks none keeps what was chosen.
+    replayed.instead = (call) => (call.type === "pick_folder" ? { type: "folder", path: null } : undefined);
+    choose("pick");
+    await until(() => expect(replayed.of("pick_folder").length).toBe(2));
+    expect(select().value).toBe("/srv/long-ago");
+    choose("");
+    await until(() => expect(select().value).toBe(""));
+  });
+});
