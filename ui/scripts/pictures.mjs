@@ -50,6 +50,13 @@ export const scenes = {
   permission: { fake: "permission" },
   feedback: { fake: "feedback" },
   long: { fake: "long" },
+  "steps-folded": {
+    fake: "main",
+    async act(page) {
+      for (const head of await page.getByTestId("step-group").all()) await head.evaluate((button) => button.click());
+      await page.waitForSelector('[data-testid="step-group"][aria-expanded="false"]');
+    },
+  },
   closing: {
     fake: "main",
     query: "&closing",
