@@ -157,6 +157,8 @@ export async function drive(
 /** Changes settings as another window would. */
 export async function change(page: Page, patch: Record<string, unknown>): Promise<void> {
   await drive(page, { request: { domain: "app", call: { type: "change_settings", patch } } });
+  // The small window reads them when it comes.
+  if ((await page.locator(".quick").count()) > 0) await page.evaluate(() => dispatchEvent(new Event("focus")));
 }
 
 /** The test id of what has the focus, or what it is. */

@@ -50,6 +50,29 @@ export const scenes = {
   permission: { fake: "permission" },
   feedback: { fake: "feedback" },
   long: { fake: "long" },
+  "steps-folded": {
+    fake: "main",
+    async act(page) {
+      for (const head of await page.getByTestId("step-group").all()) await head.evaluate((button) => button.click());
+      await page.waitForSelector('[data-testid="step-group"][aria-expanded="false"]');
+    },
+  },
+  closing: {
+    fake: "main",
+    query: "&closing",
+    async act(page) {
+      await page.waitForSelector('[data-testid="closing"][open]');
+    },
+  },
+  // The small window, in its own size.
+  "quick-ask": {
+    fake: "main",
+    query: "&quick",
+    size: [680, 176],
+    async act(page) {
+      await page.getByTestId("quick-text").fill("What changed in harbor since Friday?");
+    },
+  },
   "first-run": { fake: "first-run" },
   "onboarding-language": { fake: "first-run", act: (page) => onboarding(page, "language") },
   "onboarding-persona": {
@@ -824,12 +847,16 @@ async function main() {
       ["light", 1280, 800, "light", "en"],
       ["dark", 1280, 800, "dark", "en"],
       ["zh-light", 1280, 800, "light", "zh"],
+      ["zh-dark", 1280, 800, "dark", "zh"],
       ["small", 900, 640, "light", "en"],
       ["narrow", 480, 720, "dark", "en"],
     ]) {
       // The sidebar is closed there.
       if (scene.side && look === "narrow") continue;
-      const page = await browser.newPage({ viewport: { width, height }, timezoneId: "UTC" });
+      // What has one size is the same in every window.
+      if (scene.size && (look === "small" || look === "narrow")) continue;
+      const [wide, high] = scene.size ?? [width, height];
+      const page = await browser.newPage({ viewport: { width: wide, height: high }, timezoneId: "UTC" });
       const errors = [];
       page.on("pageerror", (error) => errors.push(error.message));
       page.on("console", (message) => {

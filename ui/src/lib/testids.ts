@@ -17,14 +17,17 @@ export const testids = {
   argumentHint: "argument-hint",
   // sidebar
   sessionRow: "session-row",
+  sessionMarks: "session-marks", // who began it, and its profile
   newSession: "new-session",
   search: "search",
   searchHit: "search-hit",
   sessionList: "session-list",
   filter: "session-filter",
   filters: "session-filters",
+  filterFolder: "session-filter-folder",
   filtersClear: "session-filters-clear",
-  branchHere: "branch-here",
+  branchHere: "branch-here", // before a message of the person
+  branchAnswer: "branch-answer", // after an answer
   sessionOrigin: "session-origin",
   readingEarlier: "reading-earlier",
   exportDialog: "export-dialog",
@@ -41,8 +44,11 @@ export const testids = {
   transcript: "transcript",
   userMessage: "user-message",
   answer: "answer",
+  stepGroup: "step-group", // the head of a card with several steps
   stepRow: "step-row",
   stepBody: "step-body",
+  settingsOffer: "settings-offer",
+  reasoning: "reasoning",
   turnEnd: "turn-end",
   turnError: "turn-error",
   retry: "retry",

@@ -149,12 +149,12 @@ describe("a session that works in the browser", () => {
     hand.focus();
     hand.click();
     await until(() => expect(get(testids.live).dataset["hand"]).toBe("person"));
-    expect([words(hand), document.activeElement === hand]).toEqual(["Hand back", true]);
-    expect(get(testids.live).querySelector("[role=status]")?.textContent).toContain("You have the page");
+    expect([words(hand), document.activeElement === hand]).toEqual(["Hand back and go on", true]);
+    expect(get(testids.live).querySelector("[role=status]")?.textContent).toContain("Paused: you have the page");
     await until(() => expect(hand.getAttribute("aria-disabled")).toBeNull());
     hand.click();
     await until(() => expect(get(testids.live).dataset["hand"]).toBe("agent"));
-    expect(words(hand)).toBe("Take over");
+    expect(words(hand)).toBe("Pause and take over");
     expect(types()).toEqual(["take_page", "give_back_page"]);
   });
 

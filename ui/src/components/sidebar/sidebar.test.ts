@@ -4,7 +4,7 @@ import { preferences } from "$lib/app/preferences.svelte";
 import type { SessionInfo } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
 import { mounted } from "$lib/testing/mounted";
-import { until } from "$lib/testing/stage";
+import { until, words } from "$lib/testing/stage";
 import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -85,5 +85,76 @@ describe("renaming a session in its row", () => {
       await until(() => expect(focused()).toBe(info.id));
     }
     expect(replayed.of("rename_session").length).toBe(1);
+  });
+});
+
+describe("the marks of a session's row", () => {
+  const row = (id: string): HTMLElement => {
+    const found = target.querySelector<HTMLElement>(`[data-session="${id}"]`);
+    if (!found) throw new Error(`no row of ${id}`);
+    return found;
+  };
+  const marks = (id: string): string =>
+    words(row(id).querySelector(`[data-testid=${testids.sessionMarks}]`) ?? row(id));
+
+  it("say who began it and its profile, whatever its state is", async () => {
+    const like = library.sessions[0];
+    if (!like) throw new Error("no session");
+    const states: Partial<SessionInfo>[] = [
+      { status: "idle", read_at: like.updated_at },
+      { status: "idle", read_at: 0 },
+      { status: "idle", pinned: true, read_at: like.updated_at },
+      { status: "running" },
+      { status: "waiting" },
+      { status: "failed" },
+    ];
+    for (const state of states) {
+      const info: SessionInfo = { ...like, pinned: false, source: "task", profile: "coding", ...state };
+      replayed.core.emit({ type: "sessions" }, { type: "session_listed", info });
+      await until(() => expect(marks(like.id)).toBe("Task Coding"));
+      // What a screen reader says of the row has them too.
+      expect(words(row(like.id))).toContain("Task Coding");
+    }
+  });
+
+  it("are none for what the person began for anything, and one of its own for a profile they wrote", async () => {
+    const like = library.sessions[0];
+    if (!like) throw new Error("no session");
+    const list = (change: Partial<SessionInfo>): void =>
+      replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: { ...like, ...change } });
+    list({ source: "window", profile: "general" });
+    await until(() => expect(row(like.id).querySelector(`[data-testid=${testids.sessionMarks}]`)).toBeNull());
+    list({ source: "window", profile: "letters" });
+    await until(() => expect(marks(like.id)).toBe("letters"));
+  });
+});
+
+describe("narrowing the list to a folder", () => {
+  const select = () => get(testids.filterFolder) as HTMLSelectElement;
+  const offered = (): string[] => [...select().options].map((option) => option.value);
+  function choose(value: string): void {
+    select().value = value;
+    select().dispatchEvent(new Event("change", { bubbles: true }));
+    flushSync();
+  }
+
+  it("offers every folder sessions of the list work in, not only the recent ones, and the system's dialog", async () => {
+    get(testids.filter).click();
+    await until(() => select());
+    for (const { folder } of library.sessions) expect(offered()).toContain(folder);
+    expect(offered().at(-1)).toBe("pick");
+
+    replayed.instead = (call) => (call.type === "pick_folder" ? { type: "folder", path: "/srv/long-ago" } : undefined);
+    choose("pick");
+    await until(() => expect(replayed.last("list_sessions")?.filter).toEqual({ folder: "/srv/long-ago" }));
+    expect([select().value, offered().includes("/srv/long-ago")]).toEqual(["/srv/long-ago", true]);
+
+    // Whoever picks none keeps what was chosen.
+    replayed.instead = (call) => (call.type === "pick_folder" ? { type: "folder", path: null } : undefined);
+    choose("pick");
+    await until(() => expect(replayed.of("pick_folder").length).toBe(2));
+    expect(select().value).toBe("/srv/long-ago");
+    choose("");
+    await until(() => expect(select().value).toBe(""));
   });
 });

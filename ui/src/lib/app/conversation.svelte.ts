@@ -21,6 +21,7 @@ import { sumOfCalls } from "$lib/state/spending";
 import type { TimePlace } from "$lib/state/timeline";
 import { SvelteMap } from "svelte/reactivity";
 import { type BegunAnswers, begunIn } from "./begun-answers.svelte";
+import { foldsOf } from "./folds.svelte";
 import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
@@ -45,7 +46,7 @@ export class Conversation {
   loadingEarlier = $state(false);
   loadingLater = $state(false);
   /** What the person opened or closed by hand, by row. */
-  readonly folds = new SvelteMap<string, boolean>();
+  readonly folds: SvelteMap<string, boolean>;
   /** What was begun in cards and not sent yet. */
   readonly begun: BegunAnswers;
   /** Raised when the person sends something: they want to see it. */
@@ -113,6 +114,7 @@ export class Conversation {
   constructor(id: string, ended: () => void) {
     this.id = id;
     this.begun = begunIn(id);
+    this.folds = foldsOf(id);
     this.#ended = ended;
     this.begin();
   }
@@ -160,6 +162,11 @@ export class Conversation {
 
   /** Whether another session can go on from a message of this one. */
   readonly mayBranch = $derived(this.state !== null && this.state.info.source !== "demo" && this.state.fork === null);
+
+  /** What the model said and did in a turn, as far as it is shown. */
+  answersOf(turn: string): readonly Message[] {
+    return (this.#messages ?? []).filter((message) => message.turn === turn && message.role === "assistant");
+  }
 
   /** Loads the page before the first message that is shown. */
   async loadEarlier(): Promise<void> {

@@ -20,6 +20,9 @@ export function hostReply(call: HostRequest): unknown {
     case "install_update":
       return { type: "done" };
     case "take_errands":
+      // As after a first press on the window's button that closes it.
+      if (new URLSearchParams(location.search).has("closing"))
+        return { type: "errands", errands: [{ type: "ask_closing" }] };
       return { type: "errands", errands: [] };
     case "get_desktop":
       return {

@@ -114,6 +114,21 @@ describe("rowsOf", () => {
     expect(end?.kind === "end" && end.figures).toEqual({ steps: 3, milliseconds: 2000, tokens: 105, cached: 0.8 });
   });
 
+  it("says whether the turn of a row is over", () => {
+    const rows = rowsOf(
+      source({
+        messages: [
+          message("m1", "t1", [tool("c1"), { type: "text", text: "Done" }]),
+          message("m2", "t2", [tool("c2")]),
+        ],
+        turns: [turn("t1"), turn("t2", null)],
+      }),
+    );
+    const steps = rows.filter((row) => row.kind === "steps");
+    expect(steps.map((row) => row.over)).toEqual([true, false]);
+    expect(rows.filter((row) => row.kind === "end").map((row) => row.over)).toEqual([true]);
+  });
+
   it("hides notices, empty texts and what Octo adds", () => {
     const rows = rowsOf(
       source({

@@ -36,6 +36,8 @@ interface Common {
   readonly first: boolean;
   /** Whether its turn was undone: the model does not see it. */
   readonly undone: boolean;
+  /** Whether its turn is over; so is what belongs to none. */
+  readonly over: boolean;
 }
 
 /** A row of the transcript. */
@@ -57,7 +59,7 @@ export type Row = Common &
     | { kind: "ask"; question: Question; place: number; of: number }
   );
 
-type Distribute<T> = T extends Row ? Omit<T, "first" | "undone"> : never;
+type Distribute<T> = T extends Row ? Omit<T, "first" | "undone" | "over"> : never;
 type Draft = Distribute<Row>;
 
 /** The part of a session's state rows are made of; streamed text is only looked at for which blocks stream. */
@@ -88,9 +90,10 @@ export function rowsOf(state: RowSource): readonly Row[] {
   let fresh = true;
   const add = (row: Draft, begins = false): void => {
     const undone = turn !== null && turns.get(turn)?.undone === true;
+    const over = turn === null || turns.get(turn)?.end !== null;
     if (undone && rows.at(-1)?.undone !== true)
-      rows.push({ kind: "undone", key: `undone:${turn}`, message: null, first: true, undone });
-    rows.push({ ...row, undone, first: begins || rows.length === 0 || (fresh && row.kind === "ended") });
+      rows.push({ kind: "undone", key: `undone:${turn}`, message: null, first: true, undone, over });
+    rows.push({ ...row, undone, over, first: begins || rows.length === 0 || (fresh && row.kind === "ended") });
     fresh = false;
   };
   const close = (): void => {

@@ -1,6 +1,7 @@
 /** A tool call as one line: icon, verb, object, result. By what it shows, never by the tool's name. */
 import type { BrowserDeed, CallView, CommandState, ToolView } from "$lib/ipc/types";
 import type { IconName } from "$lib/icons";
+import { offeredPage } from "./settings-command";
 
 /** What a call does, for its verb. */
 export type Doing =
@@ -139,14 +140,15 @@ export function failed(call: CallView | null): boolean {
   return call.view?.type === "command" && commandFailed(call.view.state);
 }
 
-/** Whether a step is open unless the person closed it: changes, failures and running commands are. */
+/** Whether a step is open unless the person closed it: changes, failures, running commands and what offers a page are. */
 export function opensItself(call: CallView | null): boolean {
   if (!call) return false;
   if (call.state.type === "asking") return false;
   if (failed(call) || call.view?.type === "refused") return true;
   if (call.view?.type === "diff") return call.state.type !== "ended" || call.state.status === "done";
   if (call.view?.type === "sub_agent") return call.state.type === "started";
-  return call.view?.type === "command" && call.state.type === "started";
+  if (call.view?.type === "command") return call.state.type === "started" || offeredPage(call.view) !== null;
+  return false;
 }
 
 /** Whether there is anything to open. */

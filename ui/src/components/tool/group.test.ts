@@ -1,0 +1,222 @@
+// @vitest-environment jsdom
+import { provideConversation } from "$lib/app/context";
+import { Conversation } from "$lib/app/conversation.svelte";
+import { navigation } from "$lib/app/navigation.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import type { CallView, ToolView } from "$lib/ipc/types";
+import type { Step } from "$lib/state/rows";
+import { testids } from "$lib/testids";
+import { Replayed } from "$lib/testing/replayed";
+import { standIn, until, within, words } from "$lib/testing/stage";
+import { speak } from "$lib/words/words.svelte";
+import { type Component, flushSync, mount, unmount } from "svelte";
+import { SvelteMap } from "svelte/reactivity";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import Reasoning from "../transcript/Reasoning.svelte";
+import StepGroup from "./StepGroup.svelte";
+
+const MAIN = "d0000000000000000000000000000001";
+const OTHER = "d0000000000000000000000000000002";
+
+const replayed = new Replayed();
+const target = document.createElement("div");
+const { all, get } = within(target);
+let shown: Record<string, unknown>[] = [];
+let here: Conversation;
+let round = 0;
+
+beforeAll(() => {
+  vi.setConfig({ testTimeout: 20_000 });
+  standIn();
+  history.replaceState(null, "", "/?fast");
+  document.body.append(target);
+});
+beforeEach(async () => {
+  localStorage.clear();
+  await speak("en");
+  await replayed.begin("main");
+  await preferences.begin();
+  here = await open(MAIN);
+  round += 1;
+});
+afterEach(async () => {
+  await clear();
+  here.close();
+});
+
+async function clear(): Promise<void> {
+  for (const each of shown) await unmount(each);
+  shown = [];
+}
+
+async function open(id: string): Promise<Conversation> {
+  const opened = new Conversation(id, () => undefined);
+  await until(() => expect(opened.state).not.toBeNull());
+  return opened;
+}
+
+/** Shows a part of a transcript as the session's view does. */
+function show<Props extends Record<string, unknown>>(component: Component<Props>, props: Props): void {
+  const within: Component<Props> = (internals, given) => {
+    provideConversation(() => here);
+    return component(internals, given);
+  };
+  shown.push(mount(within, { target, props, context: new Map() }));
+  flushSync();
+}
+
+const read: ToolView = { type: "text", path: "/x/a.rs", text: "a", first_line: 1, last_line: 1, total_lines: 1 };
+const edit: ToolView = {
+  type: "diff",
+  path: "/x/a.rs",
+  change: "edited",
+  hunks: [],
+  added: 5,
+  removed: 2,
+  truncated: false,
+} as unknown as ToolView;
+const run = (code: number, line = "cargo test"): ToolView => ({
+  type: "command",
+  command: line,
+  cwd: "/x",
+  output: "told to the model",
+  state: { type: "exited", code },
+  duration_ms: 1,
+  log: null,
+  handle: null,
+});
+const step = (name: string, view: ToolView, state?: CallView["state"]): Step => ({
+  key: `${round}:${name}`,
+  call: {
+    id: `${round}:${name}`,
+    turn: "t",
+    tool: "tool",
+    state: state ?? { type: "ended", status: "done", at: 1, duration_ms: 100 },
+    view,
+  },
+  tool: "tool",
+  message: "m",
+  argumentText: "{}",
+  result: null,
+});
+const reads = (count: number): Step[] => Array.from({ length: count }, (_, at) => step(`r${at}`, read));
+const group = (steps: Step[], over = true): void => show(StepGroup, { key: `${round}:r0`, steps, over });
+const head = (): HTMLElement => get(testids.stepGroup);
+const press = (element: HTMLElement): void => {
+  element.click();
+  flushSync();
+};
+
+describe("a run of tool calls", () => {
+  it("is one card: one step by itself, more with a head that counts them by kind", async () => {
+    group(reads(1));
+    expect([all(testids.stepGroup).length, all(testids.stepRow).length]).toEqual([0, 1]);
+    await clear();
+    group([...reads(3), step("e", edit), step("c", run(1))]);
+    expect(all(testids.stepRow).length).toBe(5);
+    expect(words(head())).toBe("5 steps, 0.5 s 3 looks, 1 change, 1 command 1 failed+5−2");
+    expect(head().getAttribute("aria-expanded")).toBe("true");
+    const lines = document.getElementById(head().getAttribute("aria-controls") ?? "");
+    expect(lines?.querySelectorAll(`[data-testid=${testids.stepRow}]`).length).toBe(5);
+    await speak("zh");
+    flushSync();
+    expect(words(head())).toBe("5 步、0.5 秒 3 次查看、1 处修改、1 条命令 1 步失败+5−2");
+  });
+
+  it("folds when it is long and its turn is over, never before, and not where something went wrong", async () => {
+    group(reads(6), false);
+    expect(head().getAttribute("aria-expanded")).toBe("true");
+    await clear();
+    group(reads(5));
+    expect(all(testids.stepRow).length).toBe(5);
+    await clear();
+    group([...reads(6), step("c", run(101))]);
+    expect(all(testids.stepRow).length).toBe(7);
+    await clear();
+    group(reads(6));
+    expect([head().getAttribute("aria-expanded"), all(testids.stepRow).length]).toEqual(["false", 0]);
+    press(head());
+    expect([head().getAttribute("aria-expanded"), all(testids.stepRow).length]).toEqual(["true", 6]);
+  });
+
+  it("stays as the person left it, also on coming back to the session", async () => {
+    group(reads(6), false);
+    press(head());
+    expect(all(testids.stepRow).length).toBe(0);
+    await clear();
+    here.close();
+    here = await open(OTHER);
+    here.close();
+    here = await open(MAIN);
+    group(reads(7), false);
+    expect([words(head()), all(testids.stepRow).length]).toEqual(["7 steps, 0.7 s 7 looks", 0]);
+  });
+
+  it("says what is done now while it is folded", () => {
+    group([...reads(2), step("c", { ...run(0), state: null } as ToolView, { type: "started", at: 1 })], false);
+    press(head());
+    expect(words(head())).toBe("3 steps Running");
+    expect(head().querySelector(".ring")).toBeTruthy();
+  });
+
+  it("does not fold around what the person looks at: a step opened by hand, or the one with the focus", async () => {
+    const changes = new SvelteMap([["over", false]]);
+    const shownAs = { key: `${round}:r0`, steps: reads(6), over: false };
+    Object.defineProperty(shownAs, "over", { get: () => changes.get("over") });
+    show(StepGroup, shownAs);
+    const first = get(testids.stepRow);
+    first.focus();
+    expect(document.activeElement).toBe(first);
+    changes.set("over", true);
+    flushSync();
+    expect([document.activeElement, all(testids.stepRow).length]).toEqual([first, 6]);
+    await clear();
+
+    round += 1;
+    group(reads(6), false);
+    press(get(testids.stepRow));
+    await clear();
+    group(reads(6));
+    expect([all(testids.stepRow).length, all(testids.stepBody).length]).toEqual([6, 1]);
+  });
+});
+
+describe("a command that offers a page of the settings", () => {
+  it("has a button that goes there, and shows no words meant for the model", async () => {
+    group([step("s", run(0, "octo settings open browser"))]);
+    const button = get(testids.settingsOffer);
+    expect(words(button)).toBe("Open Settings: Browser");
+    expect(words(get(testids.stepBody))).not.toContain("told to the model");
+    press(button);
+    expect(navigation.place).toEqual({ page: "settings", section: "browser" });
+    navigation.fresh();
+    await clear();
+    group([step("n", run(0, "octo settings open nowhere"))]);
+    expect(all(testids.settingsOffer)).toEqual([]);
+  });
+});
+
+describe("reasoning", () => {
+  const think = (key: string): void => show(Reasoning, { key, text: "First the reader.", streaming: false });
+  const open_ = (): (string | null)[] => all(testids.reasoning).map((fold) => fold.getAttribute("aria-expanded"));
+
+  it("is shown or not as the person chose last, in other sessions and after a restart", async () => {
+    think("a:0");
+    think("b:0");
+    expect(open_()).toEqual(["false", "false"]);
+    press(get(testids.reasoning));
+    expect(open_()).toEqual(["true", "true"]);
+    await clear();
+    here.close();
+    here = await open(OTHER);
+    think("c:0");
+    expect(open_()).toEqual(["true"]);
+    // Another start of the page reads what was kept.
+    vi.resetModules();
+    const { reasoningShown } = await import("$lib/app/folds.svelte");
+    expect(reasoningShown.open).toBe(true);
+    press(get(testids.reasoning));
+    vi.resetModules();
+    expect((await import("$lib/app/folds.svelte")).reasoningShown.open).toBe(false);
+  });
+});

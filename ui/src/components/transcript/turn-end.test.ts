@@ -1,0 +1,70 @@
+// @vitest-environment jsdom
+import { provideConversation } from "$lib/app/context";
+import { Conversation } from "$lib/app/conversation.svelte";
+import { navigation } from "$lib/app/navigation.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import { rowsOf } from "$lib/state/rows";
+import { testids } from "$lib/testids";
+import { mounted } from "$lib/testing/mounted";
+import { until, words } from "$lib/testing/stage";
+import { t } from "$lib/words/words.svelte";
+import { type Component, type ComponentProps, flushSync, mount, unmount } from "svelte";
+import { afterEach, describe, expect, it } from "vitest";
+import TurnEnd from "./TurnEnd.svelte";
+
+const MAIN = "d0000000000000000000000000000001";
+
+const { replayed, target, all, get } = mounted();
+let shown: Record<string, unknown> | null = null;
+let here: Conversation;
+
+afterEach(async () => {
+  if (shown) await unmount(shown);
+  here.close();
+  navigation.fresh();
+});
+
+type Props = ComponentProps<typeof TurnEnd>;
+
+/** Shows the last line of the first turn that has one. */
+async function open(): Promise<Props["turn"]> {
+  await replayed.begin("main");
+  await preferences.begin();
+  here = new Conversation(MAIN, () => undefined);
+  await until(() => expect(here.state).not.toBeNull());
+  const end = here.state && rowsOf(here.state).find((row) => row.kind === "end");
+  if (end?.kind !== "end") throw new Error("no turn ended");
+  const inSession: Component<Props> = (internals, props) => {
+    provideConversation(() => here);
+    return TurnEnd(internals, props);
+  };
+  const { turn, figures, how } = end;
+  shown = mount(inSession, { target, props: { turn, figures, how }, context: new Map() });
+  flushSync();
+  return turn;
+}
+
+describe("the end of a turn", () => {
+  it("has a button, in the order of keys, by which a new session goes on after its answer", async () => {
+    const turn = await open();
+    const button = get(testids.branchAnswer);
+    expect([words(button), button.title, button.tabIndex]).toEqual([t("message.branch"), t("turn.branch_title"), 0]);
+    const last = here.state?.messages.findLast((message) => message.turn === turn.id && message.role === "assistant");
+    button.click();
+    await until(() => expect(navigation.current?.state?.messages.at(-1)?.id).toBe(last?.id));
+    expect(replayed.last("branch_session")).toMatchObject({
+      session: MAIN,
+      at: { type: "through", message: last?.id },
+    });
+    expect(navigation.current?.id).not.toBe(MAIN);
+  });
+
+  it("has none where no session can go on from it", async () => {
+    await open();
+    const state = here.state;
+    if (!state) throw new Error("no state");
+    here.state = { ...state, info: { ...state.info, source: "demo" } };
+    flushSync();
+    expect(all(testids.branchAnswer)).toEqual([]);
+  });
+});

@@ -1,0 +1,64 @@
+import { settingsPages } from "$lib/app/settings-pages";
+import type { CallView, CommandState, ToolView } from "$lib/ipc/types";
+import { describe, expect, it } from "vitest";
+import { offeredPage } from "./settings-command";
+import { opensItself } from "./step";
+
+const command = (line: string, state: CommandState | null = { type: "exited", code: 0 }): ToolView => ({
+  type: "command",
+  command: line,
+  cwd: "/home/mei",
+  output: "The card of this call has a button.",
+  state,
+  duration_ms: 1,
+  log: null,
+  handle: null,
+});
+
+describe("the page a command offers", () => {
+  it("is each page there is, by its name", () => {
+    for (const { id } of settingsPages) expect(offeredPage(command(`octo settings open ${id}`))).toBe(id);
+    expect(offeredPage(command("  octo  settings open\tmodels\n"))).toBe("models");
+  });
+
+  it("is none for a name there is no page of, and for any other line", () => {
+    for (const line of [
+      "octo settings open",
+      "octo settings open nowhere",
+      "octo settings open Browser",
+      "octo settings open browser extra",
+      "octo settings open browser; ls",
+      "octo settings open browser && octo settings list",
+      "echo octo settings open browser",
+      "octo settings open browser\nls",
+      "octo\nsettings open browser",
+      "octo settings show theme",
+    ])
+      expect(offeredPage(command(line)), line).toBeNull();
+  });
+
+  it("is none before it ran, and where it did not end well", () => {
+    const states: (CommandState | null)[] = [
+      null,
+      { type: "running" },
+      { type: "killed" },
+      { type: "exited", code: 1 },
+      { type: "signalled", signal: 9 },
+    ];
+    for (const state of states) expect(offeredPage(command("octo settings open browser", state))).toBeNull();
+    expect(offeredPage({ type: "plain", text: "octo settings open browser" })).toBeNull();
+    expect(offeredPage(null)).toBeNull();
+  });
+
+  it("opens its card, which has the button", () => {
+    const call = (view: ToolView): CallView => ({
+      id: "c",
+      turn: "t",
+      tool: "terminal",
+      state: { type: "ended", status: "done", at: 1, duration_ms: 1 },
+      view,
+    });
+    expect(opensItself(call(command("octo settings open browser")))).toBe(true);
+    expect(opensItself(call(command("octo settings open nowhere")))).toBe(false);
+  });
+});
