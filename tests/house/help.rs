@@ -6,6 +6,7 @@
 //! without a mark is a fault too.
 
 use octo_protocol::Settings;
+use octo_tools::SETTINGS_PAGES;
 use serde_json::Value;
 use std::{
     fs,
@@ -47,6 +48,12 @@ impl App {
             lines: text("src-tauri/crates/octo-core/src/schedule/file.rs"),
             sources,
         }
+    }
+
+    /// The pages of the settings, by their words.
+    fn pages(&self) -> Vec<&str> {
+        let words = self.words.as_object().into_iter().flatten();
+        words.filter_map(|(key, _)| key.strip_prefix("settings.page.")).collect()
     }
 
     fn word(&self, key: &str) -> Option<&str> {
@@ -259,4 +266,13 @@ fn the_help_names_every_command_and_every_key() {
         |key: &String| text.contains(&format!("| `key:{}` |", key.split(" … ").next().unwrap_or(key)));
     let missing: Vec<_> = app.keys.iter().filter(|key| !shown(key)).collect();
     assert!(missing.is_empty(), "no line for {missing:?}");
+}
+
+#[test]
+fn the_pages_an_agent_may_offer_are_those_of_the_settings() {
+    let (app, mut offered) = (App::read(), SETTINGS_PAGES.to_vec());
+    let mut pages = app.pages();
+    offered.sort_unstable();
+    pages.sort_unstable();
+    assert_eq!(offered, pages);
 }

@@ -8,6 +8,7 @@ mod errand;
 mod grammar;
 
 pub use errand::*;
+pub use grammar::SETTINGS_PAGES;
 pub(crate) use grammar::{Asked, GROUPS, read};
 
 use crate::ToolError;

@@ -38,8 +38,8 @@ pub use browsing::*;
 pub use bundled::{BUNDLED_FOLDER, BUNDLED_SKILLS, install_bundled};
 pub use context::*;
 pub use desk::{
-    BrowserQuery, Desk, DeskAsker, DeskLeave, Errand, MemoryErrand, NoDesk, PersonaErrand, SettingsQuery,
-    SkillErrand, SkillPlace, TaskDraft, TaskErrand,
+    BrowserQuery, Desk, DeskAsker, DeskLeave, Errand, MemoryErrand, NoDesk, PersonaErrand, SETTINGS_PAGES,
+    SettingsQuery, SkillErrand, SkillPlace, TaskDraft, TaskErrand,
 };
 pub use effects::*;
 pub use file_reader::SHIPPED_SCRIPTS;

@@ -61,7 +61,6 @@ describe("rowsOf", () => {
       ended_at: 2,
       state: { type: "exited", code: 1 },
       log: null,
-      commands: [],
       last_line: "1 failed",
     };
     const told: Block = { type: "commands_ended", commands: [ended], text: "[SYSTEM NOTIFICATION] <x>" };

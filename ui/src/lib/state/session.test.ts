@@ -37,7 +37,6 @@ const empty: SessionSnapshot = {
   questions: [],
   queue: [],
   todos: [],
-  commands: [],
   streaming: [],
   retry: null,
   draft: { text: "", attachments: [] },
@@ -56,7 +55,6 @@ const background = (handle: string): BackgroundCommand => ({
   ended_at: null,
   state: { type: "running" },
   log: null,
-  commands: [],
   last_line: "",
 });
 const started = (name: string): Message => ({

@@ -6,7 +6,9 @@ use super::{
     BrowserQuery, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand, SkillPlace, TaskErrand,
 };
 use crate::{ToolContext, ToolError, blocking::blocking};
-use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use clap::{
+    Args, ColorChoice, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, error::ErrorKind,
+};
 use octo_protocol::PersonaKind;
 use octo_workspace::resolve;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,21 @@ use url::Url;
 
 /// The second words of commands that are answered here.
 pub(crate) const GROUPS: &[&str] = &["skill", "memory", "persona", "task", "browser", "settings"];
+
+/// The pages of the settings that can be offered to the person, as the page of the app names them.
+pub const SETTINGS_PAGES: [&str; 11] = [
+    "models",
+    "general",
+    "behaviour",
+    "rules",
+    "browser",
+    "knowledge",
+    "appearance",
+    "shortcuts",
+    "notifications",
+    "data",
+    "about",
+];
 
 /// What there is to ask for.
 const USAGE: &str = "octo skill list | show NAME | validate PATH | inspect SOURCE | install SOURCE [NAME...] [--replace NAME...] | propose PATH --reason TEXT | export NAME FILE
@@ -139,8 +156,13 @@ enum BrowserLine {
 #[command(disable_help_subcommand = true, disable_help_flag = true)]
 enum SettingsLine {
     List,
-    Show { key: String },
-    Open { page: String },
+    Show {
+        key: String,
+    },
+    Open {
+        #[arg(value_parser = PossibleValuesParser::new(SETTINGS_PAGES))]
+        page: String,
+    },
 }
 
 /// An errand whose text may still be in a file.

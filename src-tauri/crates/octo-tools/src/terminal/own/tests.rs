@@ -188,6 +188,7 @@ fn what_is_wrong_is_said_with_what_there_is() {
         ("octo persona write soul --body x", "--body"),
         ("octo browser restart", "restart"),
         ("octo settings set theme dark", "set"),
+        ("octo settings open channels", "possible values: models"),
     ] {
         for error in [
             counter.asks(line).unwrap_err(),
