@@ -37,6 +37,7 @@ const empty: SessionSnapshot = {
   questions: [],
   queue: [],
   todos: [],
+  commands: [],
   streaming: [],
   retry: null,
   draft: { text: "", attachments: [] },
