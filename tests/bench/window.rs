@@ -9,9 +9,10 @@ use crate::{
 use anyhow::{Context as _, Result, ensure};
 use octo_tests::{Application, BareApplication, Desktop, Theme};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
+    process::Command,
     thread,
     time::Duration,
 };
@@ -26,6 +27,8 @@ const LATER: f64 = 300.0;
 const MORE: f64 = 60.0;
 /// How long it is left alone before its memory is looked at.
 const IDLE: Duration = Duration::from_secs(5);
+/// Starts from the disk: what the program is made of is not in memory yet.
+const COLD_RUNS: usize = 3;
 /// Ticks of the clock in which the kernel says when a process began (`USER_HZ`, 100 on every Linux there is).
 const TICKS: f64 = 100.0;
 
@@ -54,6 +57,10 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
         painted.push(took);
         memories.push(memory);
     }
+    let mut cold = Vec::new();
+    for _ in 0..COLD_RUNS {
+        cold.push(from_disk(&desktop, &home)?);
+    }
     let (mut contents, mut keys) = (Vec::new(), Vec::new());
     for _ in 0..=RUNS {
         let (content, key) = driven(&desktop, &home).await?;
@@ -63,6 +70,11 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     let what = "From process start to";
     let figures = Figures::of_times(&painted[1..])?;
     table.aimed(format!("{what} a painted window"), Unit::Milliseconds, figures, PAINTED);
+    table.told(
+        format!("{what} a painted window, the program and its libraries read from the disk"),
+        Unit::Milliseconds,
+        Figures::of_times(&cold)?,
+    );
     let later = Figures::of(later[1..].iter().copied())?;
     table.aimed("A painted window, later than a plain Tauri window", Unit::Milliseconds, later, LATER);
     let contents = Figures::of_times(&contents[1..])?;
@@ -78,12 +90,33 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
         let of_one = Figures::of(memories.iter().map(|memory| memory.get(name).copied().unwrap_or(0.0)))?;
         table.told(format!("— of it `{name}`"), Unit::Megabytes, of_one);
     }
+    sizes(table)?;
     table.note(
         "The window is opened on the home of 10,000 sessions, on a virtual screen without a graphics card. It is \
          painted when the middle of it shows letters; the key is typed and read back through WebKit's driver, \
          whose own time is in the figure. Memory that other running programs share with it, another \
          webview for one, counts in part only.",
     );
+    Ok(())
+}
+
+/// How much room it takes: the program that is measured, and the packages that were built before, if any.
+fn sizes(table: &mut Table) -> Result<()> {
+    let size = |path: &Path| -> Result<Figures> {
+        let bytes = fs::metadata(path).with_context(|| path.display().to_string())?.len();
+        Figures::of([bytes as f64 / 1e6])
+    };
+    let program = PathBuf::from(std::env::var_os("OCTO_APP").context("OCTO_APP: cargo xtask bench sets it")?);
+    table.told("Size of the program measured here", Unit::Megabytes, size(&program)?);
+    let target = program.parent().and_then(Path::parent).context("a program in its profile's folder")?;
+    for (folder, ending) in [("deb", "deb"), ("rpm", "rpm"), ("appimage", "AppImage")] {
+        let Ok(found) = fs::read_dir(target.join("release/bundle").join(folder)) else { continue };
+        for package in found.filter_map(|entry| Some(entry.ok()?.path())) {
+            if package.extension().is_some_and(|extension| extension == ending) {
+                table.told(format!("Size of the package `.{ending}`"), Unit::Megabytes, size(&package)?);
+            }
+        }
+    }
     Ok(())
 }
 
@@ -95,6 +128,27 @@ fn bare(mut app: BareApplication) -> Result<(Duration, BTreeMap<String, f64>)> {
     ensure!(memory.len() > 1, "the webview's processes are among {memory:?}");
     app.close()?;
     Ok((took, memory))
+}
+
+/// A start whose program and libraries are read from the disk: those an earlier start had are put out of memory, as
+/// far as no other program of the machine has them.
+fn from_disk(desktop: &Desktop, home: &Path) -> Result<Duration> {
+    let mut app = BareApplication::start(desktop, home)?;
+    app.painted()?;
+    let maps = fs::read_to_string(format!("/proc/{}/maps", app.process()))?;
+    app.close()?;
+    let files: BTreeSet<&str> =
+        maps.lines().filter_map(|line| line.find('/').and_then(|at| line.get(at..))).collect();
+    for file in files.into_iter().filter(|file| Path::new(file).is_file()) {
+        // GNU's dd asks the system to forget a file it reads nothing of.
+        let mut dd = Command::new("dd");
+        dd.arg(format!("if={file}")).args(["iflag=nocache", "count=0", "status=none"]);
+        ensure!(dd.status().context("dd")?.success(), "{file} could not be put out of memory");
+    }
+    let mut app = BareApplication::start(desktop, home)?;
+    let took = app.painted()?;
+    app.close()?;
+    Ok(took)
 }
 
 /// A start with a driver, which types into the message's field and reads it: when the page says it first
