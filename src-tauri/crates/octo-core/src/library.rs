@@ -9,6 +9,7 @@ mod desk;
 mod memory;
 mod offers;
 mod others;
+mod settings;
 mod skill;
 mod source;
 mod suggestions;

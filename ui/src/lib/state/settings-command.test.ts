@@ -1,7 +1,7 @@
 import { settingsPages } from "$lib/app/settings-pages";
 import type { CallView, CommandState, ToolView } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
-import { offeredPage } from "./settings-command";
+import { offeredPage, offeredSetting, patchOf } from "./settings-command";
 import { opensItself } from "./step";
 
 const command = (line: string, state: CommandState | null = { type: "exited", code: 0 }): ToolView => ({
@@ -60,5 +60,29 @@ describe("the page a command offers", () => {
     });
     expect(opensItself(call(command("octo settings open browser")))).toBe(true);
     expect(opensItself(call(command("octo settings open nowhere")))).toBe(false);
+  });
+});
+
+describe("the setting a command proposes", () => {
+  it("is one there is, with a value it can have", () => {
+    const proposal = offeredSetting(command("octo settings open appearance theme dark"));
+    expect(proposal).toEqual({ page: "appearance", key: "theme", value: "dark" });
+    expect(proposal && patchOf(proposal)).toEqual({ theme: "dark" });
+    const limit = offeredSetting(command("octo settings open knowledge sub_agents 2"));
+    expect(limit && patchOf(limit)).toEqual({ sub_agents: 2 });
+  });
+
+  it("is none for what decides what may run, for other values, and for a page alone", () => {
+    for (const line of [
+      "octo settings open appearance",
+      "octo settings open appearance theme",
+      "octo settings open appearance theme pink",
+      "octo settings open behaviour live_turns 99",
+      "octo settings open behaviour live_turns 1.5",
+      "octo settings open behaviour confinement off",
+      "octo settings open general default_mode autonomous",
+      "octo settings open general constructor on",
+    ])
+      expect(offeredSetting(command(line)), line).toBeNull();
   });
 });

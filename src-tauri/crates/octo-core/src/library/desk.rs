@@ -1,6 +1,6 @@
 //! What answers `octo …` commands: the desk of a home.
 
-use super::{MemoryDraft, Proposal, cards::label};
+use super::{MemoryDraft, Proposal, cards::label, settings};
 use crate::{schedule::Tasks, shared::Shared};
 use futures::future::BoxFuture;
 use octo_protocol::{
@@ -9,8 +9,7 @@ use octo_protocol::{
 };
 use octo_skills::{Level, Rules, Skill, Trust, Usage};
 use octo_tools::{
-    BrowserQuery, Desk, DeskAsker, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand,
-    SkillPlace, ToolError,
+    BrowserQuery, Desk, DeskAsker, Errand, MemoryErrand, PersonaErrand, SkillErrand, SkillPlace, ToolError,
 };
 use std::{
     fmt::Write,
@@ -94,7 +93,7 @@ impl Desk for HomeDesk {
                 Errand::Persona(errand) => desk.persona(errand).await,
                 Errand::Task(errand) => Tasks::of(&desk.shared).answer_errand(errand, &asker).await,
                 Errand::Browser(query) => desk.browser(query).await,
-                Errand::Settings(query) => desk.settings(query),
+                Errand::Settings(query) => settings::answer(&desk.shared.preferences(), query),
             }?;
             Ok(capped(text))
         })
@@ -347,28 +346,6 @@ impl HomeDesk {
                     })
                     .collect())
             }
-        }
-    }
-
-    fn settings(&self, query: SettingsQuery) -> Result<String, ToolError> {
-        // No key and no password is among them: those are in the keychain.
-        let settings = serde_json::to_value(self.shared.preferences())
-            .map_err(|error| ToolError::new(error.to_string()))?;
-        let serde_json::Value::Object(settings) = settings else { return Ok(String::new()) };
-        match query {
-            SettingsQuery::List => {
-                Ok(settings.iter().map(|(key, value)| format!("{key}: {value}\n")).collect())
-            }
-            SettingsQuery::Show { key } => match settings.get(&key) {
-                Some(value) => Ok(format!("{key}: {value}")),
-                None => {
-                    let all: Vec<&str> = settings.keys().map(String::as_str).collect();
-                    Err(ToolError::new(format!("There is no setting {key}. There are: {}.", all.join(", "))))
-                }
-            },
-            SettingsQuery::Open { page } => Ok(format!(
-                "The card of this call has a button that opens Settings > {page}. Nothing was changed; tell the person what to set there."
-            )),
         }
     }
 }

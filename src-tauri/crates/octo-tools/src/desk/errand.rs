@@ -211,6 +211,8 @@ pub enum SettingsQuery {
     Open {
         /// The page.
         page: String,
+        /// A setting of it to be proposed there, and its value.
+        proposal: Option<(String, String)>,
     },
 }
 

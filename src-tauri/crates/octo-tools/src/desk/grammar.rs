@@ -38,7 +38,7 @@ octo memory list [--query TEXT] | read FILE | save [FILE] --topic TEXT --descrip
 octo persona show | write soul|user --body-file PATH
 octo task list | show FILE | add --name TEXT --when TIMES (--prompt TEXT | --prompt-file PATH) [OPTION...] | edit FILE [OPTION...] | run FILE | pause FILE | resume FILE | delete FILE
 octo browser status | doctor
-octo settings list | show KEY | open PAGE";
+octo settings list | show KEY | open PAGE [KEY VALUE]";
 
 /// The most bytes of a file given as a body.
 const MAX_BODY: u64 = 50_000;
@@ -162,6 +162,10 @@ enum SettingsLine {
     Open {
         #[arg(value_parser = PossibleValuesParser::new(SETTINGS_PAGES))]
         page: String,
+        /// A setting of it to be proposed.
+        #[arg(requires = "value")]
+        key: Option<String>,
+        value: Option<String>,
     },
 }
 
@@ -225,7 +229,7 @@ pub(crate) fn read(words: &[String], folder: &Path) -> Result<Asked, ToolError> 
         Group::Settings(line) => plain(Errand::Settings(match line {
             SettingsLine::List => SettingsQuery::List,
             SettingsLine::Show { key } => SettingsQuery::Show { key },
-            SettingsLine::Open { page } => SettingsQuery::Open { page },
+            SettingsLine::Open { page, key, value } => SettingsQuery::Open { page, proposal: key.zip(value) },
         })),
     }
 }

@@ -151,7 +151,17 @@ fn every_command_is_read_as_what_it_says() {
         ("octo browser doctor", Errand::Browser(BrowserQuery::Doctor)),
         ("octo settings list", Errand::Settings(SettingsQuery::List)),
         ("octo settings show theme", Errand::Settings(SettingsQuery::Show { key: text("theme") })),
-        ("octo settings open browser", Errand::Settings(SettingsQuery::Open { page: text("browser") })),
+        (
+            "octo settings open browser",
+            Errand::Settings(SettingsQuery::Open { page: text("browser"), proposal: None }),
+        ),
+        (
+            "octo settings open appearance theme dark",
+            Errand::Settings(SettingsQuery::Open {
+                page: text("appearance"),
+                proposal: Some((text("theme"), text("dark"))),
+            }),
+        ),
         ("  octo\tskill list  \n", skill(SkillErrand::List)),
         ("octo skill \\\n  list", skill(SkillErrand::List)),
     ];
@@ -189,6 +199,7 @@ fn what_is_wrong_is_said_with_what_there_is() {
         ("octo browser restart", "restart"),
         ("octo settings set theme dark", "set"),
         ("octo settings open channels", "possible values: models"),
+        ("octo settings open appearance theme", "<VALUE>"),
     ] {
         for error in [
             counter.asks(line).unwrap_err(),

@@ -1,0 +1,8 @@
+/** The setting the agent proposed and the person has not answered yet. Nothing is changed by it. */
+import type { Proposal } from "$lib/state/settings-command";
+
+class Proposed {
+  now = $state.raw<Proposal | null>(null);
+}
+
+export const proposed = new Proposed();
