@@ -284,12 +284,12 @@ impl Application {
         Ok(self.display.windows()?.len())
     }
 
-    /// Whether the middle of the window shows letters, seen from outside: for a page the driver lost.
+    /// Whether the window shows letters, seen from outside: for a page the driver lost.
     ///
     /// # Errors
     /// When there is not one window.
-    pub fn is_painted(&self) -> Result<bool> {
-        self.display.is_painted(self.display.window()?)
+    pub fn is_drawn(&self) -> Result<bool> {
+        self.display.is_drawn(self.display.window()?)
     }
 
     /// Asks the window to close, as the button in its frame does.

@@ -93,8 +93,17 @@ impl Display {
 
     /// Whether the middle of the window shows more than its ground: smooth letters have many shades.
     pub(crate) fn is_painted(&self, window: Window) -> Result<bool> {
+        self.has_letters(window, MIDDLE)
+    }
+
+    /// The same of all of the window.
+    pub(crate) fn is_drawn(&self, window: Window) -> Result<bool> {
+        self.has_letters(window, (u16::MAX, u16::MAX))
+    }
+
+    fn has_letters(&self, window: Window, most: (u16, u16)) -> Result<bool> {
         let size = self.connection.get_geometry(window)?.reply()?;
-        let (width, height) = (size.width.min(MIDDLE.0), size.height.min(MIDDLE.1));
+        let (width, height) = (size.width.min(most.0), size.height.min(most.1));
         let (x, y) = ((size.width - width) / 2, (size.height - height) / 2);
         let shown = self
             .connection

@@ -75,31 +75,43 @@ impl Asking {
         Ok(browser)
     }
 
-    /// Waits until the browser asks, or does not any more.
-    async fn question(&self, desktop: &Desktop, app: &Application, stands: bool) -> Result<()> {
+    /// Waits until the browser asks.
+    async fn question(&self, desktop: &Desktop, app: &Application) -> Result<()> {
         app.until("the browser's question", async || {
-            let darkened = (0x30..0xc0).contains(&desktop.shade(&self.screen, MIDDLE)?);
-            Ok((darkened == stands).then_some(()))
+            Ok((0x30..0xc0).contains(&desktop.shade(&self.screen, MIDDLE)?).then_some(()))
+        })
+        .await
+    }
+
+    async fn key(&self, desktop: &Desktop, key: &str) -> Result<()> {
+        let mut press = desktop.command("xdotool");
+        press.env("DISPLAY", &self.screen).args(["key", key]).status().context("xdotool is installed")?;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        Ok(())
+    }
+
+    /// Closes a question nobody waits for any more.
+    async fn close_question(&self, desktop: &Desktop, app: &Application) -> Result<()> {
+        app.until("the question to be closed", async || {
+            if desktop.shade(&self.screen, MIDDLE)? >= 0xf0 {
+                return Ok(Some(()));
+            }
+            self.key(desktop, "Escape").await?;
+            Ok(None)
         })
         .await
     }
 
     /// Presses keys in the browser until its question is answered. It takes no answer in its first moments.
     async fn answer(&self, desktop: &Desktop, app: &Application, once: &str, again: &str) -> Result<()> {
-        let keys = async |key: &str| -> Result<()> {
-            let mut press = desktop.command("xdotool");
-            press.env("DISPLAY", &self.screen).args(["key", key]).status().context("xdotool is installed")?;
-            tokio::time::sleep(Duration::from_millis(300)).await;
-            Ok(())
-        };
         if !once.is_empty() {
-            keys(once).await?;
+            self.key(desktop, once).await?;
         }
         app.until("its answer", async || {
             if app.all("browser-waiting").await?.is_empty() {
                 return Ok(Some(()));
             }
-            keys(again).await?;
+            self.key(desktop, again).await?;
             Ok(None)
         })
         .await
@@ -153,25 +165,25 @@ async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost(
     connect(&app, &server.url(), "attaching").await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
 
-    // Cancelled in Octo: the call ends, and the browser's question goes with it.
+    // Cancelled in Octo: the call ends. The browser's question stays until the person closes it, and lets nobody in.
     say(&app).await?;
-    browser.question(&desktop, &app, true).await?;
+    browser.question(&desktop, &app).await?;
     app.text_where("browser-waiting", "what it waits for", |text| text.contains("press Allow in Chromium"))
         .await?;
     app.picture("browser-allow").await?;
     app.click("browser-cancel").await?;
     answered(&app, 1, "I do not see it.").await?;
-    browser.question(&desktop, &app, false).await?;
+    browser.close_question(&desktop, &app).await?;
 
     // Declined in the browser.
     say(&app).await?;
-    browser.question(&desktop, &app, true).await?;
+    browser.question(&desktop, &app).await?;
     browser.answer(&desktop, &app, "", "Escape").await?;
     answered(&app, 2, "I do not see it.").await?;
 
     // Allowed: it goes on at once, to the question about the site.
     say(&app).await?;
-    browser.question(&desktop, &app, true).await?;
+    browser.question(&desktop, &app).await?;
     browser.answer(&desktop, &app, "Tab", "Return").await?;
     app.find("question").await?;
     assert!(!asked.lock().expect("the list").iter().any(|path| path == "/done"), "not before it is granted");

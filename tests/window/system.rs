@@ -203,7 +203,8 @@ async fn a_page_whose_process_dies_comes_back_and_the_run_goes_on() -> Result<()
     panel.entry("Running: 1").await?;
     gate.open();
     panel.entry("Nothing is running").await?;
-    while !app.is_painted()? {
+    while !app.is_drawn()? {
+        app.screen("page-came-back-light")?;
         anyhow::ensure!(began.elapsed() < Duration::from_secs(60), "the new page shows nothing");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
