@@ -117,7 +117,7 @@ impl Octo {
         Self::start_by_clock(config, Arc::new(SystemClock::default())).await
     }
 
-    /// The same by another clock, which tells when tasks run.
+    /// The same by another clock, which tells when tasks run and when things in the trash have had their time.
     ///
     /// # Errors
     /// As [`Octo::start`].
@@ -162,7 +162,7 @@ impl Octo {
         let blobs = Blobs::new(config.home.join("blobs"));
         let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());
         let library = Library::new(&config.home, bundled, store.clone(), &state.settings);
-        let trash = HomeTrash::new(&config.settled.residence, &config.home, store.clone());
+        let trash = HomeTrash::new(&config.settled.residence, &config.home, store.clone(), clock.clone());
         trash.install(&config.remover)?;
         let board = Board::default();
         let places = state.settings.live_turns.effective();

@@ -6,11 +6,12 @@
 
 mod keep;
 mod out;
+mod passage;
 mod tool;
 
 pub(crate) use out::picked;
 
-use crate::{Remover, shared::Shared};
+use crate::{Remover, schedule::Clock, shared::Shared};
 use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
 use octo_shell::Removals;
 use octo_store::{Store, TrashRow};
@@ -36,6 +37,8 @@ pub(crate) struct HomeTrash {
     home: PathBuf,
     /// Where the home was before: things are restored to where that is now.
     residence: Residence,
+    /// By which things have their time.
+    clock: Arc<dyn Clock>,
     /// Held while entries are made of content, so that each is made once.
     taking_in: Arc<Mutex<()>>,
     /// Held while things leave for good.
@@ -43,9 +46,10 @@ pub(crate) struct HomeTrash {
 }
 
 impl HomeTrash {
-    pub(crate) fn new(residence: &Residence, home: &Path, store: Store) -> Self {
+    pub(crate) fn new(residence: &Residence, home: &Path, store: Store, clock: Arc<dyn Clock>) -> Self {
         Self {
             store,
+            clock,
             residence: residence.clone(),
             files: Trash::of_home(home),
             home: home.to_owned(),

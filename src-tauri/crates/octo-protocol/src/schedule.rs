@@ -320,6 +320,8 @@ pub enum SkipReason {
     },
     /// The person was asked about missed times and said no.
     Declined,
+    /// It was a further try that only waited, and a new run took its place.
+    Replaced,
     /// The person's budget for the day is used up.
     DayBudget,
     /// It could not begin.

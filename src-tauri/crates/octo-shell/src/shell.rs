@@ -65,7 +65,7 @@ impl fmt::Debug for ShellConfig {
     }
 }
 
-/// Removes the logs of sessions' commands that are older than a week. `shells` is the folder all sessions' scratch
+/// Removes the logs of sessions' commands that are older than a week, as [`octo_workspace::outlived`] counts. `shells` is the folder all sessions' scratch
 /// folders are in. What cannot be read or removed is left.
 pub fn prune_logs(shells: &Path) {
     place::prune_all(shells);

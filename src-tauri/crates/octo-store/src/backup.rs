@@ -25,8 +25,11 @@ pub(crate) enum BackupError {
 pub(crate) fn make(home: &Path, from: &Connection, version: u32) -> Result<PathBuf, BackupError> {
     let folder = folder(home);
     fs::create_dir_all(&folder)?;
+    // By a clock that was set back it would be the oldest, and go at once.
+    let after_all = all(home).pop().map_or(0, |newest| newest.at.saturating_add(1));
+    let at = after_all.max(crate::tx::now().unsigned_abs());
     // Milliseconds of 13 digits sort by name until the year 2286.
-    let place = folder.join(format!("octo-{version}-{:013}.db", crate::tx::now()));
+    let place = folder.join(format!("octo-{version}-{at:013}.db"));
     let part = place.with_extension("part");
     let copied = copy(from, &part).and_then(|()| Ok(fs::rename(&part, &place)?));
     if let Err(error) = copied {
@@ -35,7 +38,7 @@ pub(crate) fn make(home: &Path, from: &Connection, version: u32) -> Result<PathB
         return Err(error);
     }
     for old in all(home).into_iter().rev().skip(KEPT) {
-        if let Err(error) = fs::remove_file(&old) {
+        if let Err(error) = fs::remove_file(&old.place) {
             tracing::warn!(%error, "an old backup could not be removed");
         }
     }
@@ -74,25 +77,37 @@ impl Reader<'_> {
 
 /// The newest backup, where there is one.
 pub(crate) fn newest(home: &Path) -> Option<PathBuf> {
-    all(home).pop()
+    all(home).pop().map(|newest| newest.place)
+}
+
+/// The newest backup of this schema version or one before it, where there is one.
+pub(crate) fn newest_of(home: &Path, version: u32) -> Option<PathBuf> {
+    all(home).into_iter().rfind(|backup| backup.version <= version).map(|newest| newest.place)
 }
 
 fn folder(home: &Path) -> PathBuf {
     home.join("backups")
 }
 
+/// A backup that is there, by its name.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    at: u64,
+    version: u32,
+    place: PathBuf,
+}
+
 /// All backups, oldest first.
-fn all(home: &Path) -> Vec<PathBuf> {
+fn all(home: &Path) -> Vec<Found> {
     let Ok(entries) = fs::read_dir(folder(home)) else { return Vec::new() };
-    let mut found: Vec<(u64, PathBuf)> = entries
+    let mut found: Vec<Found> = entries
         .flatten()
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            let (version, time) = name.strip_prefix("octo-")?.strip_suffix(".db")?.split_once('-')?;
-            version.parse::<u32>().ok()?;
-            Some((time.parse().ok()?, entry.path()))
+            let (version, at) = name.strip_prefix("octo-")?.strip_suffix(".db")?.split_once('-')?;
+            Some(Found { at: at.parse().ok()?, version: version.parse().ok()?, place: entry.path() })
         })
         .collect();
     found.sort();
-    found.into_iter().map(|(_, path)| path).collect()
+    found
 }

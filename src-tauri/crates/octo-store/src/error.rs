@@ -12,6 +12,8 @@ pub enum OpenError {
     Newer {
         /// The database.
         path: PathBuf,
+        /// The newest backup this Octo can use, where there is one.
+        backup: Option<PathBuf>,
         /// The schema version of the file.
         found: u32,
         /// The newest schema version this Octo knows.
@@ -66,9 +68,13 @@ pub enum StoreError {
 impl From<OpenError> for ApiError {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::Newer { path, found, known } => ApiError::new("store.newer")
-                .arg("path", path.display())
-                .detail(format!("schema {found}, this Octo knows {known}")),
+            OpenError::Newer { path, backup, found, known } => {
+                let error = match backup {
+                    Some(backup) => ApiError::new("store.newer_backup").arg("backup", backup.display()),
+                    None => ApiError::new("store.newer"),
+                };
+                error.arg("path", path.display()).detail(format!("schema {found}, this Octo knows {known}"))
+            }
             OpenError::Damaged { path, backup: Some(backup), detail } => ApiError::new("store.damaged")
                 .arg("path", path.display())
                 .arg("backup", backup.display())

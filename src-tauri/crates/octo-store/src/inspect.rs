@@ -55,7 +55,7 @@ pub fn inspect(file: &Path) -> Result<Inspected, OpenError> {
         }
         let (found, known) = (open::version(&connection)?, open::known(schema::STEPS));
         if found > known {
-            return Ok(Err(OpenError::Newer { path: file.to_owned(), found, known }));
+            return Ok(Err(OpenError::Newer { path: file.to_owned(), backup: None, found, known }));
         }
         if let Err(detail) = open::check(&connection)? {
             return Ok(Err(damaged(detail)));

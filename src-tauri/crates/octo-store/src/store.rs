@@ -97,7 +97,7 @@ impl Store {
         self.enqueue(work, move |outcome| {
             let _ = reply.send(outcome);
         })?;
-        answer.await.map_err(|_| StoreError::Closed)?
+        self.watched(answer.await.map_err(|_| StoreError::Closed)?)
     }
 
     /// Runs `work` on a read-only connection; all it reads is of one moment, and holds everything written
@@ -109,7 +109,7 @@ impl Store {
     {
         let _permit = self.inner.permits.acquire().await.map_err(|_| StoreError::Closed)?;
         let inner = Arc::clone(&self.inner);
-        tokio::task::spawn_blocking(move || {
+        let outcome = tokio::task::spawn_blocking(move || {
             let desk = inner.reader()?;
             let outcome = {
                 let transaction = desk.connection.unchecked_transaction()?;
@@ -119,7 +119,16 @@ impl Store {
             outcome
         })
         .await
-        .map_err(|error| StoreError::Failed(format!("a read ended early: {error}")))?
+        .map_err(|error| StoreError::Failed(format!("a read ended early: {error}")))?;
+        self.watched(outcome)
+    }
+
+    /// An outcome, after damage it tells of was marked for the next start.
+    fn watched<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(StoreError::Damaged(_)) = &outcome {
+            self.inner.home.suspect();
+        }
+        outcome
     }
 
     /// [`Store::write`] for a thread that may wait: it blocks until the transaction is done. Must not be called
@@ -136,7 +145,7 @@ impl Store {
         self.enqueue(work, move |outcome| {
             let _ = reply.send(outcome);
         })?;
-        answer.recv().map_err(|_| StoreError::Closed)?
+        self.watched(answer.recv().map_err(|_| StoreError::Closed)?)
     }
 
     /// [`Store::read`] for a thread that may wait.
@@ -154,7 +163,7 @@ impl Store {
             .map_err(StoreError::from)
             .and_then(|transaction| work(&Reader::new(&transaction, &desk.known)));
         self.inner.put_back(desk);
-        outcome
+        self.watched(outcome)
     }
 
     fn enqueue<T, F>(

@@ -9,6 +9,7 @@
 //!   and [`settle`] what becomes of it at a start.
 //! * [`Trash`] keeps what was deleted; [`rm`] is the `rm` of a session's commands, which moves things there.
 
+mod ageing;
 mod archives;
 mod blobs;
 mod bundle;
@@ -26,6 +27,7 @@ mod secrets;
 mod time;
 mod trash;
 
+pub use ageing::outlived;
 pub use archives::Archives;
 pub use blobs::{BlobError, Blobs, Flush, Kept, Swept, media_type};
 pub use bundle::{BundleState, BundledFile, install_bundle};

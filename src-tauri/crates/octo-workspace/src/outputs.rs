@@ -4,7 +4,7 @@ use std::{
     fs, io,
     io::Write,
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 /// How long an output is kept: as long as a command's log.
@@ -44,13 +44,8 @@ impl Outputs {
     }
 
     fn prune(&self) {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        for entry in entries {
-            let changed = entry.metadata().and_then(|meta| meta.modified()).ok();
-            let age = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
-            if age.is_some_and(|age| age > KEEP)
-                && let Err(error) = fs::remove_file(entry.path())
-            {
+        for old in crate::outlived([self.folder.as_path()], KEEP) {
+            if let Err(error) = fs::remove_file(old) {
                 tracing::warn!(%error, "an old output stays");
             }
         }
@@ -70,6 +65,7 @@ fn plain(name: &str) -> io::Result<&Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::SystemTime;
 
     #[test]
     fn outputs_are_kept_under_plain_names_only() {
@@ -95,10 +91,13 @@ mod tests {
     fn old_outputs_go_when_a_new_one_comes() {
         let home = tempfile::tempdir().unwrap();
         let outputs = Outputs::new(home.path());
-        let (old, young) = (outputs.keep("old.md", "").unwrap(), outputs.keep("young.md", "").unwrap());
-        let long_ago = SystemTime::now() - KEEP - Duration::from_secs(60);
-        fs::File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
+        let kept: Vec<PathBuf> = (0..9).map(|day| outputs.keep(&format!("{day}.md"), "").unwrap()).collect();
+        for (path, day) in kept.iter().zip(0..) {
+            let at = SystemTime::now() - Duration::from_secs(60 * 60) * (24 * day + 1);
+            fs::File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
+        }
         outputs.keep("new.md", "").unwrap();
-        assert!(!old.exists() && young.exists());
+        let left: Vec<bool> = kept.iter().map(|path| path.exists()).collect();
+        assert_eq!(left, [true, true, true, true, true, true, true, false, false]);
     }
 }

@@ -226,9 +226,11 @@ impl From<ResidenceError> for ApiError {
                 .arg("pointer", pointer.display())
                 .retryable(),
             ResidenceError::NoCopy(path) => ApiError::new("home.no_copy").arg("path", path.display()),
-            ResidenceError::Copy(OpenError::Newer { path, found, known }) => ApiError::new("home.copy_newer")
-                .arg("path", path.display())
-                .detail(format!("schema {found}, this Octo knows {known}")),
+            ResidenceError::Copy(OpenError::Newer { path, found, known, .. }) => {
+                ApiError::new("home.copy_newer")
+                    .arg("path", path.display())
+                    .detail(format!("schema {found}, this Octo knows {known}"))
+            }
             ResidenceError::Copy(OpenError::Damaged { path, detail, .. }) => {
                 ApiError::new("home.copy_damaged").arg("path", path.display()).detail(detail)
             }

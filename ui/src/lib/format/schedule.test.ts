@@ -137,6 +137,7 @@ describe("a run", () => {
     [{ type: "missed", times: 1 }, "Missed while the computer slept or Octo was closed"],
     [{ type: "missed", times: 3 }, "Missed 3 times while the computer slept or Octo was closed"],
     [{ type: "declined" }, "Skipped, you said no"],
+    [{ type: "replaced" }, "Not tried again, a new run took its place"],
     [{ type: "day_budget" }, "Skipped, the budget of the day was used up"],
     [{ type: "could_not_start", error }, "Could not begin: The disk is full."],
   ];

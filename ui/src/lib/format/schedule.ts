@@ -157,6 +157,7 @@ export function skipWords(reason: SkipReason): string {
       return t("tasks.skip.could_not_start", { why: explainBriefly(reason.error) });
     case "still_running":
     case "declined":
+    case "replaced":
     case "day_budget":
       return t(`tasks.skip.${reason.type}`);
   }

@@ -84,6 +84,13 @@ describe("the mark of a task", () => {
       expect(rules.isBusy(card("active", status)), status.type).toBe(stoppable.includes(status.type));
     }
   });
+
+  it("can be set off while another try only waits", () => {
+    const cause = { type: "retry", of: "a", number: 1 } as const;
+    const retried = { ...card("active", null), last: run("b", { type: "waiting", until: 1 }, { cause }) };
+    expect(rules.isBusy(retried)).toBe(false);
+    expect(rules.canStop(retried.last)).toBe(true);
+  });
 });
 
 describe("runs", () => {

@@ -71,9 +71,14 @@ export function canStop(run: TaskRun): boolean {
   return type === "running" || type === "needs_you" || type === "waiting";
 }
 
+/** Whether a run is another try that has not begun: a new run takes its place. */
+export function onlyWaits(run: TaskRun): boolean {
+  return run.status.type === "waiting" && run.cause.type === "retry";
+}
+
 /** Whether a task is at work, so that it cannot be set off a second time. */
 export function isBusy(card: TaskCard): boolean {
-  return card.last !== null && canStop(card.last);
+  return card.last !== null && canStop(card.last) && !onlyWaits(card.last);
 }
 
 /** How long a run took, or takes so far, in milliseconds; null for one that did not begin. */

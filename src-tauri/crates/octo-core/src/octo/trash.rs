@@ -125,7 +125,8 @@ impl Octo {
             }
             _ => None,
         };
-        let until = days.map(|days| row.entry.at.saturating_add(days * DAY));
+        let counted = self.shared.trash.counted(row.entry.at).await?;
+        let until = days.map(|days| counted.saturating_add(days * DAY));
         Ok(TrashPreview { entry: row.entry, look, present, until, session_title })
     }
 

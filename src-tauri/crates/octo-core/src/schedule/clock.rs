@@ -1,4 +1,4 @@
-//! What time it is, for the schedule.
+//! What time it is, for the schedule and for what has had its time.
 
 use futures::future::BoxFuture;
 use octo_protocol::Millis;

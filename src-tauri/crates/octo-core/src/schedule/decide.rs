@@ -4,7 +4,8 @@
 //! Each look at a task covers the time since the one before, so nothing hangs on when exactly anybody looked. A time
 //! that is only a little late runs as if it were on time. Of times that are later (the computer slept, Octo did not
 //! run, or the clock jumped) there is one run at most, as the plan's policy says. A clock that was set back begins
-//! anew from where it is now; times that had their run have no second one, which the store sees to.
+//! anew from where it is now; times that had their run have no second one, which the store sees to. Another try
+//! of a run that failed waits without being in the way of any: what begins before it takes its place.
 
 use super::timing::Times;
 use octo_protocol::{
@@ -50,6 +51,8 @@ pub(crate) struct Decision {
     pub(crate) add: Vec<RunRow>,
     /// Runs that stand differently now.
     pub(crate) change: Vec<RunRow>,
+    /// Further tries that only waited and are over, should a run that is added begin: it takes their place.
+    pub(crate) replace: Vec<RunRow>,
     /// Up to when its times are decided now; none where that need not be kept.
     pub(crate) decided: Option<Millis>,
 }
@@ -82,7 +85,9 @@ pub(crate) fn decide(task: &Standing<'_>, now: Millis, look: Look) -> Decision {
         .map(|row| decision.change.iter().find(|changed| changed.run.id == row.run.id).unwrap_or(row))
         .filter(|row| row.run.ended_at.is_none())
         .collect();
-    let is_busy = open.iter().any(|row| row.run.status != RunStatus::Asked);
+    let is_busy = open.iter().any(|row| is_in_the_way(row));
+    let tries: Vec<RunRow> =
+        open.iter().filter(|row| is_further_try(row)).map(|row| (*row).clone()).collect();
     let asked: Vec<RunRow> =
         open.into_iter().filter(|row| row.run.status == RunStatus::Asked).cloned().collect();
     if let Some(last) = late.last().copied() {
@@ -118,7 +123,33 @@ pub(crate) fn decide(task: &Standing<'_>, now: Millis, look: Look) -> Decision {
         };
         decision.add.push(new_run(task, RunCause::Time, Some(at), status, now));
     }
+    if let Some(first) = decision.add.iter().find(|row| begins(row)) {
+        decision.replace = tries.iter().map(|row| replaced(row, first.run.due, now)).collect();
+    }
     decision
+}
+
+/// Whether a run is to begin.
+pub(crate) fn begins(row: &RunRow) -> bool {
+    matches!(row.run.status, RunStatus::Waiting { .. })
+}
+
+/// Whether a run is another try of one that failed, and has not begun: a day may pass before it does.
+pub(crate) fn is_further_try(row: &RunRow) -> bool {
+    begins(row) && matches!(row.run.cause, RunCause::Retry { .. })
+}
+
+/// Whether no other run of the task may begin beside one that is not over.
+pub(crate) fn is_in_the_way(row: &RunRow) -> bool {
+    row.run.status != RunStatus::Asked && !is_further_try(row)
+}
+
+/// A further try whose place a run takes that is due now, or was a moment ago.
+pub(crate) fn replaced(row: &RunRow, due: Millis, now: Millis) -> RunRow {
+    let mut row = ended(row, RunStatus::Skipped { reason: SkipReason::Replaced }, now);
+    // Not later than what came in its place: the history is in the order of when things were due.
+    row.run.due = row.run.due.min(due);
+    row
 }
 
 /// Runs that wait: those of a paused task are taken back, and those an earlier process left so long ago that their time

@@ -278,6 +278,7 @@ fn standing(status: &RunStatus) -> String {
             SkipReason::StillRunning => "left out: the one before still ran",
             SkipReason::Missed { .. } => "left out: missed",
             SkipReason::Declined => "left out: the person said no",
+            SkipReason::Replaced => "not tried again: a new run took its place",
             SkipReason::DayBudget => "left out: the day's budget was used up",
             SkipReason::CouldNotStart { error } => {
                 return format!("left out: could not begin ({})", in_english(error));

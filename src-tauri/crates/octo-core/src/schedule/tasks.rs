@@ -2,7 +2,7 @@
 
 use super::{
     Schedule,
-    decide::{ended, run_of},
+    decide::{ended, is_further_try, is_in_the_way, replaced, run_of},
     file::{self, TaskFile},
     plan,
     timing::Times,
@@ -13,7 +13,7 @@ use octo_protocol::{
     Switch, TaskCard, TaskCards, TaskContent, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState,
     TasksState, Timing,
 };
-use octo_store::{RunEnding, RunRow, Store, TaskStateRow};
+use octo_store::{RunEnding, RunRow, Store, StoreError, TaskStateRow, Tx};
 use octo_workspace::Removal;
 use std::{
     collections::HashMap,
@@ -232,13 +232,8 @@ impl Tasks {
         let now = self.now();
         let row = run_of(&task, &plan, RunCause::Hand, None, RunStatus::Waiting { until: now }, now);
         let run = row.run.clone();
-        let added = self.0.store.write(move |tx| {
-            let is_busy = tx
-                .open_runs()?
-                .iter()
-                .any(|other| other.run.task == row.run.task && !matches!(other.run.status, RunStatus::Asked));
-            if is_busy { Ok(false) } else { tx.add_run(&row) }
-        });
+        let added =
+            self.0.store.write(move |tx| if make_way(tx, &row, now)? { tx.add_run(&row) } else { Ok(false) });
         if !added.await.map_err(ApiError::from)? {
             return Err(ApiError::new("task.running").arg("name", &plan.name));
         }
@@ -326,15 +321,11 @@ impl Tasks {
             let Some(row) = tx.run(run)?.filter(|row| row.run.status == RunStatus::Asked) else {
                 return Ok(Err(ApiError::new("task.run_gone")));
             };
-            let is_busy = tx
-                .open_runs()?
-                .iter()
-                .any(|other| other.run.task == row.run.task && !matches!(other.run.status, RunStatus::Asked));
             match answer {
-                MissedAnswer::Run if is_busy => {
-                    return Ok(Err(ApiError::new("task.running").arg("name", &row.run.name)));
-                }
                 MissedAnswer::Run => {
+                    if !make_way(tx, &row, now)? {
+                        return Ok(Err(ApiError::new("task.running").arg("name", &row.run.name)));
+                    }
                     let mut row = row;
                     row.run.status = RunStatus::Waiting { until: now };
                     tx.put_run(&row)?;
@@ -407,6 +398,19 @@ fn card(file: TaskFile, state: Option<&TaskStateRow>, last: Option<TaskRun>, now
         }
     };
     TaskCard { file: file.file, content, version: file.version, state, next, last }
+}
+
+/// Whether a run may begin now as far as others of its task go. Another try that only waits makes way for it.
+fn make_way(tx: &mut Tx<'_>, row: &RunRow, now: Millis) -> Result<bool, StoreError> {
+    let others: Vec<RunRow> =
+        tx.open_runs()?.into_iter().filter(|other| other.run.task == row.run.task).collect();
+    if others.iter().any(is_in_the_way) {
+        return Ok(false);
+    }
+    for other in others.iter().filter(|other| is_further_try(other)) {
+        tx.put_run(&replaced(other, row.run.due, now))?;
+    }
+    Ok(true)
 }
 
 /// A run the person wants no more: over where it has not begun, else to be stopped.

@@ -6,7 +6,7 @@
 
 use super::{
     Schedule, Tasks, Tending,
-    decide::{Decision, Hold, Look, Standing, decide, ended, follow},
+    decide::{Decision, Hold, Look, Standing, begins, decide, ended, follow},
     file::TaskFile,
     tasks::is_accepted,
     timing::Times,
@@ -205,8 +205,15 @@ impl Tender {
                     tx.put_run(row)?;
                     news = true;
                 }
+                let mut begun = false;
                 for row in &decision.add {
-                    news |= tx.add_run(row)?;
+                    let added = tx.add_run(row)?;
+                    news |= added;
+                    begun |= added && begins(row);
+                }
+                // A time that had its run already takes nothing's place.
+                for row in decision.replace.iter().filter(|_| begun) {
+                    tx.put_run(row)?;
                 }
                 if decision.decided.is_some() {
                     tx.task_decided(&task, decision.decided)?;

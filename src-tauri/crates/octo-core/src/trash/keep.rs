@@ -1,18 +1,62 @@
-//! What has had its time. Pure, but for [`HomeTrash::expire`].
+//! What has had its time. Pure, but for what is done to [`HomeTrash`].
 
-use super::HomeTrash;
-use crate::session::now;
+use super::{
+    HomeTrash, blocking,
+    passage::{Passage, Trust},
+};
 use octo_protocol::{ApiError, Millis, TrashChoice, TrashId, TrashLimits};
 use octo_store::TrashAge;
+use std::path::PathBuf;
 
 /// A day in milliseconds.
 pub(super) const DAY: Millis = 24 * 60 * 60 * 1_000;
 
 impl HomeTrash {
-    /// Deletes for good what is older or more than the limits allow.
+    /// Deletes for good what is older or more than the limits allow, as far as the clock is believed.
     pub(crate) async fn expire(&self, limits: TrashLimits) -> Result<(), ApiError> {
+        let (place, now) = (self.passage_place(), self.clock.now());
+        let before = self.passage().await?;
         let ages = self.store.read(|reader| reader.trash_ages()).await.map_err(ApiError::from)?;
-        let ids = over(&ages, limits, now());
+        if before.is_none() && ages.is_empty() {
+            // The first thing is looked at with what is known by then.
+            return Ok(());
+        }
+        let (passage, until, trust) = Passage::look(before.as_ref(), now);
+        if trust == Trust::Leapt {
+            tracing::warn!(
+                "the clock is far from where it was at the last look: nothing leaves the trash for its age before \
+                 a day has gone by as it should"
+            );
+        }
+        let ids = gone_by(&ages, limits, &passage, until);
+        let emptied = self.let_go(ids).await;
+        // Last, so that a look that was cut short is one that never was.
+        blocking(move || {
+            if let Err(error) = passage.keep(&place) {
+                tracing::warn!(%error, "that the trash was looked through is not kept");
+            }
+            Ok(())
+        })
+        .await?;
+        emptied
+    }
+
+    /// From when on the age of something deleted at a moment counts.
+    pub(crate) async fn counted(&self, at: Millis) -> Result<Millis, ApiError> {
+        Ok(self.passage().await?.map_or(at, |passage| passage.counted(at, Millis::MAX)))
+    }
+
+    async fn passage(&self) -> Result<Option<Passage>, ApiError> {
+        let place = self.passage_place();
+        blocking(move || Ok(Passage::read(&place))).await
+    }
+
+    /// Beside what is in the trash; no thing has such a name.
+    fn passage_place(&self) -> PathBuf {
+        self.home.join("trash").join("looked.json")
+    }
+
+    async fn let_go(&self, ids: Vec<TrashId>) -> Result<(), ApiError> {
         if ids.is_empty() {
             return Ok(());
         }
@@ -25,6 +69,16 @@ impl HomeTrash {
         );
         Ok(())
     }
+}
+
+/// What goes, by how time went by. Where it is not known up to when that is, only what can be made again, for its size.
+fn gone_by(ages: &[TrashAge], limits: TrashLimits, passage: &Passage, until: Option<Millis>) -> Vec<TrashId> {
+    let Some(until) = until else {
+        return over(ages, TrashLimits { days: None, ..limits }, Millis::MIN);
+    };
+    let counted: Vec<TrashAge> =
+        ages.iter().map(|age| TrashAge { at: passage.counted(age.at, until), ..*age }).collect();
+    over(&counted, limits, until)
 }
 
 /// What goes: everything past its days; then, while there is too much, first what can be made again, then the

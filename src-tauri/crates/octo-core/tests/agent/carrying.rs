@@ -98,6 +98,27 @@ async fn an_export_holds_this_session_alone_without_secrets_and_says_before_what
 }
 
 #[tokio::test]
+async fn what_octo_types_into_sites_by_name_is_in_no_export() {
+    // Of no shape that would tell it from other words.
+    let value = "correct heron battery";
+    let mut rig = Rig::new(Script::new().text(format!("You said {value} yourself."))).await;
+    let secret = octo_protocol::SaveSiteSecret {
+        name: "mail".into(),
+        site: "https://mail.example".into(),
+        value: octo_protocol::Secret::new(value),
+    };
+    rig.octo.call(secret).await.unwrap();
+    let session = rig.start(Mode::Ask, &format!("It is {value}, write it down")).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    for form in [ExportForm::Markdown, ExportForm::Html, ExportForm::Json] {
+        let preview = rig.octo.call(PreviewExport { session, form }).await.unwrap();
+        assert!(preview.secrets >= 2, "{form:?}: {}", preview.secrets);
+        let (_, text) = export(&rig, session, form).await;
+        assert!(!text.contains(value) && text.contains("[redacted]"), "{form:?}: {text}");
+    }
+}
+
+#[tokio::test]
 async fn a_page_is_one_file_that_runs_nothing_and_loads_nothing() {
     let (rig, session) = told().await;
     let (_, page) = export(&rig, session, ExportForm::Html).await;

@@ -1,6 +1,9 @@
 //! The trash through the application's own door.
 
-use super::rig::{Rig, statuses};
+use super::{
+    rig::{PATIENCE, Rig, statuses},
+    schedule::world::HandClock,
+};
 use octo_core::Octo;
 use octo_protocol::{
     Answer, Ask, AskReason, CallStatus, ChangeSettings, CountTrash, DeleteSession, EmptyTrash, Event,
@@ -11,6 +14,7 @@ use octo_protocol::{
 use octo_testkit::Script;
 use octo_workspace::{Removal, Trash};
 use serde_json::json;
+use std::time::Duration;
 
 async fn listed(octo: &Octo) -> Vec<TrashEntry> {
     let call = ListTrash { query: String::new(), kind: None, project: None, offset: 0, limit: 100 };
@@ -193,4 +197,68 @@ async fn entries_are_made_again_when_the_store_lost_them_and_dropped_when_the_co
     std::fs::remove_dir_all(rig.home.octo().join("trash").join(id.to_string())).unwrap();
     rig.octo = super::rig::open(&rig.home).await;
     assert!(listed(&rig.octo).await.is_empty());
+}
+
+const HOUR: Millis = 60 * 60 * 1_000;
+const DAY: Millis = 24 * HOUR;
+const YEAR: Millis = 365 * DAY;
+
+/// Starts the application anew by a clock that shows this; what is in the trash once it has looked.
+async fn by_clock(rig: &mut Rig, now: Millis) -> Vec<String> {
+    rig.end().await;
+    rig.begin_by_clock(HandClock::at(now)).await;
+    let place = rig.home.octo().join("trash/looked.json");
+    let looked = async {
+        loop {
+            let text = std::fs::read_to_string(&place).unwrap_or_default();
+            let known: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+            if known["at"] == now {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looked).await.expect("the trash is looked through");
+    listed(&rig.octo).await.into_iter().map(|entry| entry.name).collect()
+}
+
+fn system_time() -> Millis {
+    let past = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Millis::try_from(past.as_millis()).unwrap()
+}
+
+#[tokio::test]
+async fn a_clock_that_is_a_year_off_empties_no_trash_and_age_still_does() {
+    let mut rig = Rig::by_clock(Script::new(), HandClock::at(system_time())).await;
+    removed(&rig, "a.txt", "a");
+    let now = system_time();
+    // As it goes; then a year ahead, found so twice and for a day; then set right.
+    for at in [now, now + DAY, now + YEAR, now + YEAR + HOUR, now + YEAR + DAY, now + 2 * DAY, now + 3 * DAY]
+    {
+        assert_eq!(by_clock(&mut rig, at).await, ["a.txt"], "{} days on", (at - now) / DAY);
+    }
+    let entry = listed(&rig.octo).await.pop().unwrap();
+    let until = rig.octo.call(PreviewTrash { id: entry.id }).await.unwrap().until;
+    assert_eq!(until, Some(entry.at + 30 * DAY), "nothing of that is left");
+    // A pause of weeks delays, and what goes by counts.
+    for day in [8, 29, 30, 37] {
+        assert_eq!(by_clock(&mut rig, now + day * DAY).await, ["a.txt"], "{day} days on");
+    }
+    for day in [44, 45] {
+        by_clock(&mut rig, now + day * DAY).await;
+    }
+    assert!(listed(&rig.octo).await.is_empty());
+}
+
+#[tokio::test]
+async fn what_was_deleted_by_a_clock_a_year_behind_is_there_once_it_is_right() {
+    let now = system_time();
+    // Seen from the clock that is right, what is deleted now is a year old.
+    let mut rig = Rig::by_clock(Script::new(), HandClock::at(now)).await;
+    removed(&rig, "a.txt", "a");
+    for at in [now + YEAR, now + YEAR + DAY, now + YEAR + 8 * DAY, now + YEAR + 15 * DAY] {
+        assert_eq!(by_clock(&mut rig, at).await, ["a.txt"]);
+    }
+    by_clock(&mut rig, now + YEAR + 22 * DAY).await;
+    assert_eq!(by_clock(&mut rig, now + YEAR + 24 * DAY).await, Vec::<String>::new());
 }

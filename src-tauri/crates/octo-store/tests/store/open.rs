@@ -98,7 +98,68 @@ async fn a_file_from_a_newer_octo_is_left_alone() {
     assert!(matches!(error, OpenError::Newer { found: 4_000, known, .. } if known < 4_000), "{error}");
     assert_eq!(ApiError::from(error).key, "store.newer");
     assert_eq!(fs::read(&file).unwrap(), before);
-    assert!(!home.path().join("backups").exists());
+    let backups = home.path().join("backups");
+    assert!(!backups.exists());
+
+    // The newest that is of no newer Octo either.
+    fs::create_dir(&backups).unwrap();
+    for name in ["octo-1-1700000000000.db", "octo-2-1800000000000.db", "octo-3999-1900000000000.db"] {
+        fs::write(backups.join(name), "").unwrap();
+    }
+    let api = ApiError::from(refused(home.path()));
+    let usable = backups.join("octo-2-1800000000000.db");
+    assert_eq!(
+        (api.key.as_str(), api.args["backup"].as_str(), api.args["path"].as_str()),
+        ("store.newer_backup", usable.to_str().unwrap(), file.to_str().unwrap())
+    );
+    assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+#[tokio::test]
+async fn damage_met_in_a_large_file_is_told_by_the_next_start_with_the_newest_backup() {
+    let (home, file) = filled().await;
+    let middle = fs::metadata(&file).unwrap().len() as usize / 2 / 4096 * 4096;
+    let raw = rusqlite::Connection::open(&file).unwrap();
+    raw.execute_batch("CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (zeroblob(66 << 20));")
+        .unwrap();
+    raw.close().unwrap();
+    let good = fs::read(&file).unwrap();
+    let mut bad = good.clone();
+    bad[middle..middle + 8 * 4096].fill(0xee);
+    fs::write(&file, &bad).unwrap();
+    let backups = home.path().join("backups");
+    fs::create_dir(&backups).unwrap();
+    let newest = backups.join("octo-1-1800000000000.db");
+    fs::write(&newest, "").unwrap();
+
+    // So large a file is not read through while nothing is known against it.
+    let read_all = |reader: &octo_store::Reader<'_>| {
+        for info in reader.list_snapshot(100)?.sessions {
+            reader.events_since(&Topic::Session { id: info.id }, 0, 1_000)?;
+            reader.snapshot(info.id, 1_000)?;
+        }
+        Ok(())
+    };
+    let mark = home.path().join("octo.db-suspect");
+    let store = Store::open(home.path()).unwrap();
+    assert!(!mark.exists());
+    let met = store.read(read_all).await.unwrap_err();
+    assert_eq!(ApiError::from(met).key, "store.unreadable");
+    store.close();
+    for _ in 0..2 {
+        let api = ApiError::from(refused(home.path()));
+        assert_eq!(
+            (api.key.as_str(), api.args["backup"].as_str()),
+            ("store.damaged", newest.to_str().unwrap())
+        );
+        assert!(fs::read(&file).unwrap() == bad, "the file was changed");
+    }
+
+    fs::write(&file, &good).unwrap();
+    let store = Store::open(home.path()).unwrap();
+    assert!(!mark.exists(), "nothing was found");
+    store.read(read_all).await.unwrap();
+    store.close();
 }
 
 #[tokio::test]

@@ -120,7 +120,7 @@ impl History {
                 match reason {
                     SkipReason::Missed { .. } => self.seen.missed += 1,
                     SkipReason::Declined => self.seen.asked += 1,
-                    SkipReason::StillRunning => {}
+                    SkipReason::StillRunning | SkipReason::Replaced => {}
                     SkipReason::DayBudget | SkipReason::CouldNotStart { .. } => panic!("{run:?}"),
                 }
             }

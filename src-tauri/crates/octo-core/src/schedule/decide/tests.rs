@@ -73,6 +73,7 @@ impl Task {
 
     fn store(&mut self, decision: Decision) -> usize {
         let mut begun = 0;
+        let replace = decision.replace;
         for row in decision.change {
             let place = self.rows.iter().position(|known| known.run.id == row.run.id).unwrap();
             self.rows[place] = row;
@@ -83,8 +84,22 @@ impl Task {
                 self.rows.push(row);
             }
         }
+        for row in replace.into_iter().filter(|_| begun > 0) {
+            let place = self.rows.iter().position(|known| known.run.id == row.run.id).unwrap();
+            self.rows[place] = row;
+        }
         self.decided = decision.decided.or(self.decided);
         begun
+    }
+
+    /// A run that began fails, and another try waits.
+    fn fail(&mut self, now: Millis) {
+        let error = ApiError::new("provider.overloaded");
+        let failed = outlook(SessionStatus::Failed, Some(TurnEnd::Failed { error }));
+        let place = self.rows.iter().position(|row| row.run.status == RunStatus::Running).unwrap();
+        let followed = follow(&self.rows[place], Some(&failed), 0, Some(&self.plan), now);
+        self.rows[place] = followed.row;
+        self.rows.extend(followed.retry);
     }
 
     /// All that waits has run.
@@ -194,6 +209,51 @@ fn a_run_is_never_beside_another() {
     );
     task.rows[0] = ended(&task.rows[0], RunStatus::Finished, 0);
     assert_eq!(task.look(NEW_YEAR + 10 * HOUR, Look::Again), 1);
+}
+
+#[test]
+fn a_run_takes_the_place_of_a_try_that_only_waits() {
+    // The next try is in two hours; the next time is in one.
+    let failed = |missed| {
+        let mut task = Task::new(TaskPlan { retry: TaskRetry { times: 2, minutes: 120 }, ..hourly(missed) });
+        task.look(NEW_YEAR + MINUTE, Look::First);
+        assert_eq!(task.look(NEW_YEAR + HOUR, Look::Again), 1);
+        task.set_running();
+        task.fail(NEW_YEAR + HOUR + MINUTE);
+        task
+    };
+    let waits = RunStatus::Waiting { until: NEW_YEAR + 3 * HOUR + MINUTE };
+    let gone = skipped(SkipReason::Replaced);
+    let mut task = failed(MissedRun::RunOnce);
+    assert_eq!(task.rows[1].run.status, waits);
+    assert_eq!(task.look(NEW_YEAR + 2 * HOUR + SECOND, Look::Again), 1);
+    let until = NEW_YEAR + 2 * HOUR + SECOND;
+    assert_eq!(
+        (&task.rows[1].run.status, task.rows[1].run.ended_at, task.rows[1].run.due),
+        (&gone, Some(until), NEW_YEAR + 2 * HOUR)
+    );
+    assert_eq!(task.statuses()[2..], [(RunCause::Time, RunStatus::Waiting { until })], "one, and no second");
+    // Nothing takes the place of a run that goes on, and its own next try counts from the beginning.
+    task.set_running();
+    task.fail(NEW_YEAR + 2 * HOUR + MINUTE);
+    assert!(matches!(task.rows[3].run.cause, RunCause::Retry { number: 1, .. }));
+
+    // A time whose run has been leaves the try as it is.
+    task.decided = Some(NEW_YEAR + HOUR + MINUTE);
+    assert_eq!(task.look(NEW_YEAR + 2 * HOUR + 90 * SECOND, Look::Again), 0);
+    assert_eq!(task.rows[3].run.status, RunStatus::Waiting { until: NEW_YEAR + 4 * HOUR + MINUTE });
+
+    // Missed times: by the policy.
+    let later = NEW_YEAR + 5 * HOUR + 30 * MINUTE;
+    let cases =
+        [(MissedRun::RunOnce, 1, gone), (MissedRun::Skip, 0, waits.clone()), (MissedRun::Ask, 0, waits)];
+    for (missed, begun, stands) in cases {
+        for look in [Look::First, Look::Again] {
+            let mut task = failed(missed);
+            assert_eq!(task.look(later, look), begun, "{missed:?}");
+            assert_eq!(task.rows[1].run.status, stands, "{missed:?}");
+        }
+    }
 }
 
 #[test]
@@ -335,8 +395,8 @@ fn a_daily_time_has_a_run_on_each_day_of_a_year_in_each_zone() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Sleeps, processes that end, and runs that take their time: every time is accounted for exactly once, and no two
-    /// runs are beside each other.
+    /// Sleeps, processes that end, runs that take their time and runs that fail: every time is accounted for exactly
+    /// once, and no two runs are beside each other.
     #[test]
     fn every_time_is_accounted_for_once(
         seed in any::<u64>(),
@@ -362,9 +422,10 @@ proptest! {
                 matches!(row.run.status, RunStatus::Waiting { .. } | RunStatus::Running)
             });
             prop_assert!(at_once.count() <= 1);
-            match dice.below(3) {
+            match dice.below(4) {
                 0 => task.set_running(),
                 1 => task.finish(now),
+                2 if task.rows.iter().any(|row| row.run.status == RunStatus::Running) => task.fail(now),
                 _ => {
                     for row in &mut task.rows {
                         if row.run.status == RunStatus::Running {
@@ -381,7 +442,8 @@ proptest! {
                 if missed == MissedRun::Ask => Some(*times),
             _ => None,
         }).sum();
-        let counted: u32 = task.rows.iter().map(|row| missed_times(row.run.cause)).sum();
+        let of_times = task.rows.iter().filter(|row| !matches!(row.run.cause, RunCause::Retry { .. }));
+        let counted: u32 = of_times.map(|row| missed_times(row.run.cause)).sum();
         prop_assert!(counted as usize >= due, "{counted} of {due}");
         prop_assert!((counted - taken_in) as usize <= due, "{counted} - {taken_in} of {due}");
         if missed != MissedRun::Ask {

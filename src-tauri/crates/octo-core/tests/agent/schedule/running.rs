@@ -203,6 +203,49 @@ async fn a_failed_run_is_tried_again_after_its_time() {
     assert_eq!((totals.finished, totals.failed, totals.skipped), (1, 1, 0));
 }
 
+#[tokio::test]
+async fn run_now_takes_the_place_of_a_try_that_waits_and_the_history_says_so() {
+    let script = Script::new().reply(Reply::error(400, "invalid_request_error", "no")).text("better");
+    let (rig, clock) = world(script, DAY + 9 * HOUR).await;
+    let mut plan = at_ten(&rig);
+    plan.retry = TaskRetry { times: 1, minutes: 720 };
+    let task = save(&rig, plan).await;
+    clock.set(DAY + 10 * HOUR);
+    let waits = RunStatus::Waiting { until: DAY + 22 * HOUR };
+    let retry = last_run(&rig, "a retry", |status| *status == waits).await;
+    let by_hand = rig.octo.call(RunTask { task: task.file.clone() }).await.unwrap();
+    last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
+    let told = runs(&rig).await;
+    let stands: Vec<_> = told.iter().map(|run| (run.id, run.status.clone())).skip(1).collect();
+    let replaced = RunStatus::Skipped { reason: SkipReason::Replaced };
+    assert_eq!(stands, [(retry.id, replaced), (by_hand.id, RunStatus::Finished)]);
+    assert_eq!(card(&rig, &task.file).await.last.map(|run| run.id), Some(by_hand.id));
+    clock.set(DAY + 23 * HOUR);
+    settled(&rig, &clock, 3).await;
+    assert_eq!(rig.server.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_time_that_comes_takes_the_place_of_a_try_that_waits() {
+    let script = Script::new().reply(Reply::error(400, "invalid_request_error", "no")).text("better");
+    let (rig, clock) = world(script, DAY + 9 * HOUR).await;
+    let mut plan = at_ten(&rig);
+    plan.when = Timing::Cron { expression: "0 10,11 * * *".to_owned() };
+    plan.retry = TaskRetry { times: 1, minutes: 720 };
+    save(&rig, plan).await;
+    clock.set(DAY + 10 * HOUR);
+    let waits = RunStatus::Waiting { until: DAY + 22 * HOUR };
+    let retry = last_run(&rig, "a retry", |status| *status == waits).await;
+    clock.set(DAY + 11 * HOUR);
+    let run = last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
+    assert_eq!((run.cause, run.due), (RunCause::Time, DAY + 11 * HOUR));
+    let dropped = runs(&rig).await.into_iter().find(|run| run.id == retry.id).unwrap();
+    assert_eq!(dropped.status, RunStatus::Skipped { reason: SkipReason::Replaced });
+    clock.set(DAY + 23 * HOUR);
+    settled(&rig, &clock, 3).await;
+    assert_eq!(rig.server.requests().len(), 2);
+}
+
 async fn state(rig: &Rig) -> TasksState {
     let mut watched = rig.octo.subscribe(Topic::Tasks).await.unwrap();
     match watched.next().await.unwrap().remove(0) {

@@ -259,15 +259,22 @@ async fn logs_of_a_week_ago_are_removed_in_all_sessions() {
     let log = |session: &str, name: &str| shells.path().join(session).join("logs").join(name);
     for session in ["a", "b"] {
         fs::create_dir_all(shells.path().join(session).join("logs")).unwrap();
-        for name in ["old.log", "new.log"] {
-            fs::write(log(session, name), "x").unwrap();
-        }
-        let old = std::time::SystemTime::now() - Duration::from_secs(8 * 24 * 60 * 60);
-        fs::File::options().write(true).open(log(session, "old.log")).unwrap().set_modified(old).unwrap();
     }
+    let write = |session: &str, day: u32| {
+        let path = log(session, &format!("{day}.log"));
+        fs::write(&path, "x").unwrap();
+        let at = std::time::SystemTime::now() - Duration::from_secs(60 * 60) * (24 * day + 1);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(at).unwrap();
+    };
+    // Only one of them was worked in since: what is older in the other goes all the same.
+    (0..9).for_each(|day| write("a", day));
+    write("b", 2);
+    write("b", 8);
     crate::prune_logs(shells.path());
-    for session in ["a", "b"] {
-        assert!(!log(session, "old.log").exists() && log(session, "new.log").exists(), "{session}");
+    for (session, day, left) in
+        [("a", 6, true), ("a", 7, false), ("a", 8, false), ("b", 2, true), ("b", 8, false)]
+    {
+        assert_eq!(log(session, &format!("{day}.log")).exists(), left, "{session} {day}");
     }
     crate::prune_logs(Path::new("/no/such/folder"));
 }

@@ -9,7 +9,7 @@ use crate::{
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 /// Logs are kept for a week, as the reports that name them are read by then.
@@ -33,8 +33,9 @@ impl Files {
         for folder in ["commands", "logs"] {
             fs::create_dir_all(scratch.join(folder))?;
         }
-        prune(&scratch.join("logs"));
-        prune(&scratch.join("commands"));
+        for folder in ["logs", "commands"] {
+            prune([scratch.join(folder).as_path()]);
+        }
         let file = |kind: &str| scratch.join("commands").join(format!("{handle}.{kind}"));
         let files = Self {
             line: file("line"),
@@ -88,24 +89,16 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\\', "/").replace('\'', r"'\''"))
 }
 
-/// Removes files nobody asks for any more.
-fn prune(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let age = entry
-            .metadata()
-            .and_then(|meta| meta.modified())
-            .map(|time| SystemTime::now().duration_since(time));
-        if matches!(age, Ok(Ok(age)) if age > KEEP_LOGS) {
-            let _ = fs::remove_file(entry.path());
-        }
+/// Removes files of these folders that nobody asks for any more.
+fn prune<'a>(folders: impl IntoIterator<Item = &'a Path>) {
+    for old in octo_workspace::outlived(folders, KEEP_LOGS) {
+        let _ = fs::remove_file(old);
     }
 }
 
 /// Removes old logs of all sessions.
 pub(super) fn prune_all(shells: &Path) {
     let Ok(entries) = fs::read_dir(shells) else { return };
-    for entry in entries.flatten() {
-        prune(&entry.path().join("logs"));
-    }
+    let folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path().join("logs")).collect();
+    prune(folders.iter().map(PathBuf::as_path));
 }
