@@ -21,7 +21,7 @@ const STAYS: &str = "what stays when Octo is removed: its home, and an entry in 
                      login; Settings takes that one away";
 
 /// The test that opens what was installed.
-const OPENS: &str = "binary(window) & test(/^installed::/)";
+const OPENS: [&str; 2] = ["installed", "it_opens_in_a_fresh_home_and_ends_with_its_window"];
 
 /// A kind of package that can be installed into a root of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, packages: &[PathBuf]) ->
     if known.is_empty() {
         bail!("there is no .deb and no .rpm to check");
     }
-    setup::run(project, steps, Purpose::Test)?;
+    setup::run(project, steps, Purpose::Bench)?;
     for (kind, package) in known {
         let mut version = tool(kind.installer());
         version.arg("--version");
@@ -178,8 +178,8 @@ fn check(kind: Kind, package: &Path, root: &Path, open: impl FnOnce(&Path) -> Re
 
 /// Opens what was installed, in a desktop and a home of its own, and waits until its window shows the page.
 fn open(project: &Project, root: &Path) -> Result<()> {
-    let mut tests = project.workspace(["nextest", "run", "--run-ignored", "only", "-E", OPENS]);
-    tests.env("OCTO_APP", root.join(contents::PROGRAM)).env("RUST_LIB_BACKTRACE", "0");
+    let mut tests = project.workspace(["test", "--test", "window", "--", "--ignored", "--exact"]);
+    tests.arg(OPENS.join("::")).env("OCTO_APP", root.join(contents::PROGRAM)).env("RUST_LIB_BACKTRACE", "0");
     crate::steps::run(&mut tests)
 }
 
@@ -254,6 +254,13 @@ fn said(mut command: Command) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_test_that_opens_it_is_there() {
+        let [_, name] = OPENS;
+        // Where none has the name, none would run, and all would be well.
+        assert!(include_str!("../../../../tests/window/installed.rs").contains(&format!("fn {name}()")));
+    }
 
     #[test]
     fn a_package_is_known_by_its_end() {
