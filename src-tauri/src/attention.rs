@@ -1,16 +1,22 @@
 //! Follows what goes on and what the person wants, and keeps tray, notices, badge, keys and autostart as that says.
 
 use crate::{autostart, desk::Desk, notices, quick_ask, tray, windows};
-use octo_core::Octo;
-use octo_desktop::{Act, Attention, TICK, Waking};
-use octo_protocol::{DesktopSettings, Event, Language, Settings, Snapshot, Stop, Topic, Update};
+use octo_core::{Octo, Subscription};
+use octo_desktop::{Act, Attention, Subject, TICK, Waking};
+use octo_protocol::{
+    ApiError, DesktopSettings, Event, GetTask, Language, ListRuns, Settings, Snapshot, Stop, StopAllActivity,
+    TaskContent, TaskNews, Topic, Update,
+};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tauri::{AppHandle, Manager as _};
+
+/// How many of the newest runs are looked at: as many as are given at once.
+const RECENT: u32 = 200;
 
 /// Follows from now on.
 pub(crate) fn follow(app: &AppHandle, octo: &Octo) {
     tauri::async_runtime::spawn(follow_settings(app.clone(), octo.clone()));
-    tauri::async_runtime::spawn(follow_sessions(app.clone(), octo.clone()));
+    tauri::async_runtime::spawn(follow_work(app.clone(), octo.clone()));
     tauri::async_runtime::spawn(follow_clocks(octo.clone()));
 }
 
@@ -46,51 +52,107 @@ fn chosen(update: &Update) -> Option<(DesktopSettings, Language)> {
     }
 }
 
-async fn follow_sessions(app: AppHandle, octo: Octo) {
-    let mut sessions = match octo.subscribe(Topic::Sessions).await {
-        Ok(sessions) => sessions,
-        Err(error) => return tracing::warn!(%error, "the desktop does not follow the sessions"),
+/// What goes on: the sessions, the runs of tasks, and what else runs.
+struct Work {
+    sessions: Subscription,
+    tasks: Subscription,
+    activity: Subscription,
+}
+
+impl Work {
+    async fn watch(octo: &Octo) -> Result<Self, ApiError> {
+        Ok(Self {
+            sessions: octo.subscribe(Topic::Sessions).await?,
+            tasks: octo.subscribe(Topic::Tasks).await?,
+            activity: octo.subscribe(Topic::Activity).await?,
+        })
+    }
+
+    async fn next(&mut self) -> Option<Vec<Update>> {
+        tokio::select! {
+            batch = self.sessions.next() => batch,
+            batch = self.tasks.next() => batch,
+            batch = self.activity.next() => batch,
+        }
+    }
+}
+
+async fn follow_work(app: AppHandle, octo: Octo) {
+    let mut work = match Work::watch(&octo).await {
+        Ok(work) => work,
+        Err(error) => return tracing::warn!(%error, "the desktop does not follow what goes on"),
     };
-    while let Some(batch) = sessions.next().await {
+    while let Some(batch) = work.next().await {
         let before = app.state::<Desk>().work();
         for update in &batch {
-            for act in acts(&app.state::<Desk>(), update) {
-                if is_wanted(&octo, &act).await {
-                    notices::carry_out(&app, act);
-                }
+            for act in acts(&app.state::<Desk>(), &octo, update).await {
+                let told = told_of(&octo, &act).await;
+                notices::carry_out(&app, act.as_told(told));
             }
         }
         let work = app.state::<Desk>().work();
         if work != before {
             tray::refresh(&app);
-            badge(&app, work.waiting);
+            badge(&app, work.for_person());
         }
     }
 }
 
-/// Whether a task whose session it is has it told.
-async fn is_wanted(octo: &Octo, act: &Act) -> bool {
+/// What the task says that an act is of; none where it is of none, or the task is gone.
+async fn told_of(octo: &Octo, act: &Act) -> Option<TaskNews> {
     match act {
-        Act::Show { session, kind, .. } => {
-            octo.told_of(*session).await.is_none_or(|task| kind.is_news_of(task))
+        Act::Show { of: Subject::Session(session), .. } => octo.told_of(*session).await,
+        Act::Show { of: Subject::Run(_), run, .. } => {
+            let task = run.as_ref()?.task.clone();
+            match octo.call(GetTask { task }).await.ok()?.content {
+                TaskContent::Plan { plan } => Some(plan.tell),
+                TaskContent::Broken { .. } => None,
+            }
         }
-        Act::Withdraw { .. } => true,
+        Act::Withdraw { .. } => None,
     }
 }
 
-fn acts(desk: &Desk, update: &Update) -> Vec<Act> {
+async fn acts(desk: &Desk, octo: &Octo, update: &Update) -> Vec<Act> {
     match update {
-        Update::Snapshot { snapshot: Snapshot::Sessions { sessions, .. } } => desk.start_over(sessions),
+        Update::Snapshot { snapshot: Snapshot::Sessions { sessions, .. } } => {
+            let mut acts = runs(desk, octo).await;
+            acts.extend(desk.start_over(sessions));
+            acts
+        }
         Update::Event { envelope } => match &envelope.event {
-            Event::SessionListed { info } => desk.listed(info).into_iter().collect(),
+            Event::SessionListed { info } => {
+                // The end of a run is told by the run, which may not have been heard of yet.
+                let mut acts = if desk.may_end_run(info) { runs(desk, octo).await } else { Vec::new() };
+                acts.extend(desk.listed(info));
+                acts
+            }
             Event::SessionRemoved { id } => desk.removed(*id).into_iter().collect(),
             _ => Vec::new(),
         },
+        Update::Snapshot { snapshot: Snapshot::Tasks { .. } } | Update::Tasks { .. } => {
+            runs(desk, octo).await
+        }
+        Update::Snapshot { snapshot: Snapshot::Activity { state } } | Update::Activity { state } => {
+            desk.take_activity(&state.rows);
+            Vec::new()
+        }
         _ => Vec::new(),
     }
 }
 
-/// How many sessions wait, at the application's icon. Not every desktop shows it.
+/// What is new of the runs of tasks.
+async fn runs(desk: &Desk, octo: &Octo) -> Vec<Act> {
+    match octo.call(ListRuns { task: None, before: None, limit: RECENT }).await {
+        Ok(list) => desk.runs(&list.runs),
+        Err(error) => {
+            tracing::warn!(%error, "the runs of tasks could not be looked at; the next change does");
+            Vec::new()
+        }
+    }
+}
+
+/// How much waits for the person, at the application's icon. Not every desktop shows it.
 fn badge(app: &AppHandle, waiting: usize) {
     let count = i64::try_from(waiting).ok().filter(|count| *count > 0);
     if let Some(window) = app.get_webview_window(windows::MAIN)
@@ -130,14 +192,17 @@ pub(crate) fn look(app: &AppHandle) {
     }
 }
 
-/// Stops everything that runs or waits.
+/// Stops everything that runs or waits: what runs in this process, then the sessions that wait since an earlier start.
 pub(crate) fn stop_all(app: &AppHandle, octo: Octo) {
-    for session in app.state::<Desk>().stop_all() {
-        let octo = octo.clone();
-        tauri::async_runtime::spawn(async move {
+    let sessions = app.state::<Desk>().stop_all();
+    tauri::async_runtime::spawn(async move {
+        if let Err(error) = octo.call(StopAllActivity {}).await {
+            tracing::warn!(%error, "not everything was stopped");
+        }
+        for session in sessions {
             if let Err(error) = octo.call(Stop { session }).await {
                 tracing::warn!(%session, %error, "a session was not stopped");
             }
-        });
-    }
+        }
+    });
 }

@@ -3,8 +3,8 @@
 use crate::windows;
 use octo_desktop::{Act, Attention, CloseStep, Notices, Page, Sight, Tray, Work, on_close};
 use octo_protocol::{
-    Ability, ApiError, DesktopSettings, DesktopState, Errand, ErrandSource, Language, SessionId, SessionInfo,
-    words,
+    Ability, ActivityRow, ApiError, DesktopSettings, DesktopState, Errand, ErrandSource, Language, SessionId,
+    SessionInfo, TaskRun, words,
 };
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -88,6 +88,11 @@ impl Desk {
         words::say(self.known().language, key, &args)
     }
 
+    /// The words for an error, for a place where others may look: without its detail.
+    pub(crate) fn explain(&self, error: &ApiError) -> String {
+        words::say(self.known().language, &format!("error.{}", error.key), &error.args)
+    }
+
     /// What can be done here; `updates` is known elsewhere.
     pub(crate) fn state(&self, updates: Result<(), ApiError>) -> DesktopState {
         let known = self.known();
@@ -168,6 +173,21 @@ impl Desk {
         self.known().notices.listed(info)
     }
 
+    /// Whether the runs of tasks are to be heard before this line.
+    pub(crate) fn may_end_run(&self, info: &SessionInfo) -> bool {
+        self.known().notices.may_end_run(info)
+    }
+
+    /// The newest runs of all tasks.
+    pub(crate) fn runs(&self, list: &[TaskRun]) -> Vec<Act> {
+        self.known().notices.runs(list)
+    }
+
+    /// What runs in this process.
+    pub(crate) fn take_activity(&self, rows: &[ActivityRow]) {
+        self.known().notices.take_activity(rows);
+    }
+
     /// A session left the list.
     pub(crate) fn removed(&self, session: SessionId) -> Option<Act> {
         self.known().notices.removed(session)
@@ -178,7 +198,7 @@ impl Desk {
         self.known().notices.work()
     }
 
-    /// The sessions to stop when the person stops everything.
+    /// The person stops everything; the sessions to stop one by one.
     pub(crate) fn stop_all(&self) -> Vec<SessionId> {
         self.known().notices.stop_all()
     }

@@ -123,18 +123,19 @@ fn say(desk: &Desk, shown: &Shown) -> tauri::Result<()> {
     for (entry, words) in &shown.others {
         entry.set_text(desk.say(words, &[]))?;
     }
-    let state = desk
-        .say(words(work), &[("running", work.running.to_string()), ("waiting", work.waiting.to_string())]);
+    let waiting = work.for_person();
+    let state =
+        desk.say(words(work), &[("running", work.running.to_string()), ("waiting", waiting.to_string())]);
     shown.state.set_text(&state)?;
     shown.stop.set_text(desk.say("tray.stop_all", &[]))?;
-    shown.stop.set_enabled(!work.is_none())?;
+    shown.stop.set_enabled(work.can_stop())?;
     shown.icon.set_tooltip(Some(format!("Octo: {state}")))?;
     shown.icon.set_icon(Some(icon(work)))
 }
 
 /// The words for how much is going on.
 fn words(work: Work) -> &'static str {
-    match (work.running, work.waiting) {
+    match (work.running, work.for_person()) {
         (0, 0) => "tray.idle",
         (_, 0) => "tray.running",
         (0, _) => "tray.waiting",
@@ -143,7 +144,7 @@ fn words(work: Work) -> &'static str {
 }
 
 fn icon(work: Work) -> Image<'static> {
-    let dot = match (work.running, work.waiting) {
+    let dot = match (work.running, work.for_person()) {
         (0, 0) => return ICON,
         (_, 0) => Dot::Running,
         (_, _) => Dot::Waiting,
@@ -173,12 +174,13 @@ mod tests {
 
     #[test]
     fn the_icon_says_what_goes_on() {
-        let work = |running, waiting| Work { running, waiting };
+        let work = |running, waiting| Work { running, waiting, asking: 0 };
         for (work, key) in [
             (work(0, 0), "tray.idle"),
             (work(2, 0), "tray.running"),
             (work(0, 1), "tray.waiting"),
             (work(2, 1), "tray.both"),
+            (Work { asking: 1, ..work(0, 0) }, "tray.waiting"),
         ] {
             assert_eq!(words(work), key, "{work:?}");
         }

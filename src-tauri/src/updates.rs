@@ -4,7 +4,7 @@
 //! Where updates come from and the key they are signed with are part of the configuration a release is built with. A
 //! build without them says so and reaches nobody.
 
-use crate::{closing, desk::leave_errand};
+use crate::{closing, desk::leave_errand, setup::Core};
 use octo_core::Octo;
 use octo_desktop::{is_news, until_look};
 use octo_protocol::{
@@ -51,9 +51,13 @@ pub(crate) fn ability(app: &AppHandle) -> Result<(), ApiError> {
 /// Looks whether there is one.
 pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiError> {
     ability(app)?;
+    let octo =
+        app.state::<Core>().running().ok_or_else(|| ApiError::new("updates.not_reached").retryable())?;
+    // As all else is: through the chosen proxy and with the certificates that are trusted, also where it is downloaded.
+    let dress = octo.reach().dress().map_err(|error| error.to_api())?;
     let failed =
         |error: tauri_plugin_updater::Error| ApiError::new("updates.not_reached").detail(error).retryable();
-    let updater = app.updater_builder().timeout(PATIENCE).build().map_err(failed)?;
+    let updater = app.updater_builder().timeout(PATIENCE).configure_client(dress).build().map_err(failed)?;
     let update = updater.check().await.map_err(failed)?;
     let offer = update.as_ref().map(|update| UpdateOffer {
         version: update.version.clone(),

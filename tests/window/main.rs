@@ -11,6 +11,8 @@ mod first_run;
 #[cfg(test)]
 mod first_task;
 #[cfg(test)]
+mod installed;
+#[cfg(test)]
 mod skills;
 #[cfg(test)]
 mod spending;

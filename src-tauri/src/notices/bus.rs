@@ -6,8 +6,8 @@ use crate::{
     setup::Core,
 };
 use futures::StreamExt as _;
-use octo_desktop::{Deed, NoticeKind};
-use octo_protocol::{Errand, RetryTurn, SessionId, Stop};
+use octo_desktop::{Deed, NoticeKind, Subject};
+use octo_protocol::{Errand, RetryTurn, Stop};
 use std::collections::HashMap;
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -62,8 +62,8 @@ async fn follow(app: &AppHandle, first: Order, orders: &mut UnboundedReceiver<Or
             },
             signal = signals.next() => match signal {
                 Some(signal) => {
-                    if let Some((session, deed)) = shown.heard(&signal) {
-                        pressed(app, session, deed);
+                    if let Some((of, deed)) = shown.heard(&signal) {
+                        pressed(app, of, deed);
                     }
                 }
                 None => return Ok(()),
@@ -81,21 +81,21 @@ async fn understands_markup(proxy: &Proxy<'_>) -> zbus::Result<bool> {
 /// The notices on screen, by the numbers the desktop gave them.
 struct Shown {
     markup: bool,
-    ids: HashMap<SessionId, u32>,
+    ids: HashMap<Subject, u32>,
 }
 
 impl Shown {
     async fn carry_out(&mut self, proxy: &Proxy<'_>, order: Order) -> zbus::Result<()> {
         match order {
-            Order::Withdraw { session } => {
-                if let Some(id) = self.ids.remove(&session) {
+            Order::Withdraw { of } => {
+                if let Some(id) = self.ids.remove(&of) {
                     // One that is gone already is as good.
                     let _gone: zbus::Result<()> = proxy.call("CloseNotification", &id).await;
                 }
                 Ok(())
             }
-            Order::Show { session, summary, body, deeds, kind } => {
-                let before = self.ids.get(&session).copied().unwrap_or(0);
+            Order::Show { of, summary, body, deeds, kind } => {
+                let before = self.ids.get(&of).copied().unwrap_or(0);
                 let body = if self.markup { escaped(&body) } else { body };
                 let urgency = if kind == NoticeKind::Question { CRITICAL } else { NORMAL };
                 let hints: HashMap<&str, Value<'_>> =
@@ -109,14 +109,14 @@ impl Shown {
                 // The desktop decides how long it stays.
                 let call = ("Octo", before, ICON, summary, body, actions, hints, -1_i32);
                 let id: u32 = proxy.call("Notify", &call).await?;
-                self.ids.insert(session, id);
+                self.ids.insert(of, id);
                 Ok(())
             }
         }
     }
 
-    /// The session whose notice was pressed, and what for.
-    fn heard(&mut self, signal: &Message) -> Option<(SessionId, Deed)> {
+    /// The subject whose notice was pressed, and what for.
+    fn heard(&mut self, signal: &Message) -> Option<(Subject, Deed)> {
         let header = signal.header();
         match header.member()?.as_str() {
             "ActionInvoked" => {
@@ -127,21 +127,26 @@ impl Shown {
             }
             "NotificationClosed" => {
                 let (id, _reason): (u32, u32) = signal.body().deserialize().ok()?;
-                let session = self.of(id)?;
-                self.ids.remove(&session);
+                let of = self.of(id)?;
+                self.ids.remove(&of);
                 None
             }
             _ => None,
         }
     }
 
-    fn of(&self, id: u32) -> Option<SessionId> {
-        self.ids.iter().find(|(_, shown)| **shown == id).map(|(session, _)| *session)
+    fn of(&self, id: u32) -> Option<Subject> {
+        self.ids.iter().find(|(_, shown)| **shown == id).map(|(of, _)| *of)
     }
 }
 
 /// The person pressed a notice or a button of it. What cannot be done is shown: the session says why.
-fn pressed(app: &AppHandle, session: SessionId, deed: Deed) {
+fn pressed(app: &AppHandle, of: Subject, deed: Deed) {
+    let session = match of {
+        Subject::Session(session) => session,
+        // All there is to do about it is on the page of tasks.
+        Subject::Run(_) => return run_errand(app, Errand::OpenTasks),
+    };
     let open = || run_errand(app, Errand::OpenSession { session });
     let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) else { return open() };
     if deed == Deed::Open {

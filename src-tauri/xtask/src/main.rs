@@ -6,6 +6,7 @@ mod bindings;
 mod bundle;
 mod notices;
 mod project;
+mod release;
 mod setup;
 mod soak;
 mod steps;
@@ -36,8 +37,10 @@ enum Task {
     Bench(bench::Choice),
     /// Write the page's TypeScript types anew from the Rust ones.
     Types,
-    /// Make installable packages for this system.
+    /// Make installable packages for this system, or check those that were made.
     Bundle(bundle::Choice),
+    /// Write what a release needs for its updates; its workflow calls it.
+    Release(release::Choice),
 }
 
 fn main() -> ExitCode {
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Task::Bench(choice) => bench::run(&project, &mut steps, &choice),
         Task::Types => bindings::write(&project, &mut steps),
         Task::Bundle(choice) => bundle::run(&project, &mut steps, &choice),
+        Task::Release(choice) => release::run(&project, &choice),
     });
     steps.report(&outcome)
 }

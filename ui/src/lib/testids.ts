@@ -211,6 +211,7 @@ export const testids = {
   searchValue: "search-value",
   searchSave: "search-save",
   proxyAddress: "proxy-address",
+  proxyTest: "proxy-test",
   headerAdd: "header-add",
   headerName: "header-name",
   headerValue: "header-value",

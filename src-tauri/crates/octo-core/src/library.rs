@@ -20,7 +20,10 @@ use offers::Offers;
 use suggestions::Proposal;
 
 use crate::{prompt::Agents, slash};
-use octo_protocol::{ApiError, Block, CommandInfo, LibraryState, Profile, Settings, SkillRef, Switch};
+use octo_protocol::{
+    ApiError, Block, CommandInfo, LibraryState, Profile, ProxyChoice, Settings, SkillRef, Switch,
+    TrustedCertificates,
+};
 use octo_skills::{
     CallRefusal, Caller, Catalogue, Foreign, Invocable, Memories, Reading, Roots, Skill, Trust, Usage, Watch,
     discover,
@@ -60,10 +63,18 @@ struct Inner {
     agents: Agents,
     offers: Offers,
     foreign: RwLock<Foreign>,
+    way: RwLock<Way>,
     revision: AtomicU64,
     news: broadcast::Sender<LibraryState>,
     /// What is watched on the disk: the home (no folder), and projects whose skills were asked for, the last of them last.
     watches: Mutex<Vec<(Option<PathBuf>, Watch)>>,
+}
+
+/// How repositories of skills are reached, as the settings say.
+#[derive(Clone, Default)]
+struct Way {
+    proxy: ProxyChoice,
+    certificates: Option<Box<TrustedCertificates>>,
 }
 
 /// The skills as one folder sees them, with what the person chose for each.
@@ -85,6 +96,7 @@ impl Library {
             agents: Agents::new(home),
             offers: Offers::default(),
             foreign: RwLock::default(),
+            way: RwLock::default(),
             revision: AtomicU64::new(0),
             news: broadcast::channel(NEWS).0,
             watches: Mutex::default(),
@@ -97,6 +109,8 @@ impl Library {
 
     /// Takes settings into use.
     pub(crate) fn follow(&self, settings: &Settings) {
+        let way = Way { proxy: settings.proxy.clone(), certificates: settings.certificates.clone() };
+        *self.0.way.write().unwrap_or_else(PoisonError::into_inner) = way;
         let reading = match settings.library.other_agents {
             Switch::On => Reading::On,
             Switch::Off => Reading::Off,

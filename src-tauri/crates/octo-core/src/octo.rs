@@ -13,6 +13,7 @@ mod library;
 mod mending;
 mod models;
 mod policies;
+mod reach;
 mod residence;
 mod schedule;
 mod searches;

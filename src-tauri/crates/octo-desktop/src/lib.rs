@@ -10,6 +10,7 @@ mod closing;
 mod icon;
 mod links;
 mod notices;
+mod runs;
 mod updates;
 mod waking;
 
@@ -18,6 +19,7 @@ pub use census::{Census, Work};
 pub use closing::{CloseStep, Page, Tray, on_close};
 pub use icon::{Dot, with_dot};
 pub use links::{LINK_LIMIT, SCHEME, link};
-pub use notices::{Act, Attention, Deed, NoticeKind, Notices, Sight};
+pub use notices::{Act, Attention, Deed, NoticeKind, Notices, Sight, Subject};
+pub use runs::{RunNews, Why};
 pub use updates::{is_news, until_look};
 pub use waking::{NAP, TICK, Waking};

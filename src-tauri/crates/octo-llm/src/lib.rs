@@ -35,6 +35,7 @@ mod request;
 mod retry;
 pub mod sse;
 mod transport;
+mod trial;
 mod warmth;
 mod wire;
 
@@ -54,4 +55,5 @@ pub use prices::*;
 pub use provider::*;
 pub use request::*;
 pub use retry::*;
+pub use trial::{is_of_world, try_way};
 pub use warmth::*;

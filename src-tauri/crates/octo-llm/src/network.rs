@@ -8,7 +8,7 @@ use crate::{
 };
 use octo_protocol::Protocol;
 use reqwest::{
-    Certificate, ClientBuilder, Url,
+    Certificate, ClientBuilder, NoProxy, Url,
     header::{HeaderMap, HeaderName, HeaderValue},
 };
 use secrecy::{ExposeSecret, SecretString};
@@ -56,6 +56,8 @@ const RESERVED: &[&str] = &[
     "upgrade",
     "x-api-key",
 ];
+/// This machine, as a proxy's exceptions name it.
+const MACHINE: &str = "localhost,127.0.0.0/8,::1";
 /// The beginning of the names of what is signed for AWS.
 const RESERVED_PREFIX: &str = "x-amz-";
 
@@ -130,6 +132,29 @@ impl Network {
             None => Ok(builder),
             Some(pem) => Ok(builder.tls_certs_merge(certificates(pem)?)),
         }
+    }
+
+    /// Sets up any client of the world this way, for what makes its clients by itself: the proxy (or none) and the
+    /// certificates trusted beside the system's. All is checked before, so that setting one up does not fail.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::apply`].
+    pub fn dress(
+        &self,
+    ) -> Result<impl Fn(ClientBuilder) -> ClientBuilder + Send + Sync + use<>, ProviderError> {
+        self.check()?;
+        let manual = self.proxy()?.map(|proxy| proxy.no_proxy(NoProxy::from_string(MACHINE)));
+        let trusted = self.extra_ca.as_deref().map(certificates).transpose()?.unwrap_or_default();
+        let is_direct = matches!(self.proxy, Proxy::None);
+        Ok(move |builder: ClientBuilder| {
+            let builder = match &manual {
+                Some(proxy) => builder.no_proxy().proxy(proxy.clone()),
+                None if is_direct => builder.no_proxy(),
+                None => builder,
+            };
+            if trusted.is_empty() { builder } else { builder.tls_certs_merge(trusted.clone()) }
+        })
     }
 
     fn road(&self, base: &Url) -> Road {

@@ -129,6 +129,8 @@ pub enum Errand {
         /// Where it came from.
         from: ErrandSource,
     },
+    /// Open the page of tasks.
+    OpenTasks,
     /// Open a page of the settings.
     OpenSettings {
         /// Its name, one of the page's own; an unknown one opens the first.

@@ -73,6 +73,25 @@ describe("appearance and notifications", () => {
   });
 });
 
+describe("the proxy", () => {
+  it("is tried as it stands on screen, and what came of it is said of that one alone", async () => {
+    open("models");
+    get(testids.proxyTest).click();
+    await until(() => expect(target.textContent).toContain(t("settings.proxy_works", { host: "github.com" })));
+    expect(asked.find((call) => call.type === "try_proxy")).toMatchObject({ proxy: { type: "system" } });
+    get(`${testids.proxy}-manual`).click();
+    await until(() => expect(get(testids.proxyTest)).toHaveProperty("disabled", true));
+    expect(target.textContent).not.toContain(t("settings.proxy_works", { host: "github.com" }));
+    const field = get(testids.proxyAddress) as HTMLInputElement;
+    field.value = "http://proxy.example:3128";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    await until(() => expect(get(testids.proxyTest)).toHaveProperty("disabled", false));
+    get(testids.proxyTest).click();
+    await until(() => expect(target.querySelector("[role=alert]")?.textContent).toContain("github.com"));
+    expect(preferences.settings?.proxy, "nothing was kept").toEqual({ type: "system" });
+  });
+});
+
 describe("the data page", () => {
   it("shows every part, and copies where the person says", async () => {
     open("data");

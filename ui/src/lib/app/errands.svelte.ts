@@ -43,6 +43,9 @@ class Errands {
         newDraft().bring(errand.prompt, errand.from === "link");
         navigation.fresh(errand.folder);
         return;
+      case "open_tasks":
+        navigation.tasks();
+        return;
       case "open_settings":
         // A page has a name among the words.
         if (lookUp(`settings.page.${errand.page}`) === null) navigation.settings();

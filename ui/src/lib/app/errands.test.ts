@@ -54,6 +54,11 @@ describe("errands", () => {
     expect(of("take_errands")).toHaveLength(2);
   });
 
+  it("open the page of tasks, for a run that has no session", async () => {
+    await errands.run({ type: "open_tasks" });
+    expect(navigation.place).toEqual({ page: "tasks" });
+  });
+
   it("put the text of a link after what was typed, say where it came from, and send nothing", async () => {
     const draft = newDraft();
     draft.text = "My own words";

@@ -26,6 +26,9 @@ export function appReply(call: AppRequest, settings: FakeSettings, { library, pi
     case "remove_search_provider":
     case "order_search_providers":
       return settings.answer(call);
+    case "try_proxy":
+      if (call.proxy.type === "manual") throw failure("settings.proxy_not_tried", { host: "github.com" });
+      return { host: "github.com" };
     case "get_about":
       return { version: "0.1.0", home: "/home/mei/.octo", user_home: "/home/mei", system_language: "en" };
     case "list_commands":

@@ -173,6 +173,7 @@ export type * from "./generated/ProfileInfo";
 export type * from "./generated/Profiles";
 export type * from "./generated/Protocol";
 export type * from "./generated/ProxyChoice";
+export type * from "./generated/ProxyTried";
 export type * from "./generated/Purpose";
 export type * from "./generated/Question";
 export type * from "./generated/QuestionId";

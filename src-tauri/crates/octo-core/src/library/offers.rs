@@ -43,7 +43,8 @@ impl Library {
     pub(crate) async fn inspect(&self, from: String) -> Result<SkillOffer, ApiError> {
         let from = from.trim().to_owned();
         let (place, fetched) = if from.contains("://") || from.starts_with("git@") {
-            let fetched = fetch::clone(&from).await?;
+            let way = self.0.way.read().unwrap_or_else(PoisonError::into_inner).clone();
+            let fetched = fetch::clone(&from, &way).await?;
             (fetched.place.clone(), Some(fetched))
         } else {
             let place = octo_workspace::resolve(&from, Path::new("/"))

@@ -31,6 +31,7 @@ impl Octo {
                 self.trust(call.source).await?;
                 json(self.settings_snapshot().await?.1)
             }
+            AppRequest::TryProxy(call) => json(self.try_proxy(call.proxy).await?),
             AppRequest::SaveSearchProvider(call) => json(self.save_search_provider(call.draft).await?),
             AppRequest::RemoveSearchProvider(call) => json(self.remove_search_provider(call.kind).await?),
             AppRequest::OrderSearchProviders(call) => json(self.order_search_providers(call.order).await?),

@@ -6,6 +6,7 @@ use octo_protocol::{
     CachingFacts, ChangeSettings, ChooseFallback, ChooseLightModel, Cost, FindLocalServers, GetSettings,
     KeyState, ListPresets, ListRemoteModels, MeasureModel, ModelCheck, ModelDraft, ModelEntry, Protocol,
     ProxyChoice, RemoveModel, SaveModel, Secret, SettingsPatch, SettingsSnapshot, StopMeasuring, TestModel,
+    TryProxy,
 };
 use octo_testkit::{Gate, ModelServer, PageServer, Reply, Script, TempHome};
 use tokio::time::timeout;
@@ -237,6 +238,28 @@ async fn a_proxy_is_used_once_chosen_and_holds_no_secret() {
     let check = octo.call(TestModel { draft: here }).await.expect("the test is made");
     assert!(matches!(check, ModelCheck::Works { .. }), "{check:?}");
     assert_eq!(proxy.seen().len(), seen.len());
+    octo.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_proxy_is_tried_before_it_is_kept() {
+    let proxy = PageServer::start(&[]);
+    let home = TempHome::new();
+    let octo = rig::open(&home).await;
+    let attempt = async |url: &str| {
+        let tried = octo.call(TryProxy { proxy: ProxyChoice::Manual { url: url.to_owned() } }).await;
+        tried.expect_err("the proxy knows no such host")
+    };
+    assert_eq!(attempt("socks5://proxy.example").await.key, "settings.proxy_wrong");
+    let error = attempt(&proxy.url()).await;
+    assert_eq!((error.key.as_str(), error.args["host"].as_str()), ("settings.proxy_not_tried", "github.com"));
+    save(&octo, draft(Protocol::Anthropic, "http://127.0.0.1:9", "near", None)).await;
+    save(&octo, draft(Protocol::Anthropic, "https://models.example/v1", "far", None)).await;
+    assert_eq!(attempt(&proxy.url()).await.args["host"], "models.example");
+    let seen: Vec<String> = proxy.seen().into_iter().map(|request| request.path).collect();
+    assert_eq!(seen, ["github.com:443", "models.example:443"]);
+    let kept = octo.call(GetSettings {}).await.expect("they are read").settings.proxy;
+    assert_eq!(kept, ProxyChoice::System, "nothing was changed");
     octo.shutdown().await;
 }
 

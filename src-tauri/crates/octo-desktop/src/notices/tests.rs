@@ -1,5 +1,7 @@
 //! Notices as tables, and that none comes twice or for what is seen.
 
+mod runs;
+
 use super::*;
 use SessionStatus::{Failed, Idle, Running, Waiting};
 use octo_protocol::{Mode, Profile, Usage};
@@ -98,7 +100,7 @@ fn a_task_tells_what_it_says() {
 #[test]
 fn a_notice_goes_when_it_was_seen_or_is_over() {
     let id = SessionId::new();
-    let gone = Some(Act::Withdraw { session: id });
+    let gone = Some(Act::Withdraw { of: Subject::Session(id) });
     let asked = || {
         let mut notices = Notices::default();
         notices.listed(&line(id, Running));
@@ -119,10 +121,10 @@ fn what_is_so_at_the_start_is_no_news_and_what_was_missed_is() {
     let (a, b) = (SessionId::new(), SessionId::new());
     let mut notices = Notices::default();
     assert_eq!(notices.start_over(&[line(a, Waiting), line(b, Running)]), []);
-    assert_eq!(notices.work(), Work { running: 1, waiting: 1 });
+    assert_eq!(notices.work(), Work { running: 1, waiting: 1, asking: 0 });
     let acts = notices.start_over(&[line(a, Waiting), line(b, Idle)]);
     assert_eq!(acts.into_iter().map(Some).map(kind).collect::<Vec<_>>(), [Some(NoticeKind::Finished)]);
-    assert_eq!(notices.work(), Work { running: 0, waiting: 1 });
+    assert_eq!(notices.work(), Work { running: 0, waiting: 1, asking: 0 });
     notices.start_over(&[]);
     assert!(notices.work().is_none());
 }
@@ -133,7 +135,7 @@ fn what_the_person_stopped_is_no_news() {
     let mut notices = Notices::default();
     notices.listed(&line(a, Running));
     notices.listed(&line(b, Waiting));
-    assert_eq!(notices.stop_all(), [a, b]);
+    assert_eq!(notices.stop_all(), [a, b], "nothing of them runs in this process");
     assert_eq!(kind(notices.listed(&line(a, Idle))), None);
     assert_eq!(kind(notices.listed(&line(b, Idle))), None);
     notices.listed(&line(a, Running));
@@ -151,7 +153,7 @@ fn what_was_stopped_by_its_notice_tells_no_end_of_itself() {
     notices.listed(&line(id, Running));
     assert_eq!(kind(notices.listed(&line(id, Waiting))), Some(NoticeKind::Question));
     notices.stop(id);
-    assert_eq!(notices.listed(&line(id, Idle)), Some(Act::Withdraw { session: id }));
+    assert_eq!(notices.listed(&line(id, Idle)), Some(Act::Withdraw { of: Subject::Session(id) }));
     notices.listed(&line(id, Running));
     assert_eq!(
         kind(notices.listed(&line(id, Failed))),
@@ -201,10 +203,10 @@ proptest! {
             let act = notices.listed(&line(id, status));
             for act in [looked, act.clone()].into_iter().flatten() {
                 match act {
-                    Act::Show { session, .. } => {
-                        open.insert(session);
+                    Act::Show { of, .. } => {
+                        open.insert(of);
                     }
-                    Act::Withdraw { session } => prop_assert!(open.remove(&session)),
+                    Act::Withdraw { of } => prop_assert!(open.remove(&of)),
                 }
             }
             if let Some(Act::Show { .. }) = act {

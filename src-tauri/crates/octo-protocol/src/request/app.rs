@@ -2,8 +2,8 @@
 
 use super::{Call, Request};
 use crate::{
-    ApiError, BlobHash, Block, CertificateSource, ProfileInfo, SearchProviderDraft, SearchProviderKind,
-    SettingsPatch, SettingsSnapshot,
+    ApiError, BlobHash, Block, CertificateSource, ProfileInfo, ProxyChoice, SearchProviderDraft,
+    SearchProviderKind, SettingsPatch, SettingsSnapshot,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -24,6 +24,12 @@ super::domain! {
             /// Where they come from.
             source: CertificateSource,
         } -> SettingsSnapshot;
+        /// Try whether the world is reached this way: one server is asked for its first page, with the certificates that
+        /// are trusted. Nothing is kept.
+        TryProxy {
+            /// The way.
+            proxy: ProxyChoice,
+        } -> ProxyTried;
         /// Use a provider of web searches, or change one in use; its key goes to the keychain.
         SaveSearchProvider {
             /// The provider.
@@ -62,6 +68,14 @@ super::domain! {
             paths: Vec<String>,
         } -> Attached;
     }
+}
+
+/// A way to the world that works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ProxyTried {
+    /// The server that answered.
+    pub host: String,
 }
 
 /// What this Octo is.

@@ -4,9 +4,10 @@ import type { Attached } from "./Attached";
 import type { BlobRef } from "./BlobRef";
 import type { Commands } from "./Commands";
 import type { Profiles } from "./Profiles";
+import type { ProxyTried } from "./ProxyTried";
 import type { SettingsSnapshot } from "./SettingsSnapshot";
 
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type AppReplies = { get_settings: SettingsSnapshot, change_settings: SettingsSnapshot, trust_certificates: SettingsSnapshot, save_search_provider: SettingsSnapshot, remove_search_provider: SettingsSnapshot, order_search_providers: SettingsSnapshot, get_about: About, list_commands: Commands, list_profiles: Profiles, put_blob: BlobRef, attach_files: Attached, };
+export type AppReplies = { get_settings: SettingsSnapshot, change_settings: SettingsSnapshot, trust_certificates: SettingsSnapshot, try_proxy: ProxyTried, save_search_provider: SettingsSnapshot, remove_search_provider: SettingsSnapshot, order_search_providers: SettingsSnapshot, get_about: About, list_commands: Commands, list_profiles: Profiles, put_blob: BlobRef, attach_files: Attached, };

@@ -10,8 +10,9 @@ import type { PutBlob } from "./PutBlob";
 import type { RemoveSearchProvider } from "./RemoveSearchProvider";
 import type { SaveSearchProvider } from "./SaveSearchProvider";
 import type { TrustCertificates } from "./TrustCertificates";
+import type { TryProxy } from "./TryProxy";
 
 /**
  * Requests about settings and the application.
  */
-export type AppRequest = { "type": "get_settings" } & GetSettings | { "type": "change_settings" } & ChangeSettings | { "type": "trust_certificates" } & TrustCertificates | { "type": "save_search_provider" } & SaveSearchProvider | { "type": "remove_search_provider" } & RemoveSearchProvider | { "type": "order_search_providers" } & OrderSearchProviders | { "type": "get_about" } & GetAbout | { "type": "list_commands" } & ListCommands | { "type": "list_profiles" } & ListProfiles | { "type": "put_blob" } & PutBlob | { "type": "attach_files" } & AttachFiles;
+export type AppRequest = { "type": "get_settings" } & GetSettings | { "type": "change_settings" } & ChangeSettings | { "type": "trust_certificates" } & TrustCertificates | { "type": "try_proxy" } & TryProxy | { "type": "save_search_provider" } & SaveSearchProvider | { "type": "remove_search_provider" } & RemoveSearchProvider | { "type": "order_search_providers" } & OrderSearchProviders | { "type": "get_about" } & GetAbout | { "type": "list_commands" } & ListCommands | { "type": "list_profiles" } & ListProfiles | { "type": "put_blob" } & PutBlob | { "type": "attach_files" } & AttachFiles;

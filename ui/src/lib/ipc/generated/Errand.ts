@@ -24,7 +24,7 @@ folder: string | null,
 /**
  * Where it came from.
  */
-from: ErrandSource, } | { "type": "open_settings", 
+from: ErrandSource, } | { "type": "open_tasks" } | { "type": "open_settings", 
 /**
  * Its name, one of the page's own; an unknown one opens the first.
  */

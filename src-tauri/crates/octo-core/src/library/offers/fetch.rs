@@ -1,12 +1,31 @@
 //! Fetching a repository of skills, with the machine's git. Nothing of what is fetched is run.
 
-use octo_protocol::ApiError;
-use std::{path::PathBuf, process::Stdio, time::Duration};
+use super::super::Way;
+use octo_protocol::{ApiError, ProxyChoice};
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
 use tempfile::TempDir;
 use tokio::process::Command;
 
 /// How long fetching may take.
 const TIME: Duration = Duration::from_secs(90);
+
+/// What git needs of this process's surroundings.
+const SURROUNDINGS: [&str; 3] = ["PATH", "SSL_CERT_FILE", "SystemRoot"];
+/// What names the system's proxy there.
+const SYSTEM_PROXY: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"];
+
+/// Where systems keep the certificates they trust: those of git's that name a file trust no others.
+const BUNDLES: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
 
 /// What was fetched; gone when this is.
 pub(super) struct Fetched {
@@ -28,7 +47,7 @@ struct Address {
 ///
 /// # Errors
 /// `skills.only_https` for any other kind of address, `skills.not_fetched` where git fails or is not there.
-pub(super) async fn clone(from: &str) -> Result<Fetched, ApiError> {
+pub(super) async fn clone(from: &str, way: &Way) -> Result<Fetched, ApiError> {
     let address = Address::of(from).ok_or_else(|| ApiError::new("skills.only_https").arg("from", from))?;
     let not_fetched = |why: String| ApiError::new("skills.not_fetched").arg("from", from).detail(why);
     let folder = tempfile::Builder::new()
@@ -39,11 +58,7 @@ pub(super) async fn clone(from: &str) -> Result<Fetched, ApiError> {
     let mut git = Command::new("git");
     // The person's own settings could name programs to run: filters, helpers, hooks.
     git.env_clear()
-        .envs(
-            ["PATH", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SystemRoot"]
-                .iter()
-                .filter_map(|name| Some((*name, std::env::var_os(name)?))),
-        )
+        .envs(way.variables().filter_map(|name| Some((name, std::env::var_os(name)?))))
         .envs([
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_CONFIG_GLOBAL", if cfg!(windows) { "NUL" } else { "/dev/null" }),
@@ -51,8 +66,15 @@ pub(super) async fn clone(from: &str) -> Result<Fetched, ApiError> {
             ("GIT_ALLOW_PROTOCOL", "https"),
             ("GIT_LFS_SKIP_SMUDGE", "1"),
         ])
-        .args(["-c", "core.symlinks=false", "-c", "core.hooksPath=", "clone", "--quiet", "--depth=1"])
-        .args(["--no-recurse-submodules", "--template="]);
+        .args(["-c", "core.symlinks=false", "-c", "core.hooksPath="]);
+    if let Some(proxy) = way.proxy() {
+        git.args(["-c", &format!("http.proxy={proxy}")]);
+    }
+    let trusted = way.bundle(folder.path()).await.map_err(|error| not_fetched(error.to_string()))?;
+    if let Some(trusted) = trusted {
+        git.arg("-c").arg(trusted);
+    }
+    git.args(["clone", "--quiet", "--depth=1", "--no-recurse-submodules", "--template="]);
     if let Some(branch) = &address.branch {
         git.arg(format!("--branch={branch}"));
     }
@@ -73,6 +95,40 @@ pub(super) async fn clone(from: &str) -> Result<Fetched, ApiError> {
     let place =
         real.ok_or_else(|| not_fetched(format!("there is no folder {}", address.inside.display())))?;
     Ok(Fetched { place, _folder: folder })
+}
+
+impl Way {
+    /// The variables git sees: the system's proxy only where that is chosen.
+    fn variables(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let proxy: &[&str] = if self.proxy == ProxyChoice::System { &SYSTEM_PROXY } else { &[] };
+        SURROUNDINGS.into_iter().chain(proxy.iter().copied())
+    }
+
+    /// What git is told of a proxy: nothing for the system's, an empty one for none.
+    fn proxy(&self) -> Option<&str> {
+        match &self.proxy {
+            ProxyChoice::System => None,
+            ProxyChoice::None => Some(""),
+            ProxyChoice::Manual { url } => Some(url),
+        }
+    }
+
+    /// The setting by which git trusts the person's certificates beside the system's, which are written into a folder;
+    /// none where there are no own ones, or the system keeps its in no file, as Windows does.
+    async fn bundle(&self, into: &Path) -> std::io::Result<Option<OsString>> {
+        let Some(own) = &self.certificates else { return Ok(None) };
+        let named = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
+        let mut known = named.into_iter().chain(BUNDLES.map(PathBuf::from));
+        let Some(system) = known.find(|file| file.is_file()) else { return Ok(None) };
+        let mut all = tokio::fs::read(system).await?;
+        all.push(b'\n');
+        all.extend_from_slice(own.pem.as_bytes());
+        let file = into.join("trusted.pem");
+        tokio::fs::write(&file, all).await?;
+        let mut setting = OsString::from("http.sslCAInfo=");
+        setting.push::<&OsStr>(file.as_ref());
+        Ok(Some(setting))
+    }
 }
 
 impl Address {
@@ -139,9 +195,51 @@ mod tests {
 
     #[tokio::test]
     async fn only_https_is_fetched_and_a_server_that_is_not_there_is_an_error() {
-        assert_eq!(clone("file:///etc").await.err().map(|error| error.key), Some("skills.only_https".into()));
+        let way = Way::default();
+        let refused = clone("file:///etc", &way).await.err().map(|error| error.key);
+        assert_eq!(refused, Some("skills.only_https".into()));
         // A port nobody listens on.
-        let refused = clone("https://127.0.0.1:9/me/skills").await.err().map(|error| error.key);
+        let refused = clone("https://127.0.0.1:9/me/skills", &way).await.err().map(|error| error.key);
         assert_eq!(refused, Some("skills.not_fetched".into()));
+    }
+
+    #[tokio::test]
+    async fn repositories_are_reached_as_the_settings_say() {
+        let manual = |url: &str| ProxyChoice::Manual { url: url.to_owned() };
+        for (proxy, told, sees_system) in [
+            (ProxyChoice::System, None, true),
+            (ProxyChoice::None, Some(""), false),
+            (manual("http://proxy.example:3128"), Some("http://proxy.example:3128"), false),
+        ] {
+            let way = Way { proxy, certificates: None };
+            assert_eq!(way.proxy(), told);
+            assert_eq!(way.variables().any(|name| name == "https_proxy"), sees_system, "{told:?}");
+            assert!(way.variables().any(|name| name == "PATH"));
+        }
+        // git asks the proxy that was chosen, and no other.
+        let proxy = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let url = format!("http://{}", proxy.local_addr().unwrap());
+        let asked = std::thread::spawn(move || {
+            let (stream, _) = proxy.accept().unwrap();
+            let mut line = String::new();
+            std::io::BufRead::read_line(&mut std::io::BufReader::new(&stream), &mut line).unwrap();
+            line
+        });
+        let way = Way { proxy: manual(&url), certificates: None };
+        let failed = clone("https://skills.example/me/skills", &way).await.err().map(|error| error.key);
+        assert_eq!(failed, Some("skills.not_fetched".into()));
+        assert_eq!(asked.join().unwrap().trim_end(), "CONNECT skills.example:443 HTTP/1.1");
+    }
+
+    #[tokio::test]
+    async fn own_certificates_are_trusted_beside_the_systems() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Way::default().bundle(folder.path()).await.unwrap(), None);
+        let own = octo_protocol::TrustedCertificates { pem: "own".to_owned(), count: 1, file: None };
+        let way = Way { certificates: Some(Box::new(own)), ..Way::default() };
+        if way.bundle(folder.path()).await.unwrap().is_some() {
+            let written = std::fs::read_to_string(folder.path().join("trusted.pem")).unwrap();
+            assert!(written.ends_with("\nown") && written.len() > 4, "the system's come first");
+        }
     }
 }

@@ -1,0 +1,199 @@
+//! What the runs of tasks tell, and what is counted beside sessions.
+
+use super::*;
+use crate::runs::Why;
+use octo_protocol::{
+    ActivityId, ActivityStatus, ApiError, Cost, RunCause, RunStatus, SkipReason, TaskNews as Tell,
+};
+
+fn run(id: RunId, session: Option<SessionId>, status: RunStatus) -> TaskRun {
+    TaskRun {
+        id,
+        task: "weekly".to_owned(),
+        name: "Weekly report".to_owned(),
+        cause: RunCause::Time,
+        due: 0,
+        started_at: None,
+        ended_at: None,
+        status,
+        session,
+        cost: Cost::default(),
+        result: None,
+    }
+}
+
+fn of_task(id: SessionId, status: SessionStatus) -> SessionInfo {
+    SessionInfo { source: Source::Task, ..line(id, status) }
+}
+
+fn wrong() -> ApiError {
+    ApiError::new("task.folder")
+}
+
+/// What was told, with the words of the run.
+fn told(acts: Vec<Act>) -> Vec<(NoticeKind, Option<Why>)> {
+    let shown = acts.into_iter().filter_map(|act| match act {
+        Act::Show { kind, run, .. } => Some((kind, run.and_then(|run| run.why))),
+        Act::Withdraw { .. } => None,
+    });
+    shown.collect()
+}
+
+/// The ends of a run in a session, as the run has them and as the session has them.
+fn ends() -> Vec<(RunStatus, SessionStatus, Option<(NoticeKind, Option<Why>)>)> {
+    use NoticeKind::{Failed as F, Finished as D};
+    vec![
+        (RunStatus::Finished, Idle, Some((D, None))),
+        (RunStatus::Failed { error: wrong() }, Failed, Some((F, Some(Why::Error(wrong()))))),
+        (RunStatus::TimedOut, Idle, Some((F, Some(Why::TimedOut)))),
+        (RunStatus::OverBudget, Idle, Some((F, Some(Why::OverBudget)))),
+        (RunStatus::Stopped, Idle, None),
+        (RunStatus::Interrupted, Idle, None),
+    ]
+}
+
+#[test]
+fn the_end_of_a_run_is_told_once_and_as_the_run_has_it_whichever_is_heard_first() {
+    for (status, session_ends, expected) in ends() {
+        for run_first in [false, true] {
+            let (id, session) = (RunId::new(), SessionId::new());
+            let mut notices = Notices::default();
+            assert_eq!(notices.runs(&[]), []);
+            notices.listed(&of_task(session, Running));
+            assert_eq!(told(notices.runs(&[run(id, Some(session), RunStatus::Running)])), []);
+            let over = [run(id, Some(session), status.clone())];
+            let mut acts = Vec::new();
+            if run_first {
+                acts.extend(notices.runs(&over));
+                acts.extend(notices.listed(&of_task(session, session_ends)));
+            } else {
+                acts.extend(notices.listed(&of_task(session, session_ends)));
+                acts.extend(notices.runs(&over));
+            }
+            acts.extend(notices.runs(&over));
+            let expected: Vec<_> = expected.clone().into_iter().collect();
+            assert_eq!(told(acts), expected, "{status:?} {run_first}");
+
+            // The person goes on in its session: that end is the session's.
+            notices.listed(&of_task(session, Running));
+            notices.runs(&over);
+            let own = notices.listed(&of_task(session, Idle));
+            assert_eq!(kind(own), Some(NoticeKind::Finished), "{status:?} {run_first}");
+        }
+    }
+}
+
+#[test]
+fn a_run_too_quick_to_be_heard_of_is_heard_before_its_session_ends() {
+    let session = SessionId::new();
+    let mut notices = Notices::default();
+    notices.runs(&[]);
+    notices.listed(&of_task(session, Running));
+    assert!(notices.may_end_run(&of_task(session, Idle)));
+    assert!(!notices.may_end_run(&line(session, Idle)) && !notices.may_end_run(&of_task(session, Running)));
+    let acts = notices.runs(&[run(RunId::new(), Some(session), RunStatus::TimedOut)]);
+    assert_eq!(told(acts), [(NoticeKind::Failed, Some(Why::TimedOut))]);
+    assert_eq!(notices.listed(&of_task(session, Idle)), None);
+}
+
+#[test]
+fn over_its_budget_the_question_goes_and_the_end_is_told() {
+    let (id, session) = (RunId::new(), SessionId::new());
+    let of = Subject::Session(session);
+    let mut notices = Notices::default();
+    notices.listed(&of_task(session, Running));
+    notices.runs(&[run(id, Some(session), RunStatus::Running)]);
+    assert_eq!(kind(notices.listed(&of_task(session, Waiting))), Some(NoticeKind::Question));
+    notices.runs(&[run(id, Some(session), RunStatus::NeedsYou)]);
+    assert_eq!(notices.listed(&of_task(session, Idle)), Some(Act::Withdraw { of }));
+    let acts = notices.runs(&[run(id, Some(session), RunStatus::OverBudget)]);
+    assert_eq!(told(acts), [(NoticeKind::Failed, Some(Why::OverBudget))]);
+}
+
+#[test]
+fn what_has_no_session_is_told_by_its_run() {
+    let skipped = |reason| RunStatus::Skipped { reason };
+    let (question, failed) = (NoticeKind::Question, NoticeKind::Failed);
+    for (status, expected) in [
+        (RunStatus::Asked, Some((question, Some(Why::Missed)))),
+        (skipped(SkipReason::CouldNotStart { error: wrong() }), Some((failed, Some(Why::Error(wrong()))))),
+        (skipped(SkipReason::Declined), None),
+        (skipped(SkipReason::StillRunning), None),
+        (skipped(SkipReason::Missed { times: 2 }), None),
+        (skipped(SkipReason::DayBudget), None),
+        (RunStatus::Waiting { until: 0 }, None),
+    ] {
+        let run = run(RunId::new(), None, status.clone());
+        let mut notices = Notices::default();
+        notices.runs(&[]);
+        let acts = notices.runs(std::slice::from_ref(&run));
+        assert_eq!(told(acts), expected.clone().into_iter().collect::<Vec<_>>(), "{status:?}");
+        assert_eq!(notices.runs(&[run]), [], "told twice: {status:?}");
+    }
+}
+
+#[test]
+fn what_asks_at_the_start_is_told_and_goes_when_it_is_answered() {
+    let (asks, old) = (RunId::new(), RunId::new());
+    let mut notices = Notices::default();
+    let acts = notices.runs(&[run(asks, None, RunStatus::Asked), run(old, None, RunStatus::TimedOut)]);
+    assert_eq!(told(acts), [(NoticeKind::Question, Some(Why::Missed))], "what was over before is no news");
+    let work = notices.work();
+    assert_eq!(work, Work { running: 0, waiting: 0, asking: 1 });
+    assert!(!work.is_none() && !work.can_stop() && work.for_person() == 1);
+    let acts = notices.runs(&[run(asks, None, RunStatus::Waiting { until: 0 })]);
+    assert_eq!(acts, [Act::Withdraw { of: Subject::Run(asks) }]);
+    assert!(notices.work().is_none());
+}
+
+#[test]
+fn what_a_task_does_not_tell_leaves_no_earlier_notice() {
+    let of = Subject::Session(SessionId::new());
+    let show = |kind| Act::Show { of, kind, title: String::new(), run: None };
+    let gone = Act::Withdraw { of };
+    for (kind, task, expected) in [
+        (NoticeKind::Finished, None, show(NoticeKind::Finished)),
+        (NoticeKind::Finished, Some(Tell::All), show(NoticeKind::Finished)),
+        (NoticeKind::Finished, Some(Tell::Trouble), gone.clone()),
+        (NoticeKind::Failed, Some(Tell::Trouble), show(NoticeKind::Failed)),
+        (NoticeKind::Question, Some(Tell::Nothing), gone.clone()),
+    ] {
+        assert_eq!(show(kind).as_told(task), expected, "{kind:?} {task:?}");
+    }
+    assert_eq!(gone.clone().as_told(Some(Tell::Nothing)), gone);
+}
+
+#[test]
+fn commands_and_runs_that_wait_are_counted_and_sessions_once() {
+    let (own, elsewhere) = (SessionId::new(), SessionId::new());
+    let row = |id, session| ActivityRow {
+        id,
+        name: String::new(),
+        of: None,
+        folder: String::new(),
+        session,
+        task: None,
+        status: ActivityStatus::Working,
+        since: 0,
+        steps: None,
+        spending: None,
+    };
+    let command = ActivityId::Command { session: own, handle: "1".to_owned() };
+    let rows = [
+        row(ActivityId::Session { session: own }, Some(own)),
+        row(ActivityId::SubAgent { session: SessionId::new() }, Some(SessionId::new())),
+        row(ActivityId::Task { run: RunId::new() }, None),
+        row(command, Some(own)),
+    ];
+    let mut notices = Notices::default();
+    notices.take_activity(&rows[3..]);
+    let work = notices.work();
+    assert_eq!(work, Work { running: 1, waiting: 0, asking: 0 }, "a command alone");
+    assert!(work.can_stop());
+    notices.listed(&line(own, Running));
+    notices.listed(&line(elsewhere, Waiting));
+    notices.take_activity(&rows);
+    assert_eq!(notices.work(), Work { running: 3, waiting: 1, asking: 0 });
+    assert_eq!(notices.stop_all(), [elsewhere], "the others stop with what runs here");
+    assert_eq!(kind(notices.listed(&line(own, Idle))), None, "what the person stopped is no news");
+}

@@ -1,0 +1,153 @@
+//! Whether the world is reached.
+
+use crate::{ErrorClass, Network, ProviderError, endpoint, redact::Secrets, transport};
+use reqwest::{Client, StatusCode, Url, redirect};
+use std::time::Duration;
+
+/// How long a server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How a proxy's refusal is told where a tunnel through it was asked for.
+const LOGIN: &str = "proxy authorization required";
+
+/// Whether requests to this address leave the private network, as far as its text tells.
+#[must_use]
+pub fn is_of_world(address: &str) -> bool {
+    Url::parse(address.trim()).is_ok_and(|url| endpoint::reach(&url) == endpoint::Reach::World)
+}
+
+/// Asks a server for a page, without a key or any header of the person's; the host that answered. Whatever it says, it is
+/// reached.
+///
+/// # Errors
+///
+/// [`ErrorClass::Address`], [`ErrorClass::Proxy`] and [`ErrorClass::Certificate`] for what cannot be used,
+/// [`ErrorClass::Auth`] where the proxy wants a password, [`ErrorClass::Network`] where nothing answers.
+pub async fn try_way(network: &Network, address: &str) -> Result<String, ProviderError> {
+    let url = Url::parse(address.trim())
+        .map_err(|error| ProviderError::new(ErrorClass::Address, error.to_string()))?;
+    let host = url.host_str().unwrap_or_default().to_owned();
+    let builder = Client::builder()
+        .user_agent(concat!("octo/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(transport::CONNECT_TIMEOUT)
+        .timeout(PATIENCE)
+        .redirect(redirect::Policy::none());
+    let client = network.apply(builder, &url)?.build().map_err(transport::network)?;
+    let login = || ProviderError::new(ErrorClass::Auth, "The proxy wants a name and a password.");
+    match client.get(url).send().await {
+        Ok(answer) if answer.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED => Err(login()),
+        Ok(_) => Ok(host),
+        Err(error) => {
+            let error = transport::network(error);
+            if error.message.contains(LOGIN) {
+                return Err(login());
+            }
+            let mut secrets = Secrets::default();
+            network.secrets(&mut secrets);
+            Err(ProviderError { message: secrets.hide(error.message), ..error })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Proxy;
+    use secrecy::SecretString;
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpListener,
+    };
+
+    /// Answers one request with this line; the line it was asked with.
+    fn answering(with: &'static str) -> (String, std::thread::JoinHandle<String>) {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let served = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = [0; 4096];
+            let read = stream.read(&mut asked).unwrap();
+            write!(stream, "HTTP/1.1 {with}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
+            String::from_utf8_lossy(&asked[..read]).lines().next().unwrap_or_default().to_owned()
+        });
+        (address, served)
+    }
+
+    #[test]
+    fn only_names_and_addresses_of_the_world_are_outside() {
+        for (address, outside) in [
+            ("https://api.example.com/v1", true),
+            ("http://127.0.0.1:11434/v1", false),
+            ("http://localhost:1", false),
+            ("https://192.168.1.4", false),
+            ("no address", false),
+        ] {
+            assert_eq!(is_of_world(address), outside, "{address}");
+        }
+    }
+
+    #[tokio::test]
+    async fn any_answer_is_a_way_and_a_proxys_refusal_is_none() {
+        let through = |address: &str| Network {
+            proxy: Proxy::Manual(SecretString::from(address)),
+            ..Network::default()
+        };
+        for (answer, address, expected, asked) in [
+            (
+                "404 Not Found",
+                "http://models.example/v1",
+                Ok("models.example"),
+                "GET http://models.example/v1 HTTP/1.1",
+            ),
+            (
+                "407 Login",
+                "http://models.example/v1",
+                Err(ErrorClass::Auth),
+                "GET http://models.example/v1 HTTP/1.1",
+            ),
+            (
+                "407 Login",
+                "https://models.example",
+                Err(ErrorClass::Auth),
+                "CONNECT models.example:443 HTTP/1.1",
+            ),
+            (
+                "502 Down",
+                "https://models.example",
+                Err(ErrorClass::Network),
+                "CONNECT models.example:443 HTTP/1.1",
+            ),
+        ] {
+            let (proxy, served) = answering(answer);
+            let came = try_way(&through(&proxy), address).await.map_err(|error| error.class);
+            assert_eq!(came.as_deref().map_err(|class| *class), expected, "{answer} {address}");
+            assert_eq!(served.join().unwrap(), asked);
+        }
+        let (server, served) = answering("401 Unauthorized");
+        assert_eq!(try_way(&Network::default(), &server).await.unwrap(), "127.0.0.1");
+        served.join().unwrap();
+        let gone = try_way(&through("http://127.0.0.1:9"), "https://models.example").await.unwrap_err();
+        assert_eq!(gone.class, ErrorClass::Network);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_is_made_elsewhere_goes_the_same_way() {
+        let (proxy, served) = answering("200 OK");
+        let manual = Network { proxy: Proxy::Manual(SecretString::from(proxy)), ..Network::default() };
+        let client = manual.dress().unwrap()(Client::builder()).build().unwrap();
+        assert_eq!(client.get("http://updates.example/latest.json").send().await.unwrap().status(), 200);
+        assert_eq!(served.join().unwrap(), "GET http://updates.example/latest.json HTTP/1.1");
+        // This machine is reached directly.
+        let (server, served) = answering("200 OK");
+        assert_eq!(client.get(format!("{server}/here")).send().await.unwrap().status(), 200);
+        assert_eq!(served.join().unwrap(), "GET /here HTTP/1.1");
+        // One that was chosen before counts no more.
+        let (server, served) = answering("200 OK");
+        let none = Network { proxy: Proxy::None, ..Network::default() };
+        let before = Client::builder().proxy(reqwest::Proxy::all("http://127.0.0.1:9").unwrap());
+        let client = none.dress().unwrap()(before).build().unwrap();
+        assert_eq!(client.get(format!("{server}/direct")).send().await.unwrap().status(), 200);
+        assert_eq!(served.join().unwrap(), "GET /direct HTTP/1.1");
+        let broken = Network { extra_ca: Some(b"none".to_vec()), ..Network::default() };
+        assert_eq!(broken.dress().err().unwrap().class, ErrorClass::Certificate);
+    }
+}

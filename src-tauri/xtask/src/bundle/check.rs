@@ -1,0 +1,352 @@
+//! Checks packages as a person meets them: installed into an empty root of their own, opened on a private display, and
+//! removed again.
+
+mod contents;
+
+use crate::{
+    project::{Project, answers, tool},
+    setup::{self, Purpose},
+    steps::{Steps, say},
+};
+use anyhow::{Context as _, Result, bail};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What a package does not take with it, and should not: it is the person's.
+const STAYS: &str = "what stays when Octo is removed: its home, and an entry in ~/.config/autostart if it was to start at \
+                     login; Settings takes that one away";
+
+/// The test that opens what was installed.
+const OPENS: [&str; 2] = ["installed", "it_opens_in_a_fresh_home_and_ends_with_its_window"];
+
+/// A kind of package that can be installed into a root of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Deb,
+    Rpm,
+}
+
+impl Kind {
+    fn of(package: &Path) -> Option<Self> {
+        match package.extension()?.to_str()? {
+            "deb" => Some(Self::Deb),
+            "rpm" => Some(Self::Rpm),
+            _ => None,
+        }
+    }
+
+    /// The program that installs it.
+    fn installer(self) -> &'static str {
+        match self {
+            Self::Deb => "dpkg",
+            Self::Rpm => "rpm",
+        }
+    }
+
+    /// What the installer calls it.
+    fn name(self, package: &Path) -> Result<String> {
+        let mut command = match self {
+            Self::Deb => tool("dpkg-deb"),
+            Self::Rpm => tool("rpm"),
+        };
+        match self {
+            Self::Deb => command.arg("--field").arg(package).arg("Package"),
+            Self::Rpm => command.args(["--query", "--queryformat", "%{NAME}", "--package"]).arg(package),
+        };
+        said(command)
+    }
+
+    /// Its installer's own state in an empty root.
+    fn prepare(self, root: &Path) -> Result<()> {
+        match self {
+            Self::Deb => {
+                let state = root.join("var/lib/dpkg");
+                for folder in ["info", "updates", "triggers"] {
+                    fs::create_dir_all(state.join(folder))?;
+                }
+                fs::write(state.join("status"), "")?;
+                Ok(())
+            }
+            Self::Rpm => {
+                fs::create_dir_all(root)?;
+                let mut command = as_root("rpm");
+                command.arg("--root").arg(root).arg("--initdb");
+                said(command).map(drop)
+            }
+        }
+    }
+
+    /// What it needs is not in the root, and is not asked for: it is on this system, where it is opened.
+    fn install(self, package: &Path, root: &Path) -> Command {
+        let mut command = self.in_root(root);
+        match self {
+            Self::Deb => command.arg("--install"),
+            Self::Rpm => command.args(["--nosignature", "--install"]),
+        };
+        command.arg(package);
+        command
+    }
+
+    fn remove(self, name: &str, root: &Path) -> Command {
+        let mut command = self.in_root(root);
+        match self {
+            Self::Deb => command.arg("--purge"),
+            Self::Rpm => command.arg("--erase"),
+        };
+        command.arg(name);
+        command
+    }
+
+    fn in_root(self, root: &Path) -> Command {
+        let mut command = as_root(self.installer());
+        match self {
+            Self::Deb => {
+                command.args(["--force-depends", "--force-not-root", "--force-bad-path"]);
+                command.arg(option("--root=", root)).arg(option("--log=", &root.join("var/dpkg.log")));
+            }
+            Self::Rpm => {
+                command.arg("--nodeps").arg("--root").arg(root);
+            }
+        }
+        command
+    }
+}
+
+/// Checks packages; each in a step of its own.
+///
+/// # Errors
+/// What the first package lacks, leaves behind, or does not do.
+pub(crate) fn run(project: &Project, steps: &mut Steps, packages: &[PathBuf]) -> Result<()> {
+    if !cfg!(target_os = "linux") {
+        bail!("packages are checked on Linux");
+    }
+    let known: Vec<_> =
+        packages.iter().filter_map(|package| Some((Kind::of(package)?, package.as_path()))).collect();
+    if known.is_empty() {
+        bail!("there is no .deb and no .rpm to check");
+    }
+    setup::run(project, steps, Purpose::Bench)?;
+    for (kind, package) in known {
+        let mut version = tool(kind.installer());
+        version.arg("--version");
+        if !answers(version) {
+            say(&format!("not checked, since {} is not installed: {}", kind.installer(), package.display()));
+            continue;
+        }
+        let root = project.target.join("package-check");
+        let step = match kind {
+            Kind::Deb => "the .deb",
+            Kind::Rpm => "the .rpm",
+        };
+        steps.work(step, || check(kind, package, &root, |root| open(project, root)))?;
+    }
+    say(STAYS);
+    Ok(())
+}
+
+/// Installs a package into an empty root, looks at what is there, opens it, and removes it.
+fn check(kind: Kind, package: &Path, root: &Path, open: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let package = std::path::absolute(package)?;
+    if root.exists() {
+        fs::remove_dir_all(root).with_context(|| format!("emptying {}", root.display()))?;
+    }
+    let name = kind.name(&package)?;
+    kind.prepare(root)?;
+    let before = files(root)?;
+    said(kind.install(&package, root)).context("installing it")?;
+    let installed: BTreeSet<String> = files(root)?.difference(&before).cloned().collect();
+    say(&format!("{name}: {} files installed", installed.len()));
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+    let faults = contents::faults(&installed, &read(contents::DESKTOP), &read(contents::MIME));
+    if !faults.is_empty() {
+        bail!("{}:\n  {}", package.display(), faults.join("\n  "));
+    }
+    validate("desktop-file-validate", &[], &root.join(contents::DESKTOP))?;
+    validate("appstreamcli", &["validate", "--no-net"], &root.join(contents::METAINFO))?;
+    open(root)?;
+    said(kind.remove(&name, root)).context("removing it")?;
+    let left: Vec<String> = files(root)?.difference(&before).cloned().collect();
+    if !left.is_empty() {
+        bail!("it leaves behind:\n  {}", left.join("\n  "));
+    }
+    fs::remove_dir_all(root).with_context(|| format!("emptying {}", root.display()))
+}
+
+/// Opens what was installed, in a desktop and a home of its own, and waits until its window shows the page.
+fn open(project: &Project, root: &Path) -> Result<()> {
+    let mut tests = project.workspace(["test", "--test", "window", "--", "--ignored", "--exact"]);
+    tests.arg(OPENS.join("::")).env("OCTO_APP", root.join(contents::PROGRAM)).env("RUST_LIB_BACKTRACE", "0");
+    crate::steps::run(&mut tests)
+}
+
+/// Has a file looked at by the program that knows its kind, where that is installed.
+fn validate(program: &str, arguments: &[&str], file: &Path) -> Result<()> {
+    let mut version = tool(program);
+    version.arg("--version");
+    // The one for desktop files knows no such question and says so; it is there all the same.
+    if version.output().is_err() {
+        say(&format!("{program} is not installed: {} is not looked at by it", file.display()));
+        return Ok(());
+    }
+    let mut command = tool(program);
+    command.args(arguments).arg(file);
+    said(command).map(drop)
+}
+
+/// All files below a folder by their path in it, apart from the installer's own state.
+fn files(root: &Path) -> Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
+            let entry = entry?;
+            let path = entry.path();
+            let short = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            if short == "var" {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                folders.push(path);
+            } else {
+                found.insert(short);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A program as root, or as what is taken for root in a namespace of its own: only root has another root.
+fn as_root(program: &str) -> Command {
+    let mut id = tool("id");
+    id.arg("--user");
+    if said(id).is_ok_and(|id| id == "0") {
+        return tool(program);
+    }
+    let mut command = tool("unshare");
+    command.args(["--map-root-user", "--", program]);
+    command
+}
+
+fn option(name: &str, value: &Path) -> std::ffi::OsString {
+    let mut option = std::ffi::OsString::from(name);
+    option.push(value);
+    option
+}
+
+/// What a command says.
+///
+/// # Errors
+/// When it does not succeed, with what it said to that.
+fn said(mut command: Command) -> Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("{program} could not be started"))?;
+    let [out, err] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said).into_owned());
+    if !output.status.success() {
+        bail!("{program}: {}\n{}{}", output.status, out.trim(), err.trim());
+    }
+    Ok(out.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_test_that_opens_it_is_there() {
+        let [_, name] = OPENS;
+        // Where none has the name, none would run, and all would be well.
+        assert!(include_str!("../../../../tests/window/installed.rs").contains(&format!("fn {name}()")));
+    }
+
+    #[test]
+    fn a_package_is_known_by_its_end() {
+        for (name, kind) in [
+            ("Octo_0.1.0_amd64.deb", Some(Kind::Deb)),
+            ("Octo-0.1.0-1.x86_64.rpm", Some(Kind::Rpm)),
+            ("Octo_0.1.0_amd64.AppImage", None),
+            ("deb", None),
+        ] {
+            assert_eq!(Kind::of(Path::new(name)), kind, "{name}");
+        }
+    }
+
+    /// A folder of this test, empty.
+    #[cfg(target_os = "linux")]
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("octo-xtask-{}-{name}", std::process::id()));
+        if folder.exists() {
+            fs::remove_dir_all(&folder).unwrap();
+        }
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    /// A package with these files beside what every one has.
+    #[cfg(target_os = "linux")]
+    fn package(folder: &Path, also: &[(&str, &str)]) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let tree = folder.join("tree");
+        let icons = ["32x32", "128x128", "512x512"]
+            .map(|size| (format!("usr/share/icons/hicolor/{size}/apps/octo.png"), String::new()));
+        let control = "Package: octo\nVersion: 1\nArchitecture: all\nMaintainer: x <x@example.org>\nDepends: nothing-like-it\nDescription: x\n";
+        let fixed = [
+            ("DEBIAN/control", control),
+            (contents::PROGRAM, "#!/bin/sh\n"),
+            (contents::DESKTOP, contents::tests::DESKTOP_FILE),
+            (contents::MIME, "<glob pattern=\"*.skill\"/>"),
+            (contents::METAINFO, include_str!("../../../packaging/io.github.octo-agent.octo.metainfo.xml")),
+            ("usr/share/doc/octo/copyright", "MIT"),
+        ]
+        .map(|(path, text)| (path.to_owned(), text.to_owned()));
+        let also = also.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        for (path, text) in fixed.into_iter().chain(icons).chain(also) {
+            let path = tree.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let package = folder.join("octo.deb");
+        let mut build = tool("dpkg-deb");
+        build.args(["--root-owner-group", "--build"]).arg(&tree).arg(&package);
+        said(build).unwrap();
+        package
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_package_is_installed_opened_and_removed_without_a_trace() {
+        let mut dpkg = tool("dpkg-deb");
+        dpkg.arg("--version");
+        if !answers(dpkg) {
+            return;
+        }
+        let folder = folder("whole");
+        let root = folder.join("root");
+        let whole = package(&folder, &[]);
+        let mut opened = false;
+        check(Kind::Deb, &whole, &root, |root| {
+            opened = root.join(contents::PROGRAM).is_file();
+            Ok(())
+        })
+        .unwrap();
+        assert!(opened && !root.exists());
+
+        // What it makes and does not take away again.
+        let left = check(Kind::Deb, &whole, &root, |root| {
+            fs::write(root.join("usr/bin/octo-left"), "")?;
+            Ok(())
+        });
+        assert!(format!("{:#}", left.unwrap_err()).contains("usr/bin/octo-left"));
+        assert!(check(Kind::Deb, &whole, &root, |_| bail!("no window")).is_err());
+
+        let stray = package(&folder, &[("opt/octo/stray", "")]);
+        let error = check(Kind::Deb, &stray, &root, |_| Ok(())).unwrap_err();
+        assert!(format!("{error:#}").contains("opt/octo/stray"), "{error:#}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,105 @@
+//! What a package of Octo must hold for a desktop to know it.
+
+use std::collections::BTreeSet;
+
+/// The program.
+pub(super) const PROGRAM: &str = "usr/bin/octo";
+/// What makes it an application of the desktop.
+pub(super) const DESKTOP: &str = "usr/share/applications/Octo.desktop";
+/// What makes a file with skills one of its kind.
+pub(super) const MIME: &str = "usr/share/mime/packages/octo-skill.xml";
+/// What software centres show.
+pub(super) const METAINFO: &str = "usr/share/metainfo/io.github.octo-agent.octo.metainfo.xml";
+
+/// The sizes of its icon that desktops ask for.
+const ICONS: [&str; 3] = ["32x32", "128x128", "512x512"];
+/// Where its licence is: Debian's place, or Fedora's.
+const LICENCE: [&str; 2] = ["usr/share/doc/octo/copyright", "usr/share/licenses/octo/LICENSE"];
+
+/// The lines the desktop's entry must have, with what each is for.
+const ENTRY: [(&str, &str); 4] = [
+    ("Type=Application", "to be an application"),
+    ("Exec=octo %U", "to be given links and files"),
+    ("Icon=octo", "to have its icon"),
+    ("StartupWMClass=octo", "to have its window recognised"),
+];
+/// What it opens.
+const OPENS: [&str; 2] = ["x-scheme-handler/octo", "application/vnd.octo.skill+zip"];
+
+/// What is wrong with what a package installed; empty where nothing is.
+pub(super) fn faults(files: &BTreeSet<String>, desktop: &str, mime: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let icons = ICONS.map(|size| format!("usr/share/icons/hicolor/{size}/apps/octo.png"));
+    let needed = [PROGRAM, DESKTOP, MIME, METAINFO].map(str::to_owned);
+    for file in needed.iter().chain(&icons).filter(|file| !files.contains(*file)) {
+        faults.push(format!("{file} is missing"));
+    }
+    if !LICENCE.iter().any(|file| files.contains(*file)) {
+        faults.push("its licence is missing".to_owned());
+    }
+    // Anything else would be in the way of somebody's own files.
+    for file in files.iter().filter(|file| !file.starts_with("usr/") || file.starts_with("usr/local/")) {
+        faults.push(format!("{file} is not where packages install"));
+    }
+    let lines: BTreeSet<&str> = desktop.lines().map(str::trim).collect();
+    for (line, purpose) in ENTRY.iter().filter(|(line, _)| !lines.contains(line)) {
+        faults.push(format!("the desktop's entry needs {line:?} {purpose}"));
+    }
+    let opened = lines.iter().find_map(|line| line.strip_prefix("MimeType=")).unwrap_or_default();
+    for kind in OPENS.iter().filter(|kind| !opened.split(';').any(|opened| opened == **kind)) {
+        faults.push(format!("the desktop's entry does not say that Octo opens {kind}"));
+    }
+    if !mime.contains("pattern=\"*.skill\"") {
+        faults.push("the kind of .skill files is not described".to_owned());
+    }
+    faults
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// An entry as Tauri makes it of the template.
+    pub(in super::super) const DESKTOP_FILE: &str = "[Desktop Entry]\nType=Application\nName=Octo\nExec=octo %U\nIcon=octo\n\
+        StartupWMClass=octo\nStartupNotify=true\nTerminal=false\nCategories=Development;\n\
+        MimeType=application/vnd.octo.skill+zip;x-scheme-handler/octo;\n";
+
+    fn whole() -> BTreeSet<String> {
+        let icons = ICONS.map(|size| format!("usr/share/icons/hicolor/{size}/apps/octo.png"));
+        [PROGRAM, DESKTOP, MIME, METAINFO, LICENCE[1]].map(str::to_owned).into_iter().chain(icons).collect()
+    }
+
+    #[test]
+    fn a_whole_package_has_no_fault_and_each_missing_file_is_one() {
+        let mime = include_str!("../../../../packaging/octo-skill.xml");
+        assert_eq!(faults(&whole(), DESKTOP_FILE, mime), [String::new(); 0]);
+        for file in whole() {
+            let mut files = whole();
+            files.remove(&file);
+            assert_eq!(faults(&files, DESKTOP_FILE, mime).len(), 1, "{file}");
+        }
+        for stray in ["opt/octo/octo", "etc/octo.conf", "usr/local/bin/octo"] {
+            let mut files = whole();
+            files.insert(stray.to_owned());
+            assert_eq!(
+                faults(&files, DESKTOP_FILE, mime),
+                [format!("{stray} is not where packages install")]
+            );
+        }
+        assert_eq!(faults(&whole(), DESKTOP_FILE, "").len(), 1);
+    }
+
+    #[test]
+    fn an_entry_that_opens_neither_links_nor_skills_is_a_fault() {
+        let mime = "pattern=\"*.skill\"";
+        for (from, to, count) in [
+            ("x-scheme-handler/octo;", "", 1),
+            ("MimeType=", "X-MimeType=", 2),
+            ("Exec=octo %U", "Exec=octo", 1),
+            ("Icon=octo", "Icon=other", 1),
+        ] {
+            let entry = DESKTOP_FILE.replace(from, to);
+            assert_eq!(faults(&whole(), &entry, mime).len(), count, "{from}");
+        }
+    }
+}

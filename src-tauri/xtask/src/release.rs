@@ -1,0 +1,311 @@
+//! `cargo xtask release`: what only a release has for updates. Octo looks for them at an address that is built into it, and
+//! takes only what is signed with the key that is.
+
+use crate::{project::Project, steps::say};
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+/// Set to the private key packages are signed with; read by Tauri itself.
+const PRIVATE: &str = "TAURI_SIGNING_PRIVATE_KEY";
+/// Set to its other half, which is built into the app.
+const PUBLIC: &str = "TAURI_SIGNING_PUBLIC_KEY";
+
+/// What a release needs.
+#[derive(Args)]
+pub(crate) struct Choice {
+    #[command(subcommand)]
+    part: Part,
+}
+
+#[derive(Subcommand)]
+enum Part {
+    /// Write into the configuration a release is built with where its updates come from, if they are signed.
+    Config {
+        /// The file, which is made or added to.
+        #[arg(long, value_name = "FILE")]
+        file: PathBuf,
+        /// The repository the release is of, as `owner/name`.
+        #[arg(long)]
+        repository: String,
+    },
+    /// Write `latest.json`, which tells an installed Octo of this release, beside the packages that are signed.
+    Manifest {
+        /// The folder with the packages and their signatures.
+        #[arg(long)]
+        folder: PathBuf,
+        /// The repository the release is of, as `owner/name`.
+        #[arg(long)]
+        repository: String,
+        /// A file with what changed, as Markdown.
+        #[arg(long, value_name = "FILE")]
+        notes: PathBuf,
+        /// When it is released, as RFC 3339.
+        #[arg(long)]
+        date: String,
+    },
+}
+
+/// Does one part of it.
+///
+/// # Errors
+/// When files cannot be read or written, when one of the two keys is missing, and when a signature is of no package.
+pub(crate) fn run(project: &Project, choice: &Choice) -> Result<()> {
+    match &choice.part {
+        Part::Config { file, repository } => {
+            let file = project.root.join(file);
+            let before = if file.exists() { read(&file)? } else { json!({}) };
+            match configuration(before, repository, key(PRIVATE).as_deref(), key(PUBLIC).as_deref())? {
+                Some(after) => write(&file, &after),
+                None => {
+                    say(&format!("{PRIVATE} is not set: this build has no updates"));
+                    Ok(())
+                }
+            }
+        }
+        Part::Manifest { folder, repository, notes, date } => {
+            let signed = signed(folder)?;
+            if signed.is_empty() {
+                say("nothing is signed: there is no latest.json");
+                return Ok(());
+            }
+            let notes = fs::read_to_string(notes).with_context(|| format!("reading {}", notes.display()))?;
+            let release =
+                Release { version: env!("CARGO_PKG_VERSION"), notes: notes.trim(), date, repository };
+            write(&folder.join("latest.json"), &manifest(&release, &signed)?)
+        }
+    }
+}
+
+/// A key of the surroundings. A secret that is not set there comes as an empty one.
+fn key(name: &str) -> Option<String> {
+    env::var(name).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty())
+}
+
+fn read(file: &Path) -> Result<Value> {
+    let text = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is no JSON", file.display()))
+}
+
+fn write(file: &Path, value: &Value) -> Result<()> {
+    let text = serde_json::to_string_pretty(value)?;
+    fs::write(file, text + "\n").with_context(|| format!("writing {}", file.display()))?;
+    say(&format!("{} is written", file.display()));
+    Ok(())
+}
+
+/// The configuration with what updates need; none where nothing is signed.
+///
+/// # Errors
+/// With one of the keys and not the other: such a build would look for updates it cannot take, or sign some that no app
+/// looks for.
+fn configuration(
+    mut before: Value,
+    repository: &str,
+    private: Option<&str>,
+    public: Option<&str>,
+) -> Result<Option<Value>> {
+    let public = match (private, public) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(public)) => public,
+        (Some(_), None) => bail!("{PRIVATE} is set and {PUBLIC} is not"),
+        (None, Some(_)) => bail!("{PUBLIC} is set and {PRIVATE} is not"),
+    };
+    let latest = format!("https://github.com/{repository}/releases/latest/download/latest.json");
+    merge(
+        &mut before,
+        json!({
+            "bundle": { "createUpdaterArtifacts": true },
+            "plugins": { "updater": { "pubkey": public, "endpoints": [latest] } },
+        }),
+    );
+    Ok(Some(before))
+}
+
+/// Lays `over` over `under`: objects together, all else in its place.
+fn merge(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            for (name, value) in over {
+                merge(under.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (under, over) => *under = over,
+    }
+}
+
+/// A release as its manifest tells of it.
+struct Release<'a> {
+    version: &'a str,
+    notes: &'a str,
+    date: &'a str,
+    repository: &'a str,
+}
+
+/// A package with its signature.
+struct Signed {
+    name: String,
+    signature: String,
+}
+
+/// The signed packages of a folder, by name.
+fn signed(folder: &Path) -> Result<Vec<Signed>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".sig"));
+        let Some(name) = name else { continue };
+        if !folder.join(name).is_file() {
+            bail!("{name} has a signature and is not there");
+        }
+        let signature = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        found.push(Signed { name: name.to_owned(), signature: signature.trim().to_owned() });
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+/// What an installed Octo reads of a release: its version, what changed, and for each platform a package with its
+/// signature.
+///
+/// # Errors
+/// For a package of no known kind or processor, and for two that are for the same platform.
+fn manifest(release: &Release<'_>, signed: &[Signed]) -> Result<Value> {
+    let place = format!("https://github.com/{}/releases/download/v{}", release.repository, release.version);
+    let mut platforms = Map::new();
+    for package in signed {
+        let entry = json!({ "url": format!("{place}/{}", package.name), "signature": package.signature });
+        for platform in platforms_of(&package.name)? {
+            if platforms.insert(platform.clone(), entry.clone()).is_some() {
+                bail!("{} is a second package for {platform}", package.name);
+            }
+        }
+    }
+    Ok(json!({
+        "version": release.version,
+        "notes": release.notes,
+        "pub_date": release.date,
+        "platforms": platforms,
+    }))
+}
+
+/// For which platforms a package is, as the updater names them: the system, the processor and the kind of package an
+/// installed Octo came in. A Mac has one kind, so that it is found without as well.
+fn platforms_of(name: &str) -> Result<Vec<String>> {
+    let kinds = [
+        (".deb", "linux", "deb"),
+        (".rpm", "linux", "rpm"),
+        (".AppImage", "linux", "appimage"),
+        (".app.tar.gz", "darwin", "app"),
+        (".msi", "windows", "msi"),
+        ("-setup.exe", "windows", "nsis"),
+    ];
+    let processors = [("aarch64", ["aarch64", "arm64"].as_slice()), ("x86_64", &["x86_64", "amd64", "x64"])];
+    let (_, system, kind) = kinds
+        .into_iter()
+        .find(|(end, _, _)| name.ends_with(end))
+        .with_context(|| format!("{name} is signed and no package that is known"))?;
+    let (processor, _) = processors
+        .into_iter()
+        .find(|(_, names)| names.iter().any(|known| name.contains(known)))
+        .with_context(|| format!("{name} names no processor"))?;
+    let platform = format!("{system}-{processor}");
+    let exact = format!("{platform}-{kind}");
+    Ok(if system == "darwin" { vec![exact, platform] } else { vec![exact] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str) -> Signed {
+        Signed { name: name.to_owned(), signature: format!("signature of {name}") }
+    }
+
+    const RELEASE: Release<'_> = Release {
+        version: "0.2.0",
+        notes: "- It *works*",
+        date: "2026-01-02T03:04:05Z",
+        repository: "octo-agent/octo",
+    };
+
+    #[test]
+    fn every_package_is_found_by_the_octo_that_came_in_its_kind() {
+        let names = [
+            "Octo-0.2.0-1.x86_64.rpm",
+            "Octo_0.2.0_amd64.AppImage",
+            "Octo_0.2.0_amd64.deb",
+            "Octo_0.2.0_x64-setup.exe",
+            "Octo_0.2.0_x64_en-US.msi",
+            "Octo_macos-aarch64.app.tar.gz",
+            "Octo_macos-x86_64.app.tar.gz",
+        ];
+        let manifest = manifest(&RELEASE, &names.map(package)).unwrap();
+        assert_eq!(manifest["version"], "0.2.0");
+        assert_eq!(manifest["notes"], "- It *works*");
+        assert_eq!(manifest["pub_date"], "2026-01-02T03:04:05Z");
+        let mut platforms: Vec<(&str, &str)> = manifest["platforms"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(platform, entry)| {
+                let (_, name) = entry["url"].as_str().unwrap().rsplit_once('/').unwrap();
+                assert_eq!(entry["signature"], format!("signature of {name}"));
+                (platform.as_str(), name)
+            })
+            .collect();
+        platforms.sort_unstable();
+        assert_eq!(
+            platforms,
+            [
+                ("darwin-aarch64", names[5]),
+                ("darwin-aarch64-app", names[5]),
+                ("darwin-x86_64", names[6]),
+                ("darwin-x86_64-app", names[6]),
+                ("linux-x86_64-appimage", names[1]),
+                ("linux-x86_64-deb", names[2]),
+                ("linux-x86_64-rpm", names[0]),
+                ("windows-x86_64-msi", names[4]),
+                ("windows-x86_64-nsis", names[3]),
+            ]
+        );
+        assert_eq!(
+            manifest["platforms"]["linux-x86_64-deb"]["url"],
+            "https://github.com/octo-agent/octo/releases/download/v0.2.0/Octo_0.2.0_amd64.deb"
+        );
+    }
+
+    #[test]
+    fn what_would_be_offered_to_the_wrong_machine_ends_the_release() {
+        for names in [
+            vec!["Octo.app.tar.gz"],
+            vec!["Octo_0.2.0_amd64.zip"],
+            vec!["Octo_0.2.0_amd64.deb", "Octo_0.1.0_amd64.deb"],
+        ] {
+            let signed: Vec<Signed> = names.iter().map(|name| package(name)).collect();
+            assert!(manifest(&RELEASE, &signed).is_err(), "{names:?}");
+        }
+    }
+
+    #[test]
+    fn a_release_that_is_signed_knows_where_its_updates_come_from() {
+        let certificate = json!({ "bundle": { "windows": { "certificateThumbprint": "AB" } } });
+        let of = |private, public| configuration(certificate.clone(), "octo-agent/octo", private, public);
+        assert_eq!(of(None, None).unwrap(), None);
+        assert!(of(Some("private"), None).is_err() && of(None, Some("public")).is_err());
+        assert_eq!(
+            of(Some("private"), Some("public")).unwrap().unwrap(),
+            json!({
+                "bundle": { "windows": { "certificateThumbprint": "AB" }, "createUpdaterArtifacts": true },
+                "plugins": { "updater": {
+                    "pubkey": "public",
+                    "endpoints": ["https://github.com/octo-agent/octo/releases/latest/download/latest.json"],
+                } },
+            })
+        );
+    }
+}
