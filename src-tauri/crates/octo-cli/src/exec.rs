@@ -3,6 +3,7 @@
 mod begin;
 mod follow;
 mod rules;
+mod watch;
 
 use crate::{
     args::ExecArguments,
@@ -12,7 +13,7 @@ use crate::{
     output::{Lines, explain, say_error},
     signals::Signals,
 };
-use begin::{Begun, Task};
+use begin::Task;
 use follow::{Follower, Shown};
 use octo_core::{Config, NoHost, Octo, OpenTurns, settle_home};
 use octo_protocol::{ApiError, GetSettings, Language, Source};
@@ -90,10 +91,9 @@ async fn turn(
         () = signals.next() => return Err(Failure::Interrupted),
         begun = begin::begin(octo, arguments, choice, &settings, task) => begun?,
     };
-    let Begun { session, seen } = begun;
-    say_error(&format!("session: {session}"));
+    say_error(&format!("session: {}", begun.session));
     let shown = if arguments.json { Shown::Events } else { Shown::FinalText };
-    let follower = Follower::new(octo, session, seen, settings.language, shown, Lines::stdout());
+    let follower = Follower::new(octo, begun, settings.language, shown, Lines::stdout());
     follower.with_budget(arguments.budget).follow(feed, signals).await
 }
 

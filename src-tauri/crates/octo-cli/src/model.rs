@@ -101,9 +101,8 @@ impl ModelChoice {
             None => wrong("--base-url is not an http or https address"),
             // Bedrock has AWS credentials to look for; what is missing there is said when they are.
             Some(Reach::Elsewhere) if key.is_none() && protocol != Protocol::Bedrock => {
-                let error = ApiError::new("provider.auth").code(ErrorCode::KeyNeeded);
-                let error = error.detail(format_args!("{} is not set or empty", key_variable(arguments)));
-                Err(Failure::Failed(error))
+                let error = ApiError::new("exec.key_missing").code(ErrorCode::KeyNeeded);
+                Err(Failure::Failed(error.arg("variable", key_variable(arguments))))
             }
             Some(_) => {
                 let key = key.map(|key| Secret::new(key.trim()));
@@ -302,7 +301,7 @@ mod tests {
             "http://u@10.0.0.1",
         ] {
             match read(&["--protocol", "anthropic", "--model", "m", "--base-url", far], Some("  ")) {
-                Err(Failure::Failed(error)) => assert_eq!(error.key, "provider.auth", "{far}"),
+                Err(Failure::Failed(error)) => assert_eq!(error.key, "exec.key_missing", "{far}"),
                 other => panic!("{far}: {other:?}"),
             }
         }

@@ -1,6 +1,7 @@
 //! `serve`: the protocol as NDJSON over standard input and output.
 
 mod lines;
+mod troubles;
 
 use crate::{
     args::KEY_VARIABLE,
@@ -18,6 +19,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     task::JoinSet,
 };
+use tokio_util::task::AbortOnDropHandle;
 
 /// How long requests that still run may take when the client has closed its end.
 const LAST_REPLIES: Duration = Duration::from_secs(10);
@@ -69,10 +71,12 @@ pub(crate) async fn serve(pace: Pace) -> Exit {
     };
     let (feed, feed_end) = Feed::open(&octo);
     let forwarding = tokio::spawn(forward(feed, writer.sender()));
+    let telling = AbortOnDropHandle::new(tokio::spawn(troubles::tell(octo.clone(), writer.sender())));
     let requests = listen(&octo, &writer, &mut signals).await;
     finish(requests, &mut signals).await;
     octo.shutdown().await;
     drop(feed_end);
+    drop(telling);
     // It fails only by a panic, which was reported already.
     let _ = forwarding.await;
     writer.finish().await;

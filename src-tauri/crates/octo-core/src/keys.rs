@@ -70,6 +70,12 @@ impl KeyRing {
         Self { keys: Keys::System, state: KeychainState::Unavailable, memory: Arc::default() }
     }
 
+    /// Of a window on a machine whose keychain was there at the start.
+    #[cfg(test)]
+    pub(crate) fn with_keychain() -> Self {
+        Self { keys: Keys::System, state: KeychainState::Available, memory: Arc::default() }
+    }
+
     /// Whether keys outlive this run.
     pub(crate) fn state(&self) -> KeychainState {
         self.state

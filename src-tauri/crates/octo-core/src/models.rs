@@ -1,6 +1,7 @@
 //! The models the person connected: entries in the store, keys in the keychain, connections made on need.
 
 mod companion;
+mod connecting;
 mod headers;
 mod secrets;
 mod trial;
@@ -13,12 +14,12 @@ use crate::{
 };
 use headers::{Headers, Moved, Saving};
 use octo_llm::{
-    Endpoint, ErrorClass, ModelCard, Network, Presets, Provider, ProviderError, Proxy, connect,
-    find_local_servers, host_of, list_models,
+    Endpoint, ModelCard, Network, Presets, Provider, ProviderError, Proxy, connect, find_local_servers,
+    host_of, list_models,
 };
 use octo_protocol::{
-    ApiError, KeyState, Language, LocalServers, ModelDraft, ModelEntry, ModelId, PresetList, Protocol,
-    ProxyChoice, RemoteModels, SavedHeader, Settings, TrustedCertificates, words,
+    ApiError, ErrorCode, KeyState, Language, LocalServers, ModelDraft, ModelEntry, ModelId, PresetList,
+    Protocol, ProxyChoice, RemoteModels, SavedHeader, Settings, TrustedCertificates, words,
 };
 use secrecy::SecretString;
 use std::{
@@ -170,32 +171,6 @@ impl Models {
         Connection { provider, model: "demo".to_owned(), card }
     }
 
-    /// The connection of a model, made on the first call.
-    pub async fn connect(&self, id: Option<ModelId>) -> Result<Connection, ProviderError> {
-        let missing =
-            || ProviderError::new(ErrorClass::NotFound, "the session's model is no longer in the list");
-        let id = id.ok_or_else(missing)?;
-        if let Some(connection) = self.with(|state| state.connections.get(&id).cloned()) {
-            return Ok(connection);
-        }
-        let (generation, entry) =
-            self.with(|state| (state.generation, state.entries.iter().find(|entry| entry.id == id).cloned()));
-        let entry = entry.ok_or_else(missing)?;
-        let host = host_of(&entry.base_url)?;
-        let locked =
-            |error: ApiError| ProviderError::new(ErrorClass::Auth, error.detail.unwrap_or(error.key));
-        let key = self.keys.load(id, &host, Slot::Key).await.map_err(locked)?;
-        let headers = self.headers(&entry, &host).await.map_err(locked)?;
-        let connection = self.connection(&entry, key, headers)?;
-        self.with(|state| {
-            // The key may have taken a while; what was changed meanwhile is asked for anew at the next call.
-            if state.generation == generation {
-                state.connections.insert(id, connection.clone());
-            }
-        });
-        Ok(connection)
-    }
-
     /// Reads a draft into an entry, its key put away. Nothing else is stored yet.
     pub async fn accept(&self, draft: ModelDraft) -> Result<ModelEntry, ApiError> {
         let base_url = draft.base_url.trim().trim_end_matches('/').to_owned();
@@ -316,6 +291,10 @@ impl Models {
             (None, None) => None,
         };
         let known = draft.id.and_then(|id| self.entries().into_iter().find(|entry| entry.id == id));
+        let is_lost = |entry: &ModelEntry| self.is_out_of_reach(entry, &host, &entry.key, Slot::Key);
+        if key.is_none() && known.as_ref().is_some_and(is_lost) {
+            return Err(ApiError::new("key.no_keychain").code(ErrorCode::KeyNeeded));
+        }
         let headers = self.drafted_headers(draft.headers, known.as_ref(), &host).await?;
         let card = self.card(draft.protocol, &base_url, draft.model.trim());
         Ok(endpoint(draft.protocol, base_url, key, self.network(headers), &card))

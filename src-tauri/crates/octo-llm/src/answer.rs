@@ -1,7 +1,7 @@
 //! A model's answer read from the bytes of its body.
 
 use crate::{
-    Dialect, ModelEvent, ProviderError, ProviderId, anthropic, bedrock,
+    Dialect, ErrorClass, ModelEvent, ProviderError, ProviderId, anthropic, bedrock,
     event_stream::EventStreamReader,
     openai_chat, openai_responses,
     sse::{SseEvent, SseReader},
@@ -10,6 +10,10 @@ use crate::{
 use octo_protocol::{Block, Protocol};
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
+
+/// The most bytes one answer may have on its way. The longest honest ones, with a frame of some hundred bytes for each of
+/// some hundred thousand tokens, stay below it; it bounds what a lying server can make us hold.
+pub const MAX_ANSWER: usize = 128 * 1024 * 1024;
 
 /// Reads an answer from the bytes of a streamed body, in whatever pieces they come. Pure.
 ///
@@ -21,6 +25,8 @@ pub struct Answer {
     next: u32,
     /// Whole blocks behind one that still grows.
     held: BTreeMap<u32, Block>,
+    /// How many bytes were taken.
+    taken: usize,
 }
 
 /// How the events of a body are framed.
@@ -72,15 +78,21 @@ impl Answer {
             }
             Protocol::Bedrock => Reader::Binary(EventStreamReader::default()),
         };
-        Self { reader, decoder, next: 0, held: BTreeMap::new() }
+        Self { reader, decoder, next: 0, held: BTreeMap::new(), taken: 0 }
     }
 
     /// Takes the next bytes. `events` receives what they say, also what came before an error.
     ///
     /// # Errors
     ///
-    /// Those of the codec's decoder; [`crate::ErrorClass::Malformed`] for frames that are none. After an error nothing more may be pushed.
+    /// Those of the codec's decoder; [`ErrorClass::Malformed`] for frames that are none, and for more than [`MAX_ANSWER`]
+    /// bytes. After an error nothing more may be pushed.
     pub fn push(&mut self, bytes: &[u8], events: &mut Vec<ModelEvent>) -> Result<Progress, ProviderError> {
+        self.taken = self.taken.saturating_add(bytes.len());
+        if self.taken > MAX_ANSWER {
+            let message = format!("The answer is longer than {} MiB.", MAX_ANSWER / (1024 * 1024));
+            return Err(ProviderError::new(ErrorClass::Malformed, message));
+        }
         let mut frames: Vec<SseEvent> = Vec::new();
         let read = self.reader.push(bytes, &mut frames);
         for frame in frames {
@@ -97,7 +109,7 @@ impl Answer {
     ///
     /// # Errors
     ///
-    /// [`crate::ErrorClass::CutOff`] when the answer is not whole; what a whole last frame says went wrong.
+    /// [`ErrorClass::CutOff`] when the answer is not whole; what a whole last frame says went wrong.
     pub fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), ProviderError> {
         // A last frame that cannot be read was cut; whether the answer was whole before it is the decoder's word.
         if let Some(tail) = self.reader.finish()

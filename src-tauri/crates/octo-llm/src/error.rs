@@ -1,6 +1,6 @@
 //! How a model call can fail.
 
-use octo_protocol::ApiError;
+use octo_protocol::{ApiError, ErrorCode};
 use std::time::Duration;
 
 /// How a model call can fail, by what can be done about it.
@@ -50,6 +50,14 @@ pub enum ErrorClass {
     Proxy,
     /// The certificates given by the person are none.
     Certificate,
+    /// The server showed a certificate that cannot be verified: trying again shows the same one.
+    Untrusted,
+    /// The system's keychain has the key and does not give it: it is locked, or said no.
+    KeyUnread,
+    /// The key is in a keychain that is not there in this run.
+    NoKeychain,
+    /// The model was removed from the list: no server was asked.
+    Removed,
     /// The call was cancelled by its token.
     Cancelled,
 }
@@ -70,6 +78,10 @@ impl ErrorClass {
             | Self::Header
             | Self::Proxy
             | Self::Certificate
+            | Self::Untrusted
+            | Self::KeyUnread
+            | Self::NoKeychain
+            | Self::Removed
             | Self::Cancelled => false,
         }
     }
@@ -93,6 +105,10 @@ impl ErrorClass {
             Self::Header => "provider.header",
             Self::Proxy => "provider.proxy",
             Self::Certificate => "provider.certificate",
+            Self::Untrusted => "provider.untrusted",
+            Self::KeyUnread => "key.not_read",
+            Self::NoKeychain => "key.no_keychain",
+            Self::Removed => "model.removed",
             Self::Cancelled => "provider.cancelled",
         }
     }
@@ -109,7 +125,8 @@ impl ProviderError {
         let error = ApiError::new(self.class.key()).detail(&self.message);
         let error = if self.class.is_retryable() { error.retryable() } else { error };
         match self.class {
-            ErrorClass::Auth => error.code(octo_protocol::ErrorCode::KeyNeeded),
+            ErrorClass::Auth | ErrorClass::NoKeychain => error.code(ErrorCode::KeyNeeded),
+            ErrorClass::Removed => error.code(ErrorCode::ModelNeeded),
             _ => error,
         }
     }

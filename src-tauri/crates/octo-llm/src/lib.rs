@@ -22,6 +22,7 @@ mod event;
 mod event_stream;
 mod expectation;
 mod http;
+mod last_word;
 mod local;
 mod network;
 pub mod openai_chat;

@@ -59,7 +59,7 @@ mod tests {
         ProviderError { retry_after: retry_after.map(Duration::from_secs), ..ProviderError::new(class, "") }
     }
 
-    const CLASSES: [ErrorClass; 17] = [
+    const CLASSES: [ErrorClass; 21] = [
         ErrorClass::Auth,
         ErrorClass::Billing,
         ErrorClass::Forbidden,
@@ -76,6 +76,10 @@ mod tests {
         ErrorClass::Header,
         ErrorClass::Proxy,
         ErrorClass::Certificate,
+        ErrorClass::Untrusted,
+        ErrorClass::KeyUnread,
+        ErrorClass::NoKeychain,
+        ErrorClass::Removed,
         ErrorClass::Cancelled,
     ];
 

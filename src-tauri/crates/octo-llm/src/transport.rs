@@ -2,8 +2,8 @@
 
 use crate::{
     Answer, Endpoint, ErrorClass, KeyHeaders, ModelEvent, ModelRequest, ModelStream, Progress, Provider,
-    ProviderError, ProviderId, anthropic, bedrock, endpoint, http, openai_chat, openai_responses,
-    redact::Secrets,
+    ProviderError, ProviderId, anthropic, bedrock, endpoint, http, last_word::LastWord, openai_chat,
+    openai_responses, redact::Secrets,
 };
 use futures::stream;
 use octo_protocol::Protocol;
@@ -17,8 +17,9 @@ use serde_json::Value;
 use std::{
     collections::VecDeque,
     sync::Arc,
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
+use tokio_rustls::rustls;
 use tokio_util::sync::CancellationToken;
 
 /// How long connecting may take, TLS included. Octo's reference system uses the same.
@@ -158,6 +159,8 @@ struct Reading {
     answer: Answer,
     /// Whether the body was seen to begin like a stream.
     begun: bool,
+    /// When it last said anything.
+    said: LastWord,
 }
 
 impl Machine {
@@ -171,7 +174,9 @@ impl Machine {
                 State::Start { call, request } => match call.start(request, &mut self.secrets).await {
                     Ok(response) => {
                         let answer = Answer::new(call.endpoint.protocol, &call.id, &call.endpoint.dialect);
-                        self.state = State::Reading(Box::new(Reading { response, answer, begun: false }));
+                        let said = LastWord::at(Instant::now());
+                        let reading = Reading { response, answer, begun: false, said };
+                        self.state = State::Reading(Box::new(reading));
                     }
                     Err(error) => {
                         self.ready.push_back(Err(redacted(error, &self.secrets)));
@@ -216,7 +221,10 @@ impl Reading {
                 return Err(http::not_a_stream(&body_of(&mut self.response, bytes.to_vec()).await));
             }
         }
-        self.answer.push(&bytes, events)
+        let before = events.len();
+        let progress = self.answer.push(&bytes, events)?;
+        self.said.heard(events.len() - before, Instant::now())?;
+        Ok(progress)
     }
 }
 
@@ -319,9 +327,20 @@ pub(crate) fn network(error: reqwest::Error) -> ProviderError {
     } else if error.is_timeout() {
         format!("The server was silent for {} seconds.", READ_TIMEOUT.as_secs())
     } else {
-        causes(error)
+        let class = if is_untrusted(&error) { ErrorClass::Untrusted } else { ErrorClass::Network };
+        return ProviderError::new(class, causes(error));
     };
     ProviderError::new(ErrorClass::Network, message)
+}
+
+/// Whether the server's certificate could not be verified.
+fn is_untrusted(error: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(error) = error.downcast_ref::<rustls::Error>() {
+        return matches!(error, rustls::Error::InvalidCertificate(_));
+    }
+    // What an input/output error wraps is not among its causes.
+    let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    wrapped.is_some_and(|wrapped| is_untrusted(wrapped)) || error.source().is_some_and(is_untrusted)
 }
 
 fn causes(error: reqwest::Error) -> String {

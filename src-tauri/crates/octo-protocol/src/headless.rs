@@ -25,9 +25,13 @@ pub enum ServerLine {
         /// The reply, of the request's reply type.
         response: Value,
     },
-    /// A request that failed; `id` is none when the line could not be read.
+    /// A request that failed. Without an `id` it answers no request: a line that could not be read (`serve.bad_line`,
+    /// `serve.long_line`), events that were not delivered (`serve.lost`), or news of a session, which its argument
+    /// `session` names: it cannot be stored at present and holds what is newer in memory (`serve.session_waits`), it had
+    /// to end for that (`serve.session_ended`), or it can be stored again (`serve.session_stored`). Why is the key in the
+    /// argument `cause`, as `store.full`. Such news are no events, since events are stored.
     Error {
-        /// The request's id.
+        /// The request's id; null where it answers none.
         id: Option<u64>,
         /// Why.
         error: ApiError,

@@ -36,9 +36,11 @@ impl Prefix {
     }
 
     fn continues(&self, earlier: &Prefix) -> bool {
-        self.tools == earlier.tools
-            && self.system == earlier.system
-            && self.messages.starts_with(&earlier.messages)
+        self.has_head_of(earlier) && self.messages.starts_with(&earlier.messages)
+    }
+
+    fn has_head_of(&self, earlier: &Prefix) -> bool {
+        self.tools == earlier.tools && self.system == earlier.system
     }
 }
 
@@ -89,9 +91,25 @@ fn strip(value: &mut Value) {
 #[derive(Debug, Default)]
 pub(crate) struct Conversations {
     heads: Vec<Prefix>,
+    back: StepsBack,
+}
+
+/// Whether a conversation may go on from an earlier place than its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum StepsBack {
+    /// That is a fault: something was lost.
+    #[default]
+    Faults,
+    /// The test takes something back, or begins it again.
+    Taken,
 }
 
 impl Conversations {
+    /// From now on a conversation may go on from an earlier place. What it keeps must be as it was all the same.
+    pub(crate) fn take_steps_back(&mut self) {
+        self.back = StepsBack::Taken;
+    }
+
     /// Accepts a request that continues (or repeats) an earlier one, or begins a conversation. One that
     /// shares its first message, or the model's first answer, with a conversation it does not continue is a
     /// fault; the reason names the first part that changed.
@@ -119,8 +137,10 @@ impl Conversations {
             }
             return Ok(());
         }
+        let may_go_back = self.back == StepsBack::Taken;
         // A call tried again after its predecessor got further, or a client that begins the same thing anew.
-        if !request.answered || self.heads.iter().any(|head| head.continues(&request)) {
+        let is_beginning = || self.heads.iter().any(|head| head.continues(&request));
+        if !request.answered || (may_go_back && is_beginning()) {
             self.heads.push(request);
             return Ok(());
         }
@@ -139,7 +159,7 @@ impl Conversations {
             head.messages.iter().zip(&request.messages).take_while(|(own, other)| own == other).count()
         };
         match self.heads.iter().filter(related).max_by_key(|head| common(head)) {
-            Some(head) if goes_back(head, &request, common(head)) => {
+            Some(head) if may_go_back && goes_back(head, &request, common(head)) => {
                 self.heads.push(request);
                 Ok(())
             }
@@ -156,6 +176,9 @@ impl Conversations {
 /// Whether the person took back what came after the common part and says something else there: one new message, where
 /// the conversation before had gone on. What it had said in between may stay, as it was: the turn that asked for it.
 fn goes_back(head: &Prefix, request: &Prefix, common: usize) -> bool {
+    if !request.has_head_of(head) {
+        return false;
+    }
     let Some((_new, kept)) = request.messages.get(common..).and_then(<[String]>::split_last) else {
         return false;
     };
@@ -202,6 +225,27 @@ mod tests {
             })
             .collect();
         Prefix::new(&json!([]), &json!("system"), &messages)
+    }
+
+    #[test]
+    fn what_was_said_is_taken_back_only_where_the_test_does_so_and_keeps_the_rest() {
+        let before = said(&["hello", "a: hi", "go", "a: calls", "results"]);
+        let other_tools = Prefix { tools: "[1]".to_owned(), ..said(&["hello", "a: hi", "other"]) };
+        let other_system = Prefix { system: "new".to_owned(), ..said(&["hello", "a: hi", "other"]) };
+        for (request, may) in [
+            (said(&["hello", "a: hi", "other"]), true),
+            (said(&["hello", "a: hi", "go"]), true),
+            (said(&["hello", "a: hi", "go", "a: calls"]), true),
+            (said(&["hello", "a: hi!", "other"]), false),
+            (other_tools, false),
+            (other_system, false),
+        ] {
+            let mut seen = Conversations::default();
+            assert_eq!(seen.accept(before.clone()), Ok(()));
+            assert!(seen.accept(request.clone()).is_err(), "{request:?}");
+            seen.take_steps_back();
+            assert_eq!(seen.accept(request.clone()).is_ok(), may, "{request:?}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod anthropic;
 mod bedrock;
 mod board;
 mod cache;
+mod disk;
 mod frozen;
 mod gate;
 mod home;
@@ -26,6 +27,7 @@ mod serve;
 mod server;
 
 pub use cache::*;
+pub use disk::SmallDisk;
 pub use gate::Gate;
 pub use home::TempHome;
 pub use pages::{PageRequest, PageServer};

@@ -162,6 +162,12 @@ impl ModelServer {
         self.shared.board.update(|state| state.script.push(reply));
     }
 
+    /// From now on conversations may go on from an earlier place than their end, for tests that take something back or
+    /// begin it again. What they keep must be as it was all the same.
+    pub fn take_steps_back(&self) {
+        self.shared.board.update(|state| state.conversations.take_steps_back());
+    }
+
     /// How many queued replies were not given yet.
     pub fn replies_left(&self) -> usize {
         self.shared.board.lock().script.left()

@@ -8,7 +8,7 @@ use crate::{
 };
 use octo_core::Octo;
 use octo_protocol::{
-    ApiError, Block, Effort, ListSessions, Mode, ModelId, OpenSession, Send, SessionId, SessionInfo,
+    ApiError, Block, Effort, ListSessions, Mode, ModelId, OpenSession, Send, Sent, SessionId, SessionInfo,
     SetFolder, SetMode, SetModel, Settings, Source, StartDemo, StartSession,
 };
 use std::path::PathBuf;
@@ -29,6 +29,29 @@ pub(super) struct Begun {
     pub session: SessionId,
     /// The number of the session's last event from before this run; 0 for a new session.
     pub seen: u64,
+    /// What became of what was sent.
+    pub asked: Asked,
+}
+
+/// What became of what was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// A turn works on it.
+    Work,
+    /// It was a slash command, which was answered; `/retry` alone sets a turn off.
+    Command,
+    /// It was `/new`, which means nothing without a window.
+    New,
+}
+
+impl From<Sent> for Asked {
+    fn from(sent: Sent) -> Self {
+        match sent {
+            Sent::Started | Sent::Queued { .. } => Self::Work,
+            Sent::Command => Self::Command,
+            Sent::New => Self::New,
+        }
+    }
 }
 
 /// Sets the turn off.
@@ -53,7 +76,7 @@ pub(super) async fn begin(
             let mode = arguments.mode.map_or(settings.default_mode, Mode::from);
             let effort = arguments.effort.map(Effort::from);
             let started = octo.call(StartSession { folder, profile, mode, model, effort, blocks }).await?;
-            return Ok(Begun { session: started.id, seen: 0 });
+            return Ok(Begun { session: started.id, seen: 0, asked: Asked::Work });
         }
         Some(SessionChoice::Id(id)) => id,
         Some(SessionChoice::Last) => newest(octo, &folder).await?,
@@ -61,8 +84,8 @@ pub(super) async fn begin(
     let head = octo.call(OpenSession { session }).await?;
     let seen = head.seq;
     adapt(octo, arguments, head.info, model, folder).await?;
-    octo.call(Send { session, blocks }).await?;
-    Ok(Begun { session, seen })
+    let asked = octo.call(Send { session, blocks }).await?.into();
+    Ok(Begun { session, seen, asked })
 }
 
 /// The demo works in its own folder, in its own session.
@@ -80,8 +103,8 @@ async fn demo(
     if let Some(mode) = arguments.mode {
         octo.call(SetMode { session, mode: mode.into() }).await?;
     }
-    octo.call(Send { session, blocks }).await?;
-    Ok(Begun { session, seen: 0 })
+    let asked = octo.call(Send { session, blocks }).await?.into();
+    Ok(Begun { session, seen: 0, asked })
 }
 
 /// Brings a session to what the command line says.

@@ -1,19 +1,32 @@
 //! Following a turn to its end: events out, questions answered no, a used-up budget ended, a signal heard.
 
 use crate::{
+    exec::{
+        begin::{Asked, Begun},
+        watch::Watch,
+    },
     exit::{Exit, Failure},
     feed::{Fed, Feed},
     output::{Lines, explain, say, say_error},
     signals::Signals,
 };
-use octo_core::{Octo, Subscription};
+use octo_core::Octo;
 use octo_protocol::{
     Answer, AnswerBudget, AnswerQuestion, ApiError, Ask, BilledCall, BudgetAnswer, BudgetScope, BudgetStop,
     CallOutcome, Cost, Envelope, ErrorCode, Event, Language, OpenSession, Question, QuestionId, Role,
-    SessionId, SessionSnapshot, SessionStatus, Stop, Topic, Trouble, TroubleStage, TurnEnd, Update, words,
+    SessionId, SessionSnapshot, SessionStatus, Stop, Topic, TurnEnd, words,
 };
-use std::{collections::HashSet, io::Write, time::Duration};
-use tokio::time::{Instant, timeout_at};
+use std::{
+    cell::Cell,
+    collections::HashSet,
+    io::Write,
+    pin::{Pin, pin},
+    time::Duration,
+};
+use tokio::{
+    sync::Notify,
+    time::{Instant, timeout_at},
+};
 
 /// How long a stopped turn may take to end before the run ends without it. The core promises 3 seconds.
 const STOPPING: Duration = Duration::from_secs(10);
@@ -36,6 +49,11 @@ pub(super) struct Follower<'a, W> {
     session: SessionId,
     /// The number of the last event that was taken.
     seen: u64,
+    asked: Asked,
+    /// Whether a turn began or ended since this run began.
+    worked: bool,
+    /// Whether a slash command was none, or was not understood.
+    refused: bool,
     language: Language,
     shown: Shown,
     out: Lines<W>,
@@ -46,8 +64,13 @@ pub(super) struct Follower<'a, W> {
     unpriced: HashSet<String>,
     /// The budget that was used up, which ended the turn.
     used_up: Option<BudgetStop>,
-    /// When the run ends at the latest; set once it was interrupted.
-    deadline: Option<Instant>,
+}
+
+/// That the run was interrupted and the core has stopped the turn.
+#[derive(Default)]
+struct Stopped {
+    so: Cell<bool>,
+    news: Notify,
 }
 
 /// What an event means for the run.
@@ -60,18 +83,15 @@ enum Sign {
 }
 
 impl<'a, W: Write> Follower<'a, W> {
-    pub fn new(
-        octo: &'a Octo,
-        session: SessionId,
-        seen: u64,
-        language: Language,
-        shown: Shown,
-        out: Lines<W>,
-    ) -> Self {
+    pub fn new(octo: &'a Octo, begun: Begun, language: Language, shown: Shown, out: Lines<W>) -> Self {
+        let Begun { session, seen, asked } = begun;
         Self {
             octo,
             session,
             seen,
+            asked,
+            worked: false,
+            refused: false,
             language,
             shown,
             out,
@@ -79,7 +99,6 @@ impl<'a, W: Write> Follower<'a, W> {
             budget: None,
             unpriced: HashSet::new(),
             used_up: None,
-            deadline: None,
         }
     }
 
@@ -88,10 +107,38 @@ impl<'a, W: Write> Follower<'a, W> {
         Self { budget, ..self }
     }
 
-    /// Follows until the session rests.
-    pub async fn follow(mut self, mut feed: Feed, signals: &mut Signals) -> Result<Exit, Failure> {
-        // Watched for one thing that is no event: that the session could not be stored any more.
-        let mut watch = Some(self.octo.subscribe(Topic::Session { id: self.session }).await?);
+    /// Follows until the session rests. Whatever the core is asked meanwhile may take as long as the session waits until
+    /// it can be stored, so nothing of it keeps a signal from being heard.
+    pub async fn follow(self, feed: Feed, signals: &mut Signals) -> Result<Exit, Failure> {
+        let (octo, session) = (self.octo, self.session);
+        let mut watch = Watch::begin(octo, session, self.language).await?;
+        let stopped = Stopped::default();
+        let mut work = pin!(self.work(feed, &stopped));
+        // Once interrupted: the stop that was asked for, and when the run ends at the latest.
+        let (mut stopping, mut deadline) = (None, None);
+        loop {
+            tokio::select! {
+                biased;
+                () = signals.next() => {
+                    if deadline.is_some() {
+                        return Err(Failure::Interrupted);
+                    }
+                    deadline = Some(Instant::now() + STOPPING);
+                    stopping = Some(Box::pin(octo.call(Stop { session })));
+                }
+                () = until(deadline) => return Err(Failure::Interrupted),
+                error = watch.fault() => return Err(error.into()),
+                done = finished(&mut stopping) => {
+                    done?;
+                    stopped.so.set(true);
+                    stopped.news.notify_one();
+                }
+                exit = &mut work => return exit,
+            }
+        }
+    }
+
+    async fn work(mut self, mut feed: Feed, stopped: &Stopped) -> Result<Exit, Failure> {
         loop {
             let snapshot = self.octo.call(OpenSession { session: self.session }).await?;
             for question in &snapshot.questions {
@@ -100,23 +147,14 @@ impl<'a, W: Write> Follower<'a, W> {
             if let Some(stop) = &snapshot.budget {
                 self.stop_for(stop).await?;
             }
-            if self.rests(&snapshot) {
+            if self.rests(&snapshot, stopped) {
                 self.drain(&mut feed, snapshot.seq).await;
-                return Ok(self.end(&snapshot));
+                return Ok(self.end(&snapshot, stopped));
             }
             loop {
                 let item = tokio::select! {
                     biased;
-                    () = signals.next() => {
-                        if self.deadline.is_some() {
-                            return Err(Failure::Interrupted);
-                        }
-                        self.deadline = Some(Instant::now() + STOPPING);
-                        self.octo.call(Stop { session: self.session }).await?;
-                        break;
-                    }
-                    () = until(self.deadline) => return Err(Failure::Interrupted),
-                    error = fault(&mut watch) => return Err(error.into()),
+                    () = stopped.news.notified() => break,
                     item = feed.next() => item,
                 };
                 match item {
@@ -147,10 +185,16 @@ impl<'a, W: Write> Follower<'a, W> {
         if self.shown == Shown::Events {
             self.out.json(envelope);
         }
+        self.worked |= matches!(envelope.event, Event::TurnStarted { .. } | Event::TurnEnded { .. });
         match &envelope.event {
             Event::QuestionAsked { question } => {
                 self.answer(self.session, question).await?;
                 Ok(Sign::Wait)
+            }
+            Event::CommandAnswered { note } if is_refusal(note) => {
+                self.refused = true;
+                explain(self.language, note);
+                Ok(Sign::Look)
             }
             Event::CommandAnswered { note } if self.shown == Shown::FinalText => {
                 // The answer to a slash command is what was asked for; other notes only accompany the work.
@@ -267,13 +311,11 @@ impl<'a, W: Write> Follower<'a, W> {
 
     /// Whether nothing more comes by itself. A message that still waits in the queue is taken up by a turn,
     /// except after a failure or a stop.
-    fn rests(&self, snapshot: &SessionSnapshot) -> bool {
+    fn rests(&self, snapshot: &SessionSnapshot, stopped: &Stopped) -> bool {
         match snapshot.info.status {
             SessionStatus::Running | SessionStatus::Waiting => false,
             SessionStatus::Failed => true,
-            SessionStatus::Idle => {
-                snapshot.queue.is_empty() || self.deadline.is_some() || self.used_up.is_some()
-            }
+            SessionStatus::Idle => snapshot.queue.is_empty() || stopped.so.get() || self.used_up.is_some(),
         }
     }
 
@@ -288,7 +330,18 @@ impl<'a, W: Write> Follower<'a, W> {
     }
 
     /// Says how it ended.
-    fn end(&mut self, snapshot: &SessionSnapshot) -> Exit {
+    fn end(&mut self, snapshot: &SessionSnapshot, stopped: &Stopped) -> Exit {
+        // What the turn before it said is no answer to a command.
+        match self.asked {
+            Asked::Command if !self.worked => {
+                return if self.refused { Exit::Failed } else { Exit::Finished };
+            }
+            Asked::New if !self.worked => {
+                say_error(&say(self.language, "exec.new"));
+                return Exit::Finished;
+            }
+            Asked::Work | Asked::Command | Asked::New => {}
+        }
         let Some(turn) = snapshot.page.turns.last() else { return Exit::Finished };
         match &turn.end {
             Some(TurnEnd::Failed { error }) => {
@@ -296,7 +349,7 @@ impl<'a, W: Write> Follower<'a, W> {
                 Exit::Failed
             }
             Some(TurnEnd::Stopped) => match &self.used_up {
-                Some(stop) if self.deadline.is_none() => {
+                Some(stop) if !stopped.so.get() => {
                     explain(self.language, &used_up(stop));
                     Exit::Failed
                 }
@@ -342,32 +395,21 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Waits for a fault of the session; for ever when there is nothing left to watch.
-async fn fault(watch: &mut Option<Subscription>) -> ApiError {
-    while let Some(subscription) = watch {
-        let Some(updates) = subscription.next().await else { break };
-        for update in updates {
-            match update {
-                Update::Fault { error }
-                | Update::Trouble { trouble: Some(Trouble { error, stage: TroubleStage::Ended }), .. } => {
-                    return error;
-                }
-                // It goes on once there is room; until then Ctrl+C still stops it.
-                Update::Trouble { .. }
-                | Update::Snapshot { .. }
-                | Update::Event { .. }
-                | Update::Delta { .. }
-                | Update::Billed { .. }
-                | Update::Policy { .. }
-                | Update::Browser { .. }
-                | Update::Library { .. }
-                | Update::Tasks { .. }
-                | Update::Activity { .. }
-                | Update::Page { .. }
-                | Update::Ended => {}
-            }
+/// What a call that was begun comes to; for ever when none was.
+async fn finished<F: Future>(call: &mut Option<Pin<Box<F>>>) -> F::Output {
+    match call {
+        Some(begun) => {
+            let output = begun.await;
+            *call = None;
+            output
         }
+        None => std::future::pending().await,
     }
-    *watch = None;
-    std::future::pending().await
+}
+
+/// Whether a slash command was none, or was not understood: nothing was done.
+fn is_refusal(note: &ApiError) -> bool {
+    note.key.starts_with("command.unknown")
+        || note.key.starts_with("command.misused.")
+        || note.key == "command.model_unknown"
 }

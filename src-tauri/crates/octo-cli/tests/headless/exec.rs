@@ -1,7 +1,9 @@
 //! `exec` when all goes well.
 
-use crate::support::{Ran, Running, exec, run};
-use octo_protocol::{Answer, CallState, CallStatus, CommandState, Event, Source, ToolView, Topic, TurnEnd};
+use crate::support::{PATIENCE, Ran, Running, exec, run, serve};
+use octo_protocol::{
+    Answer, CallState, CallStatus, CommandState, Event, GetSettings, Source, ToolView, Topic, TurnEnd,
+};
 use octo_testkit::{Gate, ModelServer, Reply, Script, TempHome};
 use serde_json::json;
 use std::{io::Write, process::Stdio};
@@ -235,11 +237,68 @@ fn a_slash_command_is_answered_without_the_model() {
     let home = TempHome::new();
     let server = ModelServer::start(Script::new().text("Hi."));
     run(&home, &server, &["hi"]).expect(0);
-    let ran = run(&home, &server, &["--session", "last", "/help"]).expect(0);
-    assert!(ran.out.contains("/help") && ran.out.contains("/mode"), "{}", ran.out);
-    let ran = run(&home, &server, &["--session", "last", "/hepl"]).expect(0);
-    assert!(ran.out.contains("/help"), "{}", ran.out);
+    let command = |words: &str| run(&home, &server, &["--session", "last", words]);
+    let session = |ran: &Ran| format!("session: {}\n", ran.session());
+    let ran = command("/help").expect(0);
+    assert_eq!(
+        ran.out, "Commands: /new /model /mode /folder /rename /stop /retry /undo /redo /help\n",
+        "the answer of the turn before is not said again"
+    );
+    assert_eq!(ran.err, session(&ran));
+    for silent in ["/mode ask", "/rename Another", "/stop"] {
+        let ran = command(silent).expect(0);
+        assert_eq!((ran.out.as_str(), &ran.err), ("", &session(&ran)), "{silent}");
+    }
+    let ran = command("/new").expect(0);
+    let hint = "A new session begins when --session is left out. Nothing was sent, and this session was not changed.";
+    assert_eq!((ran.out.as_str(), ran.err.clone()), ("", format!("{}{hint}\n", session(&ran))));
+    // What is no command was not done.
+    for (wrong, words) in [
+        ("/hepl", "There is no command /hepl. Nothing was sent. Did you mean /help?"),
+        ("/mode yolo", "/mode takes ask, ask_risky or autonomous. The mode was not changed."),
+    ] {
+        let ran = command(wrong).expect(1);
+        assert_eq!(
+            (ran.out.as_str(), ran.err.clone()),
+            ("", format!("{}{words}\n", session(&ran))),
+            "{wrong}"
+        );
+    }
     assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn a_command_is_not_judged_by_the_turn_before_and_retry_by_its_own() {
+    let home = TempHome::new();
+    let refused = Reply::error(401, "authentication_error", "invalid x-api-key");
+    let server = ModelServer::start(Script::new().reply(refused).text("Now it works."));
+    run(&home, &server, &["hi"]).expect(1);
+    let ran = run(&home, &server, &["--session", "last", "/mode ask"]).expect(0);
+    assert_eq!((ran.out.as_str(), ran.err.clone()), ("", format!("session: {}\n", ran.session())));
+    let ran = run(&home, &server, &["--session", "last", "/retry"]).expect(0);
+    assert_eq!(ran.out, "Now it works.\n");
+    server.assert_clean();
+}
+
+#[test]
+fn a_model_of_the_command_line_chooses_nothing_for_the_person() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new().text("One.").text("Two."));
+    run(&home, &server, &["one"]).expect(0);
+    let settings = |home: &TempHome| {
+        let mut core = serve(home);
+        let found = core.call(GetSettings {}).unwrap();
+        core.close(PATIENCE);
+        found
+    };
+    let found = settings(&home);
+    assert_eq!((found.settings.default_model, found.settings.welcomed), (None, false));
+    assert_eq!(found.models.len(), 1);
+    // The session has its model all the same, also where none is named.
+    let ran = Ran::of(exec(&home, &["--session", "last", "two"]).output().unwrap()).expect(0);
+    assert_eq!(ran.out, "Two.\n");
+    assert_eq!(server.requests()[1].model(), "scripted");
+    assert_eq!(settings(&home).settings.default_model, None);
 }
 
 #[test]
@@ -251,7 +310,7 @@ fn a_reader_that_leaves_is_no_fault() {
     let url = server.url();
     let options = ["--protocol", "anthropic", "--base-url", &url, "--model", "m", "--json", "go"];
     let mut running = Running::start(&mut exec(&home, &options));
-    gate.wait_reached(crate::support::PATIENCE);
+    gate.wait_reached(PATIENCE);
     running.drop_stdout();
     gate.open();
     let ran = running.end().expect(0);

@@ -15,6 +15,7 @@ mod exec_errors;
 mod exec_stop;
 mod fast;
 mod forks;
+mod full;
 mod killed;
 mod long;
 mod moved;

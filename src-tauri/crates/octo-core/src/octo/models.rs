@@ -2,7 +2,7 @@
 
 use super::{Octo, json};
 use crate::models::Companion;
-use octo_protocol::{ApiError, CompanionRole, Done, ModelEntry, ModelId, ModelRequest};
+use octo_protocol::{ApiError, CompanionRole, Done, ModelEntry, ModelId, ModelRequest, Source};
 use serde_json::Value;
 
 impl Octo {
@@ -63,12 +63,16 @@ impl Octo {
 
     async fn save_model(&self, entry: ModelEntry) -> Result<ModelEntry, ApiError> {
         let stored = entry.clone();
+        // A run without a window that only passes a key through names a model for itself: it chooses nothing for the
+        // person, who may never have opened Octo.
+        let config = &self.shared.config;
+        let chooses = config.source != Source::Headless || !self.shared.models.keys().is_passing();
         self.change_settings(move |tx, settings| {
             tx.put_model(&stored)?;
-            if settings.default_model.is_none() {
-                settings.default_model = Some(stored.id);
+            if chooses {
+                settings.default_model.get_or_insert(stored.id);
+                settings.welcomed = true;
             }
-            settings.welcomed = true;
             Ok(())
         })
         .await?;

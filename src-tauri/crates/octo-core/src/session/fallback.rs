@@ -56,6 +56,10 @@ fn reason(class: ErrorClass) -> &'static str {
         | ErrorClass::Header
         | ErrorClass::Proxy
         | ErrorClass::Certificate
+        | ErrorClass::Untrusted
+        | ErrorClass::KeyUnread
+        | ErrorClass::NoKeychain
+        | ErrorClass::Removed
         | ErrorClass::Cancelled => "fallback.began",
     }
 }

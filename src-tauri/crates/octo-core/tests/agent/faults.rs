@@ -128,36 +128,11 @@ async fn a_folder_that_vanished_is_named_and_nothing_is_sent() {
     assert_eq!(rig.server.requests().len(), 1);
 }
 
-/// A small disk of its own under a folder; none where this system or user cannot make one.
-#[cfg(target_os = "linux")]
-struct SmallDisk(std::path::PathBuf);
-
-#[cfg(target_os = "linux")]
-impl SmallDisk {
-    fn mount(folder: std::path::PathBuf) -> Option<Self> {
-        std::fs::create_dir_all(&folder).expect("the folder is made");
-        let mounted = std::process::Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=6m", "octo-test"])
-            .arg(&folder)
-            .output()
-            .is_ok_and(|output| output.status.success());
-        mounted.then_some(Self(folder))
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        // Lazily: the database may still be open when a test fails.
-        let _unmounted = std::process::Command::new("umount").arg("-l").arg(&self.0).output();
-    }
-}
-
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_is_room() {
     let home = octo_testkit::TempHome::new();
-    let Some(disk) = SmallDisk::mount(home.octo()) else {
+    let Some(disk) = octo_testkit::SmallDisk::mount(&home.octo()) else {
         println!("skipped: this user cannot mount a small disk");
         return;
     };
@@ -168,8 +143,7 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
     let topic = octo_protocol::Topic::Session { id: session };
     let mut watched = rig.octo.subscribe(topic).await.unwrap();
 
-    let ballast = disk.0.join("ballast");
-    std::fs::write(&ballast, vec![0; 64 * 1024 * 1024]).unwrap_err();
+    disk.fill();
     let long = "much more than is left ".repeat(40_000);
     let error = rig.octo.call(Send { session, blocks: words(&long) }).await.unwrap_err();
     assert_eq!(error.key, "store.full");
@@ -185,7 +159,7 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
     assert_eq!((trouble.error.key.as_str(), trouble.stage), ("store.full", TroubleStage::Ended));
     assert_eq!(rig.snapshot(session).await.page, before.page);
 
-    std::fs::remove_file(&ballast).unwrap();
+    disk.free();
     rig.send(session, "once more").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(answers(&rig.snapshot(session).await).ends_with("here again"));
@@ -215,7 +189,7 @@ async fn trouble(watched: &mut octo_core::Subscription) -> Option<(String, Troub
 #[tokio::test]
 async fn work_under_way_is_held_until_there_is_room_and_everybody_is_told() {
     let home = octo_testkit::TempHome::new();
-    let Some(disk) = SmallDisk::mount(home.octo()) else {
+    let Some(disk) = octo_testkit::SmallDisk::mount(&home.octo()) else {
         println!("skipped: this user cannot mount a small disk");
         return;
     };
@@ -227,15 +201,14 @@ async fn work_under_way_is_held_until_there_is_room_and_everybody_is_told() {
     gate.reached().await;
     let mut list = rig.octo.subscribe(Topic::Sessions).await.unwrap();
 
-    let ballast = disk.0.join("ballast");
-    std::fs::write(&ballast, vec![0; 64 * 1024 * 1024]).unwrap_err();
+    disk.fill();
     gate.open();
     let waits = Some(("store.full".to_owned(), TroubleStage::Waiting));
     assert_eq!(trouble(&mut list).await, waits, "the list tells of it");
     let mut late = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
     assert_eq!(trouble(&mut late).await, waits, "so does a session that is opened later");
 
-    std::fs::remove_file(&ballast).unwrap();
+    disk.free();
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_eq!(trouble(&mut list).await, None);
     assert_eq!(trouble(&mut late).await, None);
@@ -249,7 +222,7 @@ async fn work_under_way_is_held_until_there_is_room_and_everybody_is_told() {
 #[tokio::test]
 async fn stop_ends_a_command_also_when_nothing_can_be_stored() {
     let home = octo_testkit::TempHome::new();
-    let Some(disk) = SmallDisk::mount(home.octo()) else {
+    let Some(disk) = octo_testkit::SmallDisk::mount(&home.octo()) else {
         println!("skipped: this user cannot mount a small disk");
         return;
     };
@@ -265,8 +238,7 @@ async fn stop_ends_a_command_also_when_nothing_can_be_stored() {
     let pid = rig.home.read("pid");
     let mut list = rig.octo.subscribe(Topic::Sessions).await.unwrap();
     // What is left of the disk is taken page by page, so that not even the smallest change fits.
-    let ballast = disk.0.join("ballast");
-    std::fs::write(&ballast, vec![0; 64 * 1024 * 1024]).unwrap_err();
+    disk.fill();
     let octo = rig.octo.clone();
     // So long that it does not fit into what the write-ahead log has left.
     let queued = words(&"waiting ".repeat(200_000));
@@ -285,7 +257,7 @@ async fn stop_ends_a_command_also_when_nothing_can_be_stored() {
     }
     assert!(began.elapsed() < std::time::Duration::from_secs(3), "{:?}", began.elapsed());
 
-    std::fs::remove_file(&ballast).unwrap();
+    disk.free();
     assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
     sending.await.unwrap().unwrap();
     stopping.await.unwrap().unwrap();

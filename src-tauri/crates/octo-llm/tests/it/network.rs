@@ -236,7 +236,8 @@ async fn a_certificate_is_verified_and_an_authority_of_the_persons_trusted() {
         Endpoint { network, ..Endpoint::new(Protocol::OpenaiResponses, address.clone(), key) }
     };
     let error = ask(with(None)).await.unwrap_err();
-    assert_eq!(error.class, ErrorClass::Network);
+    assert_eq!(error.class, ErrorClass::Untrusted, "it would be the same every time: {error}");
+    assert!(!error.class.is_retryable());
     assert!(error.message.to_lowercase().contains("certificate"), "{error}");
     assert!(server.requests().is_empty(), "the key never left");
     ask(with(Some(include_bytes!("../tls/authority.pem")))).await.unwrap();

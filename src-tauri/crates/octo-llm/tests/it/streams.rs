@@ -3,8 +3,8 @@
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use octo_llm::{
-    Answer, Billed, BlockKind, Dialect, ErrorClass, FinishReason, ModelEvent, Progress, ProviderError,
-    ProviderId,
+    Answer, Billed, BlockKind, Dialect, ErrorClass, FinishReason, MAX_ANSWER, ModelEvent, Progress,
+    ProviderError, ProviderId,
 };
 use octo_protocol::{Block, Protocol, ToolCall};
 use serde_json::Value;
@@ -288,3 +288,17 @@ macro_rules! at_any_byte {
     )*};
 }
 at_any_byte!(anthropic = 0, openai_chat = 1, openai_responses = 2, bedrock = 3);
+
+#[test]
+fn an_answer_without_end_is_given_up() {
+    // Comments, so that nothing is held but the count.
+    let piece = [&b":"[..], &vec![b'x'; 1024 * 1024 - 2], b"\n"].concat();
+    let provider = ProviderId("test@host".to_owned());
+    let mut answer = Answer::new(Protocol::Anthropic, &provider, &Dialect::default());
+    let mut events = Vec::new();
+    for _ in 0..MAX_ANSWER / piece.len() {
+        assert_eq!(answer.push(&piece, &mut events), Ok(Progress::More));
+    }
+    let error = answer.push(b":\n", &mut events).unwrap_err();
+    assert_eq!((error.class, events.len()), (ErrorClass::Malformed, 0));
+}

@@ -1,0 +1,63 @@
+//! What is no event: that a session cannot be stored.
+
+use crate::output::explain;
+use octo_core::{Octo, Subscription};
+use octo_protocol::{ApiError, Language, SessionId, Topic, Trouble, TroubleStage, Update, words};
+
+/// Watches the run's session, and its sub-agents'.
+pub(super) struct Watch {
+    session: SessionId,
+    language: Language,
+    /// None when there is nothing left to watch.
+    subscription: Option<Subscription>,
+    /// Whether it was said that something waits until it can be stored.
+    said: bool,
+}
+
+impl Watch {
+    /// Watches from now on.
+    pub async fn begin(octo: &Octo, session: SessionId, language: Language) -> Result<Self, ApiError> {
+        let subscription = Some(octo.subscribe(Topic::Sessions).await?);
+        Ok(Self { session, language, subscription, said: false })
+    }
+
+    /// Waits for what ends the session, for ever if nothing does. A session that waits until it can be stored goes on by
+    /// itself; that is said, once.
+    pub async fn fault(&mut self) -> ApiError {
+        while let Some(subscription) = &mut self.subscription {
+            let Some(updates) = subscription.next().await else { break };
+            for update in updates {
+                match update {
+                    Update::Fault { error } => return error,
+                    Update::Trouble { session, trouble: Some(Trouble { error, stage }) } => match stage {
+                        TroubleStage::Ended if session == self.session => return error,
+                        // Its parent goes on without it, and says so.
+                        TroubleStage::Ended => {}
+                        TroubleStage::Waiting => self.tell(&error),
+                    },
+                    Update::Trouble { trouble: None, .. }
+                    | Update::Snapshot { .. }
+                    | Update::Event { .. }
+                    | Update::Delta { .. }
+                    | Update::Billed { .. }
+                    | Update::Policy { .. }
+                    | Update::Browser { .. }
+                    | Update::Library { .. }
+                    | Update::Tasks { .. }
+                    | Update::Activity { .. }
+                    | Update::Page { .. }
+                    | Update::Ended => {}
+                }
+            }
+        }
+        self.subscription = None;
+        std::future::pending().await
+    }
+
+    fn tell(&mut self, error: &ApiError) {
+        if !std::mem::replace(&mut self.said, true) {
+            let why = words::say(self.language, &format!("error.{}", error.key), &error.args);
+            explain(self.language, &ApiError::new("exec.waits").arg("why", why));
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Sessions that cannot be stored: such news cannot be events, for events are stored.
+
+use octo_core::Octo;
+use octo_protocol::{ApiError, ServerLine, SessionId, Topic, Trouble, TroubleStage, Update};
+use std::collections::HashMap;
+use tokio::sync::mpsc;
+
+/// What is the matter with which session.
+type Known = HashMap<SessionId, Trouble>;
+
+/// Writes a line whenever a session cannot be stored, ended for that, or can be stored again.
+pub(super) async fn tell(octo: Octo, lines: mpsc::UnboundedSender<ServerLine>) {
+    let mut known = Known::new();
+    let mut watch = match octo.subscribe(Topic::Sessions).await {
+        Ok(watch) => watch,
+        Err(error) => {
+            // Nobody reading is no fault.
+            let _gone = lines.send(ServerLine::Error { id: None, error });
+            return;
+        }
+    };
+    while let Some(updates) = watch.next().await {
+        let now = after(&known, updates);
+        for error in news(&known, &now) {
+            if lines.send(ServerLine::Error { id: None, error }).is_err() {
+                return;
+            }
+        }
+        known = now;
+    }
+}
+
+/// What is the matter after these updates.
+fn after(known: &Known, updates: Vec<Update>) -> Known {
+    let mut now = known.clone();
+    for update in updates {
+        match update {
+            // All there is follows.
+            Update::Snapshot { .. } => now.clear(),
+            Update::Trouble { session, trouble: Some(trouble) } => {
+                now.insert(session, trouble);
+            }
+            Update::Trouble { session, trouble: None } => {
+                now.remove(&session);
+            }
+            _ => {}
+        }
+    }
+    now
+}
+
+/// What a client is told of a change.
+fn news(before: &Known, now: &Known) -> Vec<ApiError> {
+    let begun = now.iter().filter(|(session, trouble)| before.get(*session) != Some(*trouble));
+    let begun = begun.map(|(session, trouble)| {
+        let key = match trouble.stage {
+            TroubleStage::Waiting => "serve.session_waits",
+            TroubleStage::Ended => "serve.session_ended",
+        };
+        let error = ApiError::new(key).arg("session", session).arg("cause", &trouble.error.key);
+        match &trouble.error.detail {
+            Some(detail) => error.detail(detail),
+            None => error,
+        }
+    });
+    let over = before.keys().filter(|session| !now.contains_key(*session));
+    begun.chain(over.map(|session| ApiError::new("serve.session_stored").arg("session", session))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trouble(session: SessionId, stage: Option<TroubleStage>) -> Update {
+        let error = ApiError::new("store.full").detail("no space");
+        Update::Trouble { session, trouble: stage.map(|stage| Trouble { error, stage }) }
+    }
+
+    #[test]
+    fn each_change_is_told_once_with_its_session_and_its_cause() {
+        let session = SessionId::new();
+        let mut known = Known::new();
+        let mut told = |updates: Vec<Update>| {
+            let now = after(&known, updates);
+            let news = news(&known, &now);
+            known = now;
+            news.into_iter().map(|error| (error.key.clone(), error)).collect::<Vec<_>>()
+        };
+        let keys = |news: &[(String, ApiError)]| news.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
+        let waits = told(vec![trouble(session, Some(TroubleStage::Waiting))]);
+        assert_eq!(keys(&waits), ["serve.session_waits"]);
+        assert_eq!(waits[0].1.args["session"], session.to_string());
+        assert_eq!(waits[0].1.args["cause"], "store.full");
+        assert_eq!(waits[0].1.detail.as_deref(), Some("no space"));
+        assert_eq!(told(vec![trouble(session, Some(TroubleStage::Waiting))]), []);
+        assert_eq!(
+            keys(&told(vec![trouble(session, Some(TroubleStage::Ended))])),
+            ["serve.session_ended"],
+            "it goes on to its end"
+        );
+        assert_eq!(keys(&told(vec![trouble(session, None)])), ["serve.session_stored"]);
+        assert_eq!(told(vec![trouble(session, None)]), []);
+    }
+}

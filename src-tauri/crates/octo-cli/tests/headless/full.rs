@@ -1,0 +1,100 @@
+//! A full disk: it is said, a signal still ends the run, and what waits is stored once there is room.
+#![cfg(target_os = "linux")]
+
+use crate::support::{PATIENCE, Running, connect, exec, model, serve, until};
+use nix::sys::signal::Signal;
+use octo_protocol::{Block, Event, Mode, Profile, StartSession, Topic};
+use octo_testkit::{Gate, ModelServer, Reply, Script, SmallDisk, TempHome};
+use std::time::{Duration, Instant};
+
+/// A home on a small disk; none where this user cannot make one.
+fn small_home() -> Option<(TempHome, SmallDisk)> {
+    let home = TempHome::new();
+    let disk = SmallDisk::mount(&home.octo());
+    if disk.is_none() {
+        println!("skipped: this user cannot mount a small disk");
+    }
+    disk.map(|disk| (home, disk))
+}
+
+/// An answer that does not fit, and stops in its middle.
+fn too_long(gate: &Gate) -> Script {
+    Script::new().reply(Reply::text("more than is left ".repeat(60_000)).in_chunks(2).hold_after(1, gate))
+}
+
+#[test]
+fn a_run_that_cannot_be_stored_says_so_and_still_hears_signals() {
+    let Some((home, disk)) = small_home() else { return };
+    let gate = Gate::new();
+    let server = ModelServer::start(too_long(&gate));
+    let mut arguments = model(&server);
+    arguments.push("go".to_owned());
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut running = Running::start(&mut exec(&home, &arguments));
+    gate.wait_reached(PATIENCE);
+    disk.fill();
+    gate.open();
+    running.wait_error("The disk is full.");
+    running.signal(Signal::SIGINT);
+    // The first asks the session to stop, which it does once it can be stored; the second does not wait for that.
+    let asked = Instant::now();
+    std::thread::sleep(Duration::from_millis(500));
+    running.signal(Signal::SIGINT);
+    let ran = running.end().expect(130);
+    assert!(asked.elapsed() < Duration::from_secs(8), "{:?}", asked.elapsed());
+    assert_eq!(ran.err.matches("The disk is full.").count(), 1, "it is said once: {}", ran.err);
+    drop(disk);
+}
+
+#[test]
+fn a_run_that_cannot_be_stored_goes_on_when_there_is_room() {
+    let Some((home, disk)) = small_home() else { return };
+    let gate = Gate::new();
+    let server = ModelServer::start(too_long(&gate));
+    let mut arguments = model(&server);
+    arguments.push("go".to_owned());
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut running = Running::start(&mut exec(&home, &arguments));
+    gate.wait_reached(PATIENCE);
+    disk.fill();
+    gate.open();
+    running.wait_error("The disk is full.");
+    disk.free();
+    let ran = running.end().expect(0);
+    assert_eq!(ran.out.trim_end(), "more than is left ".repeat(60_000).trim_end());
+    drop(disk);
+}
+
+#[test]
+fn a_client_of_serve_is_told_of_a_session_that_cannot_be_stored() {
+    let Some((home, disk)) = small_home() else { return };
+    let gate = Gate::new();
+    let server = ModelServer::start(too_long(&gate));
+    let mut core = serve(&home);
+    let model = connect(&mut core, &server);
+    let folder = home.work().to_str().unwrap().to_owned();
+    let (profile, mode) = (Profile::GENERAL, Mode::Autonomous);
+    let blocks = vec![Block::Text { text: "go".to_owned() }];
+    let begin = StartSession { folder, profile, mode, model: Some(model.id), effort: None, blocks };
+    let session = core.call(begin).unwrap().id;
+    gate.wait_reached(PATIENCE);
+    disk.fill();
+    gate.open();
+    let told = until("the line that tells of it", || core.complaints().into_iter().next());
+    assert_eq!(told.key, "serve.session_waits");
+    assert_eq!(told.args["session"], session.to_string());
+    assert_eq!(told.args["cause"], "store.full");
+    disk.free();
+    core.wait_for(PATIENCE, |envelope| {
+        envelope.topic == (Topic::Session { id: session })
+            && matches!(envelope.event, Event::TurnEnded { .. })
+    });
+    let stored = until("the line that it is over", || core.complaints().into_iter().nth(1));
+    assert_eq!(
+        (stored.key.as_str(), &stored.args["session"]),
+        ("serve.session_stored", &session.to_string())
+    );
+    assert!(core.noise().is_empty());
+    core.close(PATIENCE);
+    drop(disk);
+}

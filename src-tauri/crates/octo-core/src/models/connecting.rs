@@ -1,0 +1,164 @@
+//! Connections to models, made on need: the key is looked up, and what is wrong with it is said before anything is sent.
+
+use super::{Connection, Models};
+use crate::keys::Slot;
+use octo_llm::{ErrorClass, ProviderError, host_of};
+use octo_protocol::{ApiError, KeyState, KeychainState, ModelEntry, ModelId};
+
+impl Models {
+    /// The connection of a model, made on the first call.
+    pub async fn connect(&self, id: Option<ModelId>) -> Result<Connection, ProviderError> {
+        let removed =
+            || ProviderError::new(ErrorClass::Removed, "the session's model is no longer in the list");
+        let id = id.ok_or_else(removed)?;
+        if let Some(connection) = self.with(|state| state.connections.get(&id).cloned()) {
+            return Ok(connection);
+        }
+        let (generation, entry) =
+            self.with(|state| (state.generation, state.entries.iter().find(|entry| entry.id == id).cloned()));
+        let entry = entry.ok_or_else(removed)?;
+        let host = host_of(&entry.base_url)?;
+        if self.lacks_keychain(&entry, &host) {
+            let words = "there is no keychain in this run, and the model's key or a header is in it";
+            return Err(ProviderError::new(ErrorClass::NoKeychain, words));
+        }
+        let unread =
+            |error: ApiError| ProviderError::new(ErrorClass::KeyUnread, error.detail.unwrap_or(error.key));
+        let key = self.keys.load(id, &host, Slot::Key).await.map_err(unread)?;
+        let headers = self.headers(&entry, &host).await.map_err(unread)?;
+        let connection = self.connection(&entry, key, headers)?;
+        self.with(|state| {
+            // The key may have taken a while; what was changed meanwhile is asked for anew at the next call.
+            if state.generation == generation {
+                state.connections.insert(id, connection.clone());
+            }
+        });
+        Ok(connection)
+    }
+
+    /// Whether a secret of an entry is in a keychain that is not there in this run. Asking the server without it would
+    /// only be answered with a refusal.
+    pub(super) fn is_out_of_reach(
+        &self,
+        entry: &ModelEntry,
+        host: &str,
+        kept: &KeyState,
+        slot: Slot<'_>,
+    ) -> bool {
+        // Who only passes keys through knows what it was given, and asks for no other.
+        self.keys.state() == KeychainState::Unavailable
+            && !self.keys.is_passing()
+            && matches!(kept, KeyState::Stored { .. })
+            && host_of(&entry.base_url).is_ok_and(|own| own == host)
+            && !self.keys.holds(entry.id, host, slot)
+    }
+
+    fn lacks_keychain(&self, entry: &ModelEntry, host: &str) -> bool {
+        self.is_out_of_reach(entry, host, &entry.key, Slot::Key)
+            || entry
+                .headers
+                .iter()
+                .any(|header| self.is_out_of_reach(entry, host, &header.value, Slot::Header(&header.name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::KeyRing;
+    use keyring::credential::{Credential, CredentialBuilderApi};
+    use octo_llm::Presets;
+    use octo_protocol::{ErrorCode, ModelDraft, Protocol, SavedHeader, Secret, Settings};
+
+    const HERE: &str = "https://here.example";
+
+    /// An entry whose key, and a header, are where these say.
+    async fn entry(key: KeyState, header: Option<KeyState>) -> ModelEntry {
+        let models = models(KeyRing::without_keychain(), Vec::new());
+        let (base_url, model) = (HERE.to_owned(), "m".to_owned());
+        let draft =
+            ModelDraft { id: None, protocol: Protocol::Anthropic, base_url, model, key: None, headers: None };
+        let headers = header.map(|value| SavedHeader { name: "x-a".to_owned(), value });
+        ModelEntry { key, headers: headers.into_iter().collect(), ..models.accept(draft).await.unwrap() }
+    }
+
+    fn models(keys: KeyRing, entries: Vec<ModelEntry>) -> Models {
+        Models::new(keys, Presets::built_in(), entries, &Settings::default())
+    }
+
+    fn stored() -> KeyState {
+        KeyState::Stored { last4: "cdef".to_owned() }
+    }
+
+    async fn words(models: &Models, id: ModelId) -> Option<String> {
+        let error = models.connect(Some(id)).await.err()?;
+        assert!(!error.class.is_retryable(), "{error}");
+        Some(error.to_api().key)
+    }
+
+    #[tokio::test]
+    async fn a_key_in_a_keychain_that_is_not_there_is_missed_before_anything_is_sent() {
+        for (key, header, lacks) in [
+            (stored(), None, true),
+            (KeyState::Missing, Some(stored()), true),
+            (KeyState::Missing, None, false),
+            (KeyState::Missing, Some(KeyState::Missing), false),
+        ] {
+            let entry = entry(key, header).await;
+            let models = models(KeyRing::without_keychain(), vec![entry.clone()]);
+            let expected = lacks.then(|| "key.no_keychain".to_owned());
+            assert_eq!(words(&models, entry.id).await, expected, "{entry:?}");
+        }
+        let entry = entry(stored(), None).await;
+        let models = models(KeyRing::without_keychain(), vec![entry.clone()]);
+        let draft = ModelDraft {
+            id: Some(entry.id),
+            protocol: entry.protocol,
+            base_url: entry.base_url.clone(),
+            model: entry.model.clone(),
+            key: None,
+            headers: None,
+        };
+        let error = models.remote_models(draft.clone()).await.unwrap_err();
+        assert_eq!((error.key.as_str(), error.code), ("key.no_keychain", Some(ErrorCode::KeyNeeded)));
+        // Given again, it is kept for this run, and it goes on.
+        let draft = ModelDraft { key: Some(Secret::new("sk-1234567890abcdef")), ..draft };
+        models.put(models.accept(draft).await.unwrap());
+        assert_eq!(words(&models, entry.id).await, None);
+    }
+
+    #[tokio::test]
+    async fn who_only_passes_keys_through_misses_none_that_is_in_a_keychain() {
+        let entry = entry(stored(), Some(stored())).await;
+        let models = models(KeyRing::open(crate::Keys::Memory).await, vec![entry.clone()]);
+        assert_eq!(words(&models, entry.id).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_model_that_was_removed_is_no_servers_refusal() {
+        let models = models(KeyRing::without_keychain(), Vec::new());
+        assert_eq!(words(&models, ModelId::new()).await.as_deref(), Some("model.removed"));
+        assert!(models.connect(None).await.is_err_and(|error| error.class == ErrorClass::Removed));
+    }
+
+    /// A keychain that is there at first and locked then.
+    struct Locked;
+
+    impl CredentialBuilderApi for Locked {
+        fn build(&self, _: Option<&str>, _: &str, _: &str) -> keyring::Result<Box<Credential>> {
+            Err(keyring::Error::NoStorageAccess("locked".into()))
+        }
+
+        fn as_any(&self) -> &dyn std::any::Any {
+            self
+        }
+    }
+
+    #[tokio::test]
+    async fn a_locked_keychain_is_said_and_is_no_wrong_key() {
+        keyring::set_default_credential_builder(Box::new(Locked));
+        let entry = entry(stored(), None).await;
+        let models = models(KeyRing::with_keychain(), vec![entry.clone()]);
+        assert_eq!(words(&models, entry.id).await.as_deref(), Some("key.not_read"));
+    }
+}

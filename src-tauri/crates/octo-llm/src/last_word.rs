@@ -1,0 +1,57 @@
+//! How long a server may keep a stream alive without saying anything in it.
+
+use crate::{ErrorClass, ProviderError};
+use std::time::{Duration, Instant};
+
+/// How long bytes may come (comments, pings, a frame without an end) in which nothing of an answer is. Longer than any
+/// model is known to think without a word; silence without bytes is over sooner, see [`crate::transport::READ_TIMEOUT`].
+const LONGEST: Duration = Duration::from_secs(30 * 60);
+
+/// When a stream last said anything.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastWord(Instant);
+
+impl LastWord {
+    /// The stream begins.
+    pub(crate) fn at(now: Instant) -> Self {
+        Self(now)
+    }
+
+    /// Bytes came that said so many things.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorClass::Network`] when nothing was said for too long.
+    pub(crate) fn heard(&mut self, events: usize, now: Instant) -> Result<(), ProviderError> {
+        if events > 0 {
+            self.0 = now;
+        }
+        if now.saturating_duration_since(self.0) <= LONGEST {
+            return Ok(());
+        }
+        let minutes = LONGEST.as_secs() / 60;
+        let message = format!("The server kept the connection for {minutes} minutes and said nothing.");
+        Err(ProviderError::new(ErrorClass::Network, message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_say_nothing_keep_a_stream_alive_for_a_while_only() {
+        let begun = Instant::now();
+        let minute = |count: u64| begun + Duration::from_secs(60 * count);
+        let mut last = LastWord::at(begun);
+        for at in 1..=30 {
+            assert_eq!(last.heard(0, minute(at)), Ok(()), "{at}");
+        }
+        assert_eq!(last.heard(0, minute(31)).map_err(|error| error.class), Err(ErrorClass::Network));
+
+        let mut last = LastWord::at(begun);
+        assert_eq!(last.heard(1, minute(31)), Ok(()), "a word after a long time is a word");
+        assert_eq!(last.heard(0, minute(61)), Ok(()));
+        assert!(last.heard(0, minute(62)).is_err());
+    }
+}
