@@ -195,7 +195,7 @@ impl Page {
         let (mut first, mut last) = (spot.at(0.0, 0.0), spot.at(1.0, 1.0));
         let mut inner = session(place);
         while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
-            let opening = self.opening(&inner, &outer, owner).await?;
+            let opening = self.opening(&outer, owner).await?;
             (first, last, inner) = (opening.outside(first), opening.outside(last), outer);
         }
         Ok(Spot::around(&[first.0, first.1, last.0, last.1]))
@@ -376,8 +376,8 @@ impl Page {
         let (mut x, mut y) = (0.0, 0.0);
         let mut inner = session(place);
         while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
-            let spot = self.inside_of(&outer, owner).await?;
-            (x, y, inner) = (x + spot.left, y + spot.top, outer);
+            let opening = self.opening(&outer, owner).await?;
+            (x, y, inner) = (x + opening.left, y + opening.top, outer);
         }
         Ok((x, y))
     }
@@ -396,7 +396,7 @@ impl Page {
         let mut at = point;
         let mut inner = session(place);
         while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
-            at = self.opening(&inner, &outer, owner).await?.outside(at);
+            at = self.opening(&outer, owner).await?.outside(at);
             let holder = frames.iter().find(|frame| frame.session == outer).map(|frame| Place {
                 session: outer.inner().clone(),
                 frame: frame.id.inner().clone(),
@@ -432,26 +432,16 @@ impl Page {
     }
 
     /// How a session shows what is in the frame of another process that an element of it holds.
-    async fn opening(
-        &self,
-        inner: &SessionId,
-        outer: &SessionId,
-        owner: BackendNodeId,
-    ) -> Result<Opening, ActError> {
-        let spot = self.inside_of(outer, owner).await?;
-        let view = self.seen(inner).await?;
-        // A frame may be shown smaller or larger than it is.
+    async fn opening(&self, on: &SessionId, owner: BackendNodeId) -> Result<Opening, ActError> {
+        let model = GetBoxModelParams { backend_node_id: Some(owner), ..Default::default() };
+        let model = self.call_in(on, model, LIMIT).await.map_err(|_| ActError::NoRoom)?.model;
+        // Without its border, the frame is.
+        let (inside, whole) = (Spot::around(model.content.inner()), Spot::around(model.border.inner()));
+        // An element may be shown smaller or larger than it is; its own size is in whole numbers.
         let scale = |shown: f64, own: f64| if own > 0.0 && shown > 0.0 { shown / own } else { 1.0 };
         let near = |scale: f64| if (scale - 1.0).abs() < 0.05 { 1.0 } else { scale };
-        let (wide, high) = (scale(spot.width, view.client_width), scale(spot.height, view.client_height));
-        Ok(Opening { left: spot.left, top: spot.top, wide: near(wide), high: near(high) })
-    }
-
-    /// Where the inside of an element is, without its border.
-    async fn inside_of(&self, on: &SessionId, owner: BackendNodeId) -> Result<Spot, ActError> {
-        let model = GetBoxModelParams { backend_node_id: Some(owner), ..Default::default() };
-        let model = self.call_in(on, model, LIMIT).await.map_err(|_| ActError::NoRoom)?;
-        Ok(Spot::around(model.model.content.inner()))
+        let (wide, high) = (scale(whole.width, model.width as f64), scale(whole.height, model.height as f64));
+        Ok(Opening { left: inside.left, top: inside.top, wide: near(wide), high: near(high) })
     }
 
     pub(super) async fn world(&self, on: &SessionId, frame: &str) -> Result<ExecutionContextId, PageError> {

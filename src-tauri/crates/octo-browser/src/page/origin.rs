@@ -2,22 +2,29 @@
 //!
 //! The browser writes an origin beside every document it tells of, but makes it of the document's address. An empty
 //! page, at `about:blank`, says nothing by that: one that another page opened belongs to that other page, which can
-//! write into it. Whose such a document really is, is asked of the browser itself.
+//! write into it. Whose such a document really is, only the document says, in a world that its page does not reach.
 
 use crate::{
     CallError, Link,
-    cdp::browser_protocol::{
-        page::FrameId,
-        storage::GetStorageKeyParams,
-        target::{GetTargetInfoParams, SessionId, TargetId},
+    cdp::{
+        browser_protocol::{
+            page::{CreateIsolatedWorldParams, FrameId},
+            target::{GetTargetInfoParams, SessionId, TargetId},
+        },
+        js_protocol::runtime::EvaluateParams,
     },
     wire::{Leniently, TargetNews, WireFrame},
 };
 use reqwest::Url;
 use std::time::Duration;
+use tokio::time::sleep;
 
-/// How long the browser may take to say whose a document is. No page is asked for it.
-const ASKING: Duration = Duration::from_secs(3);
+/// How long a document may take to say whose it is.
+const ASKING: Duration = Duration::from_secs(1);
+
+/// How often, and how long after each other, it is asked where the document before it answers still.
+const TRIES: u32 = 10;
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// What the browser itself writes for an origin that it does not tell. Nobody grants it.
 const UNTOLD: &str = "://";
@@ -60,30 +67,45 @@ pub(super) async fn of_frame(
 }
 
 /// Whose an empty document is: `null` for one of the browser's own, which nobody can write into.
-pub(super) async fn inherited(
-    link: &Link,
-    session: &SessionId,
-    target: &TargetId,
-    frame: &FrameId,
-) -> String {
-    // What a document stores is kept under whose it is.
-    let kept_under = GetStorageKeyParams { frame_id: Some(frame.clone()) };
-    match link.call(Some(session), kept_under, ASKING).await {
-        // Behind the origin, further parts may tell frames of one site in another apart.
-        Ok(answer) => of_address(answer.storage_key.inner().split('^').next().unwrap_or_default()),
-        Err(CallError::Refused { refusal, .. }) if refusal.message.contains("opaque origin") => {
-            // Of nobody that has a name: a new tab's, or one of a nameless page that has it in hand.
-            let about =
-                Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(target.clone()) });
-            match link.call(None, about, ASKING).await {
-                Ok(news) if news.target_info.opener_id.is_none() => "null".to_owned(),
-                Ok(_) | Err(_) => UNTOLD.to_owned(),
+async fn inherited(link: &Link, session: &SessionId, target: &TargetId, frame: &FrameId) -> String {
+    for _ in 0..TRIES {
+        match says(link, session, frame).await {
+            Ok(Some(origin)) if origin == "null" => return nameless(link, target).await,
+            Ok(Some(origin)) => return origin,
+            // It was the document before that answered.
+            Ok(None) | Err(CallError::Refused { .. }) => sleep(AGAIN).await,
+            Err(error) => {
+                tracing::debug!(%error, "whose an empty page is was not told");
+                break;
             }
         }
-        Err(error) => {
-            tracing::debug!(%error, "whose an empty page is was not told");
-            UNTOLD.to_owned()
-        }
+    }
+    UNTOLD.to_owned()
+}
+
+/// What the document says in a world that no page reaches. None where that is not the empty one.
+async fn says(link: &Link, session: &SessionId, frame: &FrameId) -> Result<Option<String>, CallError> {
+    let world = CreateIsolatedWorldParams {
+        world_name: Some("octo".to_owned()),
+        ..CreateIsolatedWorldParams::new(frame.clone())
+    };
+    let world = link.call(Some(session), world, ASKING).await?.execution_context_id;
+    let ask = EvaluateParams {
+        context_id: Some(world),
+        return_by_value: Some(true),
+        ..EvaluateParams::new("[self.origin, location.href]")
+    };
+    let told = link.call(Some(session), ask, ASKING).await?.result.value.unwrap_or_default();
+    let told: Option<(String, String)> = serde_json::from_value(told).ok();
+    Ok(told.filter(|(_, address)| is_inherited(address)).map(|(origin, _)| origin))
+}
+
+/// A page of nobody that has a name: a new tab's, or one of a nameless page that has it in hand.
+async fn nameless(link: &Link, target: &TargetId) -> String {
+    let about = Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(target.clone()) });
+    match link.call(None, about, ASKING).await {
+        Ok(news) if news.target_info.opener_id.is_none() => "null".to_owned(),
+        Ok(_) | Err(_) => UNTOLD.to_owned(),
     }
 }
 

@@ -85,7 +85,7 @@ async fn an_empty_page_that_another_page_fills_is_that_pages() {
 
 #[tokio::test]
 async fn an_empty_page_of_a_granted_site_is_worked_in_as_that_site() {
-    let page = "<!doctype html><title>Own</title><button onclick=\"const popup = open('about:blank'); popup.document.title = 'Filled';\
+    let page = "<!doctype html><title>Own</title><button onclick=\"const popup = window.open('about:blank'); popup.document.title = 'Filled';\
         popup.document.body.innerHTML = '<h1>more of it</h1>'\">More</button>";
     let site = Site::start(&[("/", page)]);
     let Some(browser) = Chromium::start() else { return };
