@@ -4,7 +4,7 @@ use crate::{
     CallError, Events, Heard, Link,
     cdp::browser_protocol::{
         browser::{
-            EventDownloadProgress, EventDownloadWillBegin, SetDownloadBehaviorBehavior,
+            CancelDownloadParams, EventDownloadProgress, EventDownloadWillBegin, SetDownloadBehaviorBehavior,
             SetDownloadBehaviorParams,
         },
         page::FrameId,
@@ -19,6 +19,7 @@ const BROWSER: Duration = Duration::from_secs(5);
 /// What happens to downloads. The browser tells of all of them: whoever listens looks at the frames.
 #[derive(Debug)]
 pub struct Downloads {
+    link: Link,
     events: Events,
 }
 
@@ -87,7 +88,12 @@ impl Downloads {
             ..SetDownloadBehaviorParams::new(SetDownloadBehaviorBehavior::Default)
         };
         link.call(None, tell, BROWSER).await?;
-        Ok(Self { events })
+        Ok(Self { link: link.clone(), events })
+    }
+
+    /// Stops one at once. A small file may be there before the browser hears of it: what became of it is told next.
+    pub fn stop(&self, guid: &str) {
+        self.link.tell(None, CancelDownloadParams::new(guid));
     }
 
     /// The next one; `None` when the connection is over. Dropping the future loses none.

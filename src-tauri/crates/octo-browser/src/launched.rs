@@ -3,6 +3,9 @@
 use crate::{Pipe, Transport};
 use std::{ffi::OsString, path::PathBuf};
 
+/// Whether a separate browser can be started on this system: what leads to one is offered only then.
+pub const CAN_LAUNCH: bool = cfg!(unix);
+
 /// What a separate browser is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {

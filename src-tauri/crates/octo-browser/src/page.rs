@@ -7,6 +7,7 @@ mod frames;
 mod listen;
 mod liveness;
 mod navigate;
+mod origin;
 mod picture;
 mod steady;
 mod window;
@@ -35,7 +36,7 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -77,7 +78,8 @@ pub enum PageEvent {
 pub struct Committed {
     /// The address, with its fragment.
     pub url: String,
-    /// Its origin, `https://example.org`; `null` for what has none, an error page above all.
+    /// Its origin, `https://example.org`; `null` for what has none, an error page above all. An empty page that
+    /// another page opened has the origin of that one; `://` where the browser does not tell whose it is.
     pub origin: String,
     /// Whether the document is another one.
     pub document: Document,
@@ -95,6 +97,23 @@ pub enum Document {
 /// The tab in use. Clones are one; when the last is dropped, the tab is detached from and left as it was.
 #[derive(Clone)]
 pub struct Page(Arc<Attached>);
+
+/// A page that is not held: it is gone with the last that holds it.
+#[derive(Clone)]
+pub struct WeakPage(Weak<Attached>);
+
+impl WeakPage {
+    /// The page, if somebody holds it still.
+    pub fn upgrade(&self) -> Option<Page> {
+        self.0.upgrade().map(Page)
+    }
+}
+
+impl fmt::Debug for WeakPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakPage").finish_non_exhaustive()
+    }
+}
 
 struct Attached {
     core: Arc<Core>,
@@ -150,6 +169,11 @@ impl Drop for Attached {
 }
 
 impl Page {
+    /// The page, not held.
+    pub fn downgrade(&self) -> WeakPage {
+        WeakPage(Arc::downgrade(&self.0))
+    }
+
     /// The page's name in the protocol.
     pub fn target(&self) -> &TargetId {
         &self.0.core.target

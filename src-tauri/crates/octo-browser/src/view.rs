@@ -45,7 +45,7 @@ pub enum LocateError {
     /// The number was never given.
     #[error("element {0} was never named")]
     NeverGiven(u32),
-    /// It is gone, and there is not exactly one like it. What is there now is in [`View::last`].
+    /// It is gone, and there is not exactly one like it. What changed since the last look is in [`View::changes`].
     #[error("element {number} is gone: {again}")]
     Stale {
         /// The number.
@@ -121,7 +121,8 @@ impl View {
     ///
     /// # Errors
     ///
-    /// [`LocateError`]; after [`LocateError::Stale`] the newest snapshot is of now.
+    /// [`LocateError`]; after [`LocateError::Stale`] the newest snapshot is the one it was, for what is there now to
+    /// be told against it.
     pub async fn locate(&mut self, page: &Page, number: u32) -> Result<Located, LocateError> {
         match self.refs.lookup(number) {
             Ok(place) => {
@@ -141,13 +142,13 @@ impl View {
             Ok(_) => Ok(number),
             Err(_) => self.refs.again(number, &snapshot),
         };
-        self.last = Some(snapshot);
         let again = again.map_err(|again| LocateError::Stale { number, known: known.clone(), again })?;
         let place = self.refs.lookup(again).cloned().map_err(|_| LocateError::Stale {
             number,
             known,
             again: AgainError::Nothing { number },
         })?;
+        self.last = Some(snapshot);
         let how = if again == number { Recognition::Same } else { Recognition::Alike };
         Ok(self.located(again, place, how))
     }

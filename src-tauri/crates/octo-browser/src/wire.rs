@@ -137,6 +137,12 @@ pub(crate) struct FrameNavigated {
     pub(crate) kind: String,
 }
 
+/// `Page.documentOpened`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct DocumentOpened {
+    pub(crate) frame: WireFrame,
+}
+
 /// `Page.navigatedWithinDocument`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -318,6 +318,16 @@ describe("settings of the browser", () => {
     await until(() => expect(find(testids.browserCopy)).toBeNull());
   });
 
+  it("offers a profile of Octo's own only where one can be started", async () => {
+    history.replaceState(null, "", "/?fast&no-own-browser");
+    await open("main");
+    show(BrowserPage as unknown as Component<Record<string, never>>, {});
+    await until(() => get(`${testids.browserChoice}-chrome`));
+    history.replaceState(null, "", "/?fast");
+    expect(find(`${testids.browserChoice}-own`)).toBeNull();
+    expect(find(`${testids.browserChoice}-off`)).not.toBeNull();
+  });
+
   it("examine, repair and forget", async () => {
     await open("main");
     show(BrowserPage as unknown as Component<Record<string, never>>, {});

@@ -11,6 +11,8 @@ const USUAL_ADDRESS = "chrome://inspect/#remote-debugging";
 export class BrowserSetup {
   /** The browsers of this machine; null before they were looked for. */
   found = $state.raw<readonly FoundBrowser[] | null>(null);
+  /** Whether one can be started with a profile of Octo's own: the core says so, for not every system has it. */
+  own = $state(false);
   sites = $state.raw<readonly GrantedSite[] | null>(null);
   /** What the doctor found; null before it looked, and when what it found no longer holds. */
   checks = $state.raw<readonly BrowserCheck[] | null>(null);
@@ -37,7 +39,9 @@ export class BrowserSetup {
     this.looking = true;
     this.problem = null;
     try {
-      this.found = (await call("browser", "find_browsers", {})).browsers;
+      const { browsers, own } = await call("browser", "find_browsers", {});
+      this.found = browsers;
+      this.own = own;
     } catch (error) {
       this.problem = asApiError(error);
     } finally {

@@ -33,7 +33,7 @@ const refused = () => {
 beforeEach(() => {
   asked = [];
   answers = {
-    find_browsers: () => ({ browsers: [found("edge", "closed"), found("chrome", "asks")] }),
+    find_browsers: () => ({ browsers: [found("edge", "closed"), found("chrome", "asks")], own: true }),
     list_sites: () => ({ sites: [] }),
     examine_browser: () => ({ checks: [{ about: "installed", result: "fine", note: {}, repair: null }] }),
   };
@@ -48,9 +48,10 @@ describe("the page about the browser", () => {
     await setup.begin();
     expect(types().sort()).toEqual(["find_browsers", "list_sites"]);
     expect([setup.guide?.id, setup.address]).toEqual(["chrome", "chrome://inspect"]);
-    answers["find_browsers"] = () => ({ browsers: [found("edge", "closed")] });
+    expect(setup.own).toBe(true);
+    answers["find_browsers"] = () => ({ browsers: [found("edge", "closed")], own: false });
     await setup.look();
-    expect(setup.address).toBe("edge://inspect");
+    expect([setup.address, setup.own]).toEqual(["edge://inspect", false]);
   });
 
   it("drops what the doctor found once another browser is chosen, and examines again after a repair", async () => {

@@ -314,8 +314,9 @@ export class FakeBrowser {
   answer(call: BrowserRequest): unknown {
     switch (call.type) {
       case "find_browsers":
-        if (new URLSearchParams(location.search).has("no-browsers")) return { browsers: [] };
+        if (new URLSearchParams(location.search).has("no-browsers")) return { browsers: [], own: true };
         return {
+          own: !new URLSearchParams(location.search).has("no-own-browser"),
           browsers: [
             {
               id: "chrome",

@@ -63,7 +63,7 @@ impl Page {
         let start = self.pressable(from).await?;
         let (parts, _) = self.parts_where_they_are(to).await?;
         let end = parts.first().ok_or(ActError::NoRoom)?.middle();
-        self.point_out(audience, start.on_page, Some((start.spot, start.shift)));
+        self.point_out(audience, start.on_page, Some((start.spot, start.shift))).await;
         let _interception = Interception::begin(self, &on).await?;
         let mut events = self.link().events(Some(&on));
         self.move_to(&on, start.point).await?;
@@ -94,7 +94,7 @@ impl Page {
                 self.drag_event(&on, DispatchDragEventType::DragEnter, at, data).await?;
             }
         }
-        self.point_out(audience, (end.0 + start.shift.0, end.1 + start.shift.1), None);
+        self.point_out(audience, (end.0 + start.shift.0, end.1 + start.shift.1), None).await;
         match dragged {
             Some(data) => {
                 self.drag_event(&on, DispatchDragEventType::DragOver, end, &data).await?;

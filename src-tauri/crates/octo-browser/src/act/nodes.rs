@@ -185,7 +185,7 @@ impl Page {
         at: (f64, f64),
         audience: Audience,
     ) -> Result<Way, ActError> {
-        self.point_out(audience, at, None);
+        self.point_out(audience, at, None).await;
         self.move_to(self.session(), at).await?;
         if let Err(cover) = self.is_there_at(place, at).await? {
             return Err(ActError::Covered(cover));

@@ -15,14 +15,14 @@ use std::time::Duration;
 pub enum Audience {
     /// The person, who sees each step in the page itself.
     Person,
+    /// The person, who was asked about the step: it is done once they have seen where.
+    Asked,
     /// Nobody: nothing is drawn.
     Nobody,
 }
 
-/// So much later than the pointer is told where to go it is drawn. A page that draws answers no input meanwhile: the
-/// input of an act is there in fewer milliseconds, and a person takes neither of the two for late. The way of the
-/// pointer takes 160 ms besides; that it arrives is seen as before.
-const BEHIND: Duration = Duration::from_millis(24);
+/// How long the pointer is on its way, and a moment more.
+const ARRIVING: Duration = Duration::from_millis(200);
 
 /// How long the page may take to draw or to clear.
 const DRAWING: Duration = Duration::from_secs(2);
@@ -77,9 +77,10 @@ const DRAW: &str = "((x, y, boxes) => {
 const CLEAR: &str = "(() => { const it = globalThis.octoOverlay; if (!it) return false; clearTimeout(it.until); it.host.remove(); delete globalThis.octoOverlay; return true; })()";
 
 impl Page {
-    /// Moves the pointer that the person sees, and frames what is used. It is drawn while the act goes on, behind its
-    /// first input; nothing waits for it.
-    pub(super) fn point_out(
+    /// Moves the pointer that the person sees, and frames what is used. It is sent before the first input of the act,
+    /// which a page takes in this order: what leads elsewhere is pointed out too. Nothing waits for the pointer to
+    /// arrive but an act that the person was asked about.
+    pub(super) async fn point_out(
         &self,
         audience: Audience,
         (x, y): (f64, f64),
@@ -95,14 +96,31 @@ impl Page {
         });
         let boxes = serde_json::Value::from(Vec::from_iter(boxes));
         let draw = format!("{DRAW}({x}, {y}, {boxes})");
-        let (page, cleared) = (self.clone(), self.cleared());
         // A page that cannot be drawn on can be acted on all the same.
-        tokio::spawn(async move {
-            tokio::time::sleep(BEHIND).await;
-            if let Err(error) = page.in_overlay(&draw, Some(cleared)).await {
-                tracing::debug!(%error, "the pointer was not drawn");
-            }
-        });
+        if let Err(error) = self.draw(draw, audience).await {
+            tracing::debug!(%error, "the pointer was not drawn");
+        }
+    }
+
+    async fn draw(&self, draw: String, audience: Audience) -> Result<(), PageError> {
+        let cleared = self.cleared();
+        let world: ExecutionContextId = self.world(self.session(), self.main_frame().inner()).await?;
+        // Taken away since: the page was let go of.
+        if cleared != self.cleared() {
+            return Ok(());
+        }
+        if audience == Audience::Asked {
+            let arriving = ARRIVING.as_millis();
+            let draw = EvaluateParams {
+                context_id: Some(world),
+                await_promise: Some(true),
+                ..EvaluateParams::new(format!("{draw}; new Promise((done) => setTimeout(done, {arriving}))"))
+            };
+            return self.call(draw, DRAWING).await.map(drop);
+        }
+        let draw = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(draw) };
+        self.link().tell(Some(self.session()), draw);
+        Ok(())
     }
 
     /// Takes everything away that was drawn onto the page for its person: before pictures for a model, and when the
@@ -113,17 +131,9 @@ impl Page {
     /// [`PageError`].
     pub async fn clear_overlay(&self) -> Result<(), PageError> {
         self.begin_clearing();
-        self.in_overlay(CLEAR, None).await
-    }
-
-    /// Runs a script in the world of what is drawn; not where that was taken away since, of which it is the number.
-    async fn in_overlay(&self, script: &str, unless_cleared: Option<u64>) -> Result<(), PageError> {
         let world: ExecutionContextId = self.world(self.session(), self.main_frame().inner()).await?;
-        if unless_cleared.is_some_and(|cleared| cleared != self.cleared()) {
-            return Ok(());
-        }
-        let draw = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(script) };
-        self.call(draw, DRAWING).await?;
+        let clear = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(CLEAR) };
+        self.call(clear, DRAWING).await?;
         Ok(())
     }
 }

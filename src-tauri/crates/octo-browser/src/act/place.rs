@@ -34,6 +34,21 @@ pub(super) struct Pressable {
     hit: BackendNodeId,
 }
 
+/// Where a frame is shown, and how much larger than it is.
+struct Opening {
+    left: f64,
+    top: f64,
+    wide: f64,
+    high: f64,
+}
+
+impl Opening {
+    /// A point of the frame, in the page around it.
+    fn outside(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (self.left + x * self.wide, self.top + y * self.high)
+    }
+}
+
 /// What is at a point of an element.
 enum Hit {
     /// The element, or what presses it: this node.
@@ -173,8 +188,17 @@ impl Page {
     pub async fn spot(&self, place: &Place) -> Result<Spot, ActError> {
         let (parts, _) = self.parts(place).await?;
         let spot = parts.first().copied().ok_or(ActError::NoRoom)?;
-        let (x, y) = self.shift(place).await?;
-        Ok(Spot { left: spot.left + x, top: spot.top + y, ..spot })
+        if place.session == *self.session().inner() {
+            return Ok(spot);
+        }
+        let frames = self.frames().await?;
+        let (mut first, mut last) = (spot.at(0.0, 0.0), spot.at(1.0, 1.0));
+        let mut inner = session(place);
+        while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
+            let opening = self.opening(&outer, owner).await?;
+            (first, last, inner) = (opening.outside(first), opening.outside(last), outer);
+        }
+        Ok(Spot::around(&[first.0, first.1, last.0, last.1]))
     }
 
     /// Scrolls to an element and finds a point at which it, and nothing else, is pressed. What covers it may be a
@@ -352,8 +376,8 @@ impl Page {
         let (mut x, mut y) = (0.0, 0.0);
         let mut inner = session(place);
         while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
-            let spot = self.inside_of(&outer, owner).await?;
-            (x, y, inner) = (x + spot.left, y + spot.top, outer);
+            let opening = self.opening(&outer, owner).await?;
+            (x, y, inner) = (x + opening.left, y + opening.top, outer);
         }
         Ok((x, y))
     }
@@ -372,13 +396,7 @@ impl Page {
         let mut at = point;
         let mut inner = session(place);
         while let Some((outer, owner)) = self.holder(&frames, &inner).await? {
-            let spot = self.inside_of(&outer, owner).await?;
-            let view = self.seen(&inner).await?;
-            // A frame may be shown smaller or larger than it is.
-            let scale = |shown: f64, own: f64| if own > 0.0 && shown > 0.0 { shown / own } else { 1.0 };
-            let (wide, high) = (scale(spot.width, view.client_width), scale(spot.height, view.client_height));
-            let near = |scale: f64| if (scale - 1.0).abs() < 0.05 { 1.0 } else { scale };
-            at = (spot.left + at.0 * near(wide), spot.top + at.1 * near(high));
+            at = self.opening(&outer, owner).await?.outside(at);
             let holder = frames.iter().find(|frame| frame.session == outer).map(|frame| Place {
                 session: outer.inner().clone(),
                 frame: frame.id.inner().clone(),
@@ -413,11 +431,17 @@ impl Page {
         Ok(Some((outer, owner.backend_node_id)))
     }
 
-    /// Where the inside of an element is, without its border.
-    async fn inside_of(&self, on: &SessionId, owner: BackendNodeId) -> Result<Spot, ActError> {
+    /// How a session shows what is in the frame of another process that an element of it holds.
+    async fn opening(&self, on: &SessionId, owner: BackendNodeId) -> Result<Opening, ActError> {
         let model = GetBoxModelParams { backend_node_id: Some(owner), ..Default::default() };
-        let model = self.call_in(on, model, LIMIT).await.map_err(|_| ActError::NoRoom)?;
-        Ok(Spot::around(model.model.content.inner()))
+        let model = self.call_in(on, model, LIMIT).await.map_err(|_| ActError::NoRoom)?.model;
+        // Without its border, the frame is.
+        let (inside, whole) = (Spot::around(model.content.inner()), Spot::around(model.border.inner()));
+        // An element may be shown smaller or larger than it is; its own size is in whole numbers.
+        let scale = |shown: f64, own: f64| if own > 0.0 && shown > 0.0 { shown / own } else { 1.0 };
+        let near = |scale: f64| if (scale - 1.0).abs() < 0.05 { 1.0 } else { scale };
+        let (wide, high) = (scale(whole.width, model.width as f64), scale(whole.height, model.height as f64));
+        Ok(Opening { left: inside.left, top: inside.top, wide: near(wide), high: near(high) })
     }
 
     pub(super) async fn world(&self, on: &SessionId, frame: &str) -> Result<ExecutionContextId, PageError> {

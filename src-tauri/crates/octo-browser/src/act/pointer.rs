@@ -85,7 +85,7 @@ impl Page {
     pub(super) async fn click(&self, place: &Place, times: i64, audience: Audience) -> Result<Way, ActError> {
         match self.pressable(place).await {
             Ok(at) => {
-                self.point_out(audience, at.on_page, Some((at.spot, at.shift)));
+                self.point_out(audience, at.on_page, Some((at.spot, at.shift))).await;
                 let point = self.reach(place, &at).await?;
                 self.press_at(&session(place), point, times).await?;
                 Ok(Way::Input)
@@ -101,7 +101,7 @@ impl Page {
 
     pub(super) async fn hover(&self, place: &Place, audience: Audience) -> Result<Way, ActError> {
         let at = self.pressable(place).await?;
-        self.point_out(audience, at.on_page, Some((at.spot, at.shift)));
+        self.point_out(audience, at.on_page, Some((at.spot, at.shift))).await;
         self.move_to(&session(place), at.point).await?;
         Ok(Way::Input)
     }
@@ -149,7 +149,7 @@ impl Page {
                 let (parts, _) = self.parts(place).await?;
                 if let (Some(part), (x, y)) = (parts.first(), self.shift(place).await?) {
                     let (left, top) = part.middle();
-                    self.point_out(audience, (left + x, top + y), Some((*part, (x, y))));
+                    self.point_out(audience, (left + x, top + y), Some((*part, (x, y)))).await;
                 }
                 Ok(Way::Input)
             }

@@ -51,14 +51,14 @@ impl Spot {
     }
 
     /// The part of it that is seen.
-    pub(super) fn within(self, width: f64, height: f64) -> Self {
+    pub(crate) fn within(self, width: f64, height: f64) -> Self {
         let (left, top) = (self.left.max(0.0), self.top.max(0.0));
         let (right, bottom) = ((self.left + self.width).min(width), (self.top + self.height).min(height));
         Self { left, top, width: right - left, height: bottom - top }
     }
 
     /// Whether it has room for the point of a pointer. Half a pixel is enough: lines of a drawing are that thin.
-    pub(super) fn is_there(self) -> bool {
+    pub(crate) fn is_there(self) -> bool {
         self.width >= 0.5 && self.height >= 0.5
     }
 }

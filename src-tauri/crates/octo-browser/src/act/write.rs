@@ -182,12 +182,12 @@ impl Page {
     pub(super) async fn show_where(&self, place: &Place, audience: Audience) -> Result<(), ActError> {
         match self.parts(place).await {
             Ok((parts, _)) => {
-                if audience == Audience::Person
+                if audience != Audience::Nobody
                     && let Some(part) = parts.first()
                 {
                     let (x, y) = self.shift(place).await?;
                     let (left, top) = part.middle();
-                    self.point_out(audience, (left + x, top + y), Some((*part, (x, y))));
+                    self.point_out(audience, (left + x, top + y), Some((*part, (x, y)))).await;
                 }
                 Ok(())
             }

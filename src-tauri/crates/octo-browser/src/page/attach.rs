@@ -65,13 +65,14 @@ impl Page {
             }
             Err(error) => return Err(error.into()),
         };
+        let committed = listen::committed(link, &session, target, &frame).await;
         let core = Arc::new(Core {
             link: link.clone(),
             target: target.clone(),
             session,
             main_frame: frame.id.clone(),
             known: Mutex::new(Known {
-                committed: listen::committed(&frame),
+                committed,
                 loader: frame.loader_id.inner().clone(),
                 health: Health::Well,
                 children: HashMap::new(),

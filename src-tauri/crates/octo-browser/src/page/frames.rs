@@ -1,6 +1,6 @@
 //! The page's frames, each with the session that reaches it.
 
-use super::{Child, Core, Page, PageError};
+use super::{Child, Core, Page, PageError, origin};
 use crate::{
     CallError,
     cdp::browser_protocol::{
@@ -27,7 +27,7 @@ pub struct Frame {
     pub name: String,
     /// Its address, with its fragment.
     pub url: String,
-    /// Its origin, as the browser counts it.
+    /// Its origin, as the browser counts it. Of an empty page of the main frame that of whoever opened it.
     pub origin: String,
     /// The session that reaches it. Frames of other sites have one of their own, in which places are counted from
     /// the frame's own corner.
@@ -47,7 +47,12 @@ impl Page {
 
 async fn frames(core: &Core) -> Result<Vec<Frame>, CallError> {
     let mut found = Vec::new();
-    flatten(tree(core, &core.session).await?, None, &core.session, &mut found);
+    let mut page = tree(core, &core.session).await?;
+    if origin::is_inherited(&page.frame.url) {
+        page.frame.security_origin =
+            origin::of_frame(&core.link, &core.session, &core.target, &page.frame).await;
+    }
+    flatten(page, None, &core.session, &mut found);
     let mut left: Vec<(SessionId, Child)> =
         core.known().children.iter().map(|(session, child)| (session.clone(), child.clone())).collect();
     // One whose parent is not listed yet waits for it.

@@ -1,23 +1,23 @@
 //! What the browser tells of the page, put into what is known of it.
 
-use super::{Child, Committed, Core, Dialog, DialogKind, Document, Health, PageEvent, attach};
+use super::{Child, Committed, Core, Dialog, DialogKind, Document, Health, PageEvent, attach, origin};
 use crate::{
-    CallError, Event, Events, Heard,
+    CallError, Event, Events, Heard, Link,
     cdp::browser_protocol::{
         inspector::EventTargetCrashed,
         page::{
-            EventFrameNavigated, EventJavascriptDialogClosed, EventJavascriptDialogOpening,
-            EventLoadEventFired, EventNavigatedWithinDocument, GetFrameTreeParams,
+            EventDocumentOpened, EventFrameNavigated, EventJavascriptDialogClosed,
+            EventJavascriptDialogOpening, EventLoadEventFired, EventNavigatedWithinDocument,
+            GetFrameTreeParams,
         },
-        target::{EventAttachedToTarget, EventDetachedFromTarget, SessionId},
+        target::{EventAttachedToTarget, EventDetachedFromTarget, SessionId, TargetId},
     },
     wire::{
-        Attached, Detached, DialogOpening, FrameNavigated, FrameTreeAnswer, Leniently, NavigatedWithin,
-        WireFrame,
+        Attached, Detached, DialogOpening, DocumentOpened, FrameNavigated, FrameTreeAnswer, Leniently,
+        NavigatedWithin, WireFrame,
     },
 };
 use futures::{StreamExt as _, stream::SelectAll};
-use reqwest::Url;
 use std::{sync::Arc, time::Duration};
 
 /// How long the page may take to say again what it shows.
@@ -33,7 +33,7 @@ pub(super) async fn listen(core: Arc<Core>, events: Events) {
         let of_page = session == core.session;
         match heard {
             Heard::Event(event) => {
-                if let Some((session, events)) = hear(&core, &session, &event) {
+                if let Some((session, events)) = hear(&core, &session, &event).await {
                     sources.push(source(session, events));
                 }
             }
@@ -64,13 +64,13 @@ fn source(session: SessionId, events: Events) -> futures::stream::BoxStream<'sta
 }
 
 /// Takes one event in. A frame that came is returned with its events, to be listened to as well.
-fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(SessionId, Events)> {
+async fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(SessionId, Events)> {
     let of_page = *session == core.session;
     match event.method.as_ref() {
         EventFrameNavigated::IDENTIFIER if of_page => {
             let FrameNavigated { frame, kind } = event.read()?;
             if frame.parent_id.is_none() {
-                commit(core, &frame);
+                commit(core, &frame).await;
                 if kind == "BackForwardCacheRestore" {
                     // It was loaded before it was put away, and is not loaded again.
                     core.tell(PageEvent::Loaded);
@@ -80,9 +80,23 @@ fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(Session
         EventNavigatedWithinDocument::IDENTIFIER if of_page => {
             let NavigatedWithin { frame_id, url } = event.read()?;
             if frame_id == core.main_frame {
-                let committed = Committed { origin: origin(&url), url, document: Document::Same };
-                core.known().committed = committed.clone();
-                core.tell(PageEvent::Committed(committed));
+                // Another part of an empty page is whose the page was.
+                let origin = match origin::is_inherited(&url) {
+                    true => core.known().committed.origin.clone(),
+                    false => origin::of_address(&url),
+                };
+                became(core, url, origin);
+            }
+        }
+        EventDocumentOpened::IDENTIFIER if of_page => {
+            let DocumentOpened { frame } = event.read()?;
+            if frame.parent_id.is_none() {
+                // What is written anew has the address of the page that writes it.
+                let now = committed(&core.link, &core.session, &core.target, &frame).await;
+                let before = core.known().committed.clone();
+                if (&now.url, &now.origin) != (&before.url, &before.origin) {
+                    became(core, now.url, now.origin);
+                }
             }
         }
         EventLoadEventFired::IDENTIFIER if of_page => core.tell(PageEvent::Loaded),
@@ -133,8 +147,8 @@ fn forget(core: &Core, session: &SessionId) {
     }
 }
 
-fn commit(core: &Core, frame: &WireFrame) {
-    let committed = committed(frame);
+async fn commit(core: &Core, frame: &WireFrame) {
+    let committed = committed(&core.link, &core.session, &core.target, frame).await;
     {
         let mut known = core.known();
         known.loader = frame.loader_id.inner().clone();
@@ -146,28 +160,23 @@ fn commit(core: &Core, frame: &WireFrame) {
     core.tell(PageEvent::Committed(committed));
 }
 
-pub(super) fn committed(frame: &WireFrame) -> Committed {
-    let url = format!("{}{}", frame.url, frame.url_fragment);
-    // An error page is not of the site it stands in for.
-    let origin = match &frame.unreachable_url {
-        Some(_) => "null".to_owned(),
-        None => origin(&url),
-    };
-    Committed { url, origin, document: Document::New(frame.loader_id.inner().clone()) }
+/// The same document is under another address, or is another one's now.
+fn became(core: &Core, url: String, origin: String) {
+    let committed = Committed { url, origin, document: Document::Same };
+    core.known().committed = committed.clone();
+    core.tell(PageEvent::Committed(committed));
 }
 
-/// An address's origin. Those without one of the web's own (`chrome:`, `file:`, extensions) keep their scheme, for
-/// they must not be taken for a page without an origin.
-fn origin(url: &str) -> String {
-    let Ok(url) = Url::parse(url) else { return "null".to_owned() };
-    let origin = url.origin();
-    if origin.is_tuple() {
-        return origin.ascii_serialization();
-    }
-    match (url.scheme(), url.host_str()) {
-        ("about" | "data" | "javascript", _) => "null".to_owned(),
-        (scheme, host) => format!("{scheme}://{}", host.unwrap_or_default()),
-    }
+/// What a main frame shows.
+pub(super) async fn committed(
+    link: &Link,
+    session: &SessionId,
+    target: &TargetId,
+    frame: &WireFrame,
+) -> Committed {
+    let origin = origin::of_frame(link, session, target, frame).await;
+    let url = format!("{}{}", frame.url, frame.url_fragment);
+    Committed { url, origin, document: Document::New(frame.loader_id.inner().clone()) }
 }
 
 /// Reads anew what the page shows. That it does not answer says that a dialog may hold it whose opening was missed: it
@@ -179,9 +188,10 @@ async fn read_again(core: &Core) {
             let frame = &answer.frame_tree.frame;
             if core.known().loader == *frame.loader_id.inner() {
                 // The same document keeps its dialog.
-                core.known().committed = committed(frame);
+                let now = committed(&core.link, &core.session, &core.target, frame).await;
+                core.known().committed = now;
             } else {
-                commit(core, frame);
+                commit(core, frame).await;
             }
         }
         Err(CallError::TimedOut { .. }) if core.dialog.borrow().is_none() => {
@@ -192,28 +202,5 @@ async fn read_again(core: &Core) {
             core.tell(PageEvent::DialogOpened(unknown));
         }
         Err(_) => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::origin;
-
-    #[test]
-    fn origins() {
-        for (url, expected) in [
-            ("https://example.org/a?b#c", "https://example.org"),
-            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
-            ("https://bücher.example/", "https://xn--bcher-kva.example"),
-            ("blob:https://example.org/1234", "https://example.org"),
-            ("chrome://settings/", "chrome://settings"),
-            ("chrome-extension://abcdef/popup.html", "chrome-extension://abcdef"),
-            ("file:///etc/passwd", "file://"),
-            ("about:blank", "null"),
-            ("data:text/html,hello", "null"),
-            ("", "null"),
-        ] {
-            assert_eq!(origin(url), expected, "{url}");
-        }
     }
 }

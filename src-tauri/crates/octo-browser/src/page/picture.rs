@@ -2,11 +2,12 @@
 
 use super::{Page, PageError};
 use crate::{
-    CallError, Refusal, Spot,
+    ActError, CallError, Refusal, Spot,
     cdp::browser_protocol::{
         dom::{BackendNodeId, GetContentQuadsParams, ScrollIntoViewIfNeededParams},
         page::{CaptureScreenshotFormat, CaptureScreenshotParams, GetLayoutMetricsParams, Viewport},
     },
+    snapshot::Place,
     wire::{LayoutMetrics, Leniently},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -78,6 +79,25 @@ impl fmt::Debug for Picture {
 }
 
 impl Page {
+    /// What a picture of an element is of, in whichever frame it is: one of another process is scrolled to now.
+    ///
+    /// # Errors
+    ///
+    /// [`ActError`].
+    pub async fn area_of(&self, place: &Place) -> Result<Area, ActError> {
+        if place.session == *self.session().inner() {
+            return Ok(Area::Element(BackendNodeId::new(place.node)));
+        }
+        let spot = self.spot(place).await?;
+        let layout = self.metrics().await?.css_layout_viewport;
+        let spot = spot.within(layout.client_width, layout.client_height);
+        if !spot.is_there() {
+            return Err(ActError::NoRoom);
+        }
+        let (x, y) = (spot.left + layout.page_x, spot.top + layout.page_y);
+        Ok(Area::Part { x, y, width: spot.width, height: spot.height })
+    }
+
     /// Takes a picture. The tab comes to the front for it, and a minimised window is brought back.
     ///
     /// # Errors

@@ -133,3 +133,63 @@ async fn a_page_whose_news_were_missed_is_asked_again_what_it_shows() {
     assert_eq!((committed.origin.as_str(), page.document().as_str()), ("https://two.example", "two"));
     assert_eq!(events.recv().await.unwrap(), PageEvent::Missed);
 }
+
+/// Tells of an empty page, whose origin only the browser knows.
+fn blank(fragment: &str) -> String {
+    format!(
+        r#"{{"id":"F","loaderId":"three","url":"about:blank","urlFragment":"{fragment}","securityOrigin":"://"}}"#
+    )
+}
+
+/// Answers what a document says of itself.
+async fn says(far: &mut Far, answer: &str) {
+    let (id, method) = far.asked().await;
+    assert_eq!(method, "Page.createIsolatedWorld");
+    far.answer(id, r#"{"executionContextId":7}"#);
+    let (id, method) = far.asked().await;
+    assert_eq!(method, "Runtime.evaluate");
+    far.answer(id, &format!(r#"{{"result":{{"type":"object","value":{answer}}}}}"#));
+}
+
+#[tokio::test]
+async fn an_empty_page_is_of_the_page_that_opened_it_whatever_its_address_says() {
+    let (link, mut far) = line();
+    let page = attached(&link, &mut far).await;
+    let mut events = page.events();
+    let coming = far.coming.clone();
+    let say = |method: &str, params: String| {
+        coming.say([format!(r#"{{"method":"{method}","params":{params},"sessionId":"S"}}"#)]);
+    };
+    let now = |page: &Page| (page.committed().url, page.origin());
+    // Asked of the document, as long as it is that one, and told as what it says.
+    say("Page.frameNavigated", format!(r#"{{"frame":{}}}"#, blank("")));
+    for answer in [
+        r#"["https://before.example","https://before.example/"]"#,
+        r#"["https://opener.example","about:blank"]"#,
+    ] {
+        says(&mut far, answer).await;
+    }
+    assert!(matches!(events.recv().await.unwrap(), PageEvent::Committed(_)));
+    assert_eq!(now(&page), ("about:blank".to_owned(), "https://opener.example".to_owned()));
+    // Another part of it is still that page's.
+    say("Page.navigatedWithinDocument", r##"{"frameId":"F","url":"about:blank#a"}"##.to_owned());
+    assert!(matches!(events.recv().await.unwrap(), PageEvent::Committed(_)));
+    assert_eq!(now(&page), ("about:blank#a".to_owned(), "https://opener.example".to_owned()));
+    // Written anew, it has the address of the page that writes.
+    let written = r#"{"frame":{"id":"F","loaderId":"three","url":"https://opener.example/a"}}"#;
+    say("Page.documentOpened", written.to_owned());
+    assert!(matches!(events.recv().await.unwrap(), PageEvent::Committed(_)));
+    assert_eq!(now(&page), ("https://opener.example/a".to_owned(), "https://opener.example".to_owned()));
+    // Whose it is must be told: of a nameless one only that nobody opened it.
+    for (opener, origin) in [(r#","openerId":"O""#, "://"), ("", "null")] {
+        say("Page.frameNavigated", format!(r#"{{"frame":{}}}"#, blank("")));
+        says(&mut far, r#"["null","about:blank"]"#).await;
+        let (id, method) = far.asked().await;
+        assert_eq!(method, "Target.getTargetInfo");
+        far.coming.say([format!(
+            r#"{{"id":{id},"result":{{"targetInfo":{{"targetId":"T","type":"page"{opener}}}}}}}"#
+        )]);
+        assert!(matches!(events.recv().await.unwrap(), PageEvent::Committed(_)));
+        assert_eq!(page.origin(), origin, "{opener}");
+    }
+}

@@ -6,7 +6,7 @@ use url::Url;
 /// A kind of place a tab can be at, or be sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// `about:blank`: nothing is there.
+    /// `about:blank` that nobody can write into: nothing is there.
     Blank,
     /// A page of the web.
     Web(Site),
@@ -145,11 +145,15 @@ impl Address {
         }
     }
 
-    /// What a frame is at: its address, and the origin the browser gives it. An empty page that another page
-    /// opened belongs to that other page, which can write into it.
+    /// What a page is at: its address, and whose it is. An empty page that another page opened belongs to that other
+    /// page, which can write into it; only one that is nobody's, `null`, is empty for certain.
     pub fn of_frame(address: &str, origin: &str) -> Self {
-        match (Self::of(address), Url::parse(origin)) {
-            (Self::Blank, Ok(maker)) if matches!(maker.scheme(), "http" | "https") => Self::of_web(&maker),
+        match (Self::of(address), origin) {
+            (Self::Blank, "null") => Self::Blank,
+            (Self::Blank, maker) => match Self::of(maker) {
+                Self::Blank | Self::Forbidden(_) => Self::Forbidden(Forbidden::NoOrigin),
+                maker => maker,
+            },
             (address, _) => address,
         }
     }
@@ -340,7 +344,20 @@ mod tests {
     fn an_empty_page_belongs_to_who_opened_it() {
         let opener = Address::of("https://a.example");
         assert_eq!(Address::of_frame("about:blank", "https://a.example"), opener);
-        assert_eq!(Address::of_frame("about:blank", "://"), Address::Blank);
+        assert_eq!(Address::of_frame("about:blank#x", "https://a.example"), opener);
+        assert_eq!(Address::of_frame("about:blank", "file://"), Address::of("file://"));
+        assert_eq!(
+            Address::of_frame("about:blank", "chrome-extension://abcdef"),
+            Address::Extension { id: "abcdef".to_owned() }
+        );
+        // The browser does not say whose it is: it may be anybody's.
+        for origin in ["://", "", "about:blank", "data:text/html,x"] {
+            assert_eq!(
+                Address::of_frame("about:blank", origin),
+                Address::Forbidden(Forbidden::NoOrigin),
+                "{origin}"
+            );
+        }
         assert_eq!(Address::of_frame("about:blank", "null"), Address::Blank);
         assert_eq!(
             Address::of_frame("https://b.example", "https://a.example"),

@@ -93,11 +93,6 @@ pub enum Action<'a> {
         /// What is written into it.
         text: &'a str,
     },
-    /// A site asks for a permission of the browser (camera, place, notifications) and would get it.
-    Permission {
-        /// Which, in the browser's name for it.
-        name: &'a str,
-    },
     /// The tab is sent to an address that the model wrote.
     Navigate {
         /// The address.
@@ -162,8 +157,6 @@ pub enum Sink {
     Downloads(String),
     /// A dialog is accepted.
     Accepts(Dialog),
-    /// A site gets a permission of the browser.
-    Permits(String),
     /// Another program is started.
     OpensProgram,
     /// Code of the model runs with all rights of the page.
@@ -244,7 +237,6 @@ fn sinks(act: &Act<'_>, memory: &Memory) -> Vec<Sink> {
         Action::Evaluate => vec![Sink::Evaluates],
         Action::Upload { files } => vec![Sink::Uploads(files.iter().map(|file| line(file, NAME)).collect())],
         Action::Download { name } => vec![Sink::Downloads(line(name, NAME))],
-        Action::Permission { name } => vec![Sink::Permits(line(name, NAME))],
         Action::AcceptDialog { kind: Dialog::Alert, .. } => Vec::new(),
         Action::AcceptDialog { kind, message, text } => {
             let says = deed_of(message, act.language).map(Sink::Says);

@@ -1,6 +1,8 @@
 //! Finding a browser and connecting to it.
 
-use crate::kit::{ARGUMENTS, Chromium, Desk, Frame, PATIENCE, Recording, Site, Start, chromium, tab, until};
+use crate::kit::{
+    ARGUMENTS, Chromium, Desk, Frame, OWN, Own, PATIENCE, Recording, Site, Start, chromium, tab, until,
+};
 use octo_browser::{
     Browser, CallError, ConnectError, Ending, Freshness, Launch, Mode, Page, PageError, State, Wanted,
     cdp::js_protocol::runtime::EvaluateParams,
@@ -12,9 +14,11 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching
     if chromium().is_none() {
         return;
     }
-    let site = Site::start(&[("/", "<title>First</title>one"), ("/two", "<title>Second</title>two")]).await;
+    let site =
+        Site::start(&[("/", "<title>First</title>one"), ("/two", "<title>Second</title>two"), OWN]).await;
     let desk = Desk::start(Frame::None).await;
-    let _chromium = Chromium::start(&desk, Start::Flag, &[&site.url("/"), &site.url("/two")]).await;
+    let urls = [site.url("/"), site.url("/two"), Own::url(&site)];
+    let _chromium = Chromium::start(&desk, Start::Flag, &urls.each_ref().map(String::as_str)).await;
     let recording = Recording::default();
     let browser = Chromium::watched(&desk, recording.wrap());
     let connected = browser.connect().await.expect("connected");
@@ -24,16 +28,18 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching
         matches!(&state, State::Connected { mode: Mode::Flag, version, .. } if version.starts_with("Chrome/")),
         "{state:?}"
     );
-    let tabs = until("both pages", async || {
+    let tabs = until("all pages", async || {
         let tabs = connected.tabs.list().await.expect("tabs");
         let mut titles: Vec<&str> = tabs.iter().map(|tab| tab.title.as_str()).collect();
         titles.sort_unstable();
-        (titles == ["First", "Second"]).then_some(tabs)
+        (titles == ["First", "Own 1", "Second"]).then_some(tabs)
     })
     .await;
     assert_eq!(tabs.iter().filter(|tab| tab.place.is_some_and(|place| place.shown)).count(), 1, "{tabs:?}");
     assert!(recording.sent().iter().all(|(session, _, _)| session.is_none()), "no command to any tab");
+    let own = Own::find(&connected.tabs).await;
     assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
+    own.is_as_before(&connected.tabs).await;
 }
 
 /// Waits for the browser's question, and presses these keys until it is answered.
@@ -58,9 +64,9 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
     if chromium().is_none() {
         return;
     }
-    let site = Site::start(&[("/", "<title>First</title>one")]).await;
+    let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
     let desk = Desk::start(Frame::Managed).await;
-    let chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
+    let chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/"), &Own::url(&site)]).await;
     until("its page", async || desk.is_white().then_some(())).await;
     let browser = Chromium::browser(&desk);
     let found = browser.look().await;
@@ -76,13 +82,15 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
         (one.await.expect("its end").expect("allowed"), two.await.expect("its end").expect("allowed"));
     assert!(matches!(*browser.state().borrow(), State::Connected { mode: Mode::Approval, .. }));
     until("the page without a question over it", async || (!desk.is_darkened()).then_some(())).await;
-    assert_eq!(two.tabs.list().await.expect("tabs").len(), 1);
+    assert_eq!(two.tabs.list().await.expect("tabs").len(), 2);
+    let own = Own::find(&two.tabs).await;
     assert_eq!(browser.connect().await.expect("held").fresh, Freshness::Held);
+    own.is_as_before(&two.tabs).await;
 
     chromium.kill();
     assert_eq!(one.link.ended().await, Ending::ByBrowser);
     until("the loss", async || matches!(*browser.state().borrow(), State::Lost { .. }).then_some(())).await;
-    let _again = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
+    let _again = Chromium::start(&desk, Start::Approval, &[&site.url("/"), &Own::url(&site)]).await;
     until("its page", async || desk.is_white().then_some(())).await;
     assert!(matches!(*browser.state().borrow(), State::Lost { .. }), "nothing is tried by itself");
     let asking = {
@@ -90,7 +98,9 @@ async fn the_person_is_asked_once_for_all_and_again_only_when_the_browser_was_go
         tokio::spawn(async move { browser.connect().await })
     };
     answer(&desk, &browser, "Tab", "Return").await;
-    assert_eq!(asking.await.expect("its end").expect("allowed").fresh, Freshness::New);
+    let again = asking.await.expect("its end").expect("allowed");
+    assert_eq!(again.fresh, Freshness::New);
+    Own::find(&again.tabs).await.is_as_before(&again.tabs).await;
 }
 
 #[tokio::test]
@@ -138,16 +148,18 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
     if chromium().is_none() {
         return;
     }
-    let site = Site::start(&[("/", "<title>First</title>one")]).await;
+    let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
     let desk = Desk::start(Frame::None).await;
-    let chromium = Chromium::start(&desk, Start::Flag, &[&site.url("/")]).await;
+    let chromium = Chromium::start(&desk, Start::Flag, &[&site.url("/"), &Own::url(&site)]).await;
     let browser = Chromium::browser(&desk);
     let connected = browser.connect().await.expect("connected");
     let page =
         Page::attach(&connected.link, &tab(&connected.tabs, "First").await.target).await.expect("attached");
+    let own = Own::find(&connected.tabs).await;
     let never = EvaluateParams { await_promise: Some(true), ..EvaluateParams::new("new Promise(() => {})") };
     let waiting = tokio::spawn(async move { page.call(never, PATIENCE).await.map(drop) });
-    connected.tabs.list().await.expect("the call before it was sent");
+    // Its answer also says that the call before it was sent.
+    own.is_as_before(&connected.tabs).await;
     chromium.kill();
     let end = tokio::time::timeout(std::time::Duration::from_secs(5), waiting)
         .await
@@ -164,10 +176,11 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
     assert_eq!(browser.connect().await.map(drop), Err(ConnectError::NoBrowser));
     assert_eq!(fs::read_to_string(&file).expect("and is never removed"), old);
 
-    let _again = Chromium::start(&desk, Start::Flag, &[&site.url("/")]).await;
+    let _again = Chromium::start(&desk, Start::Flag, &[&site.url("/"), &Own::url(&site)]).await;
     let connected = browser.connect().await.expect("connected again");
     assert_eq!(connected.fresh, Freshness::New);
     tab(&connected.tabs, "First").await;
+    Own::find(&connected.tabs).await.is_as_before(&connected.tabs).await;
 }
 
 #[tokio::test]

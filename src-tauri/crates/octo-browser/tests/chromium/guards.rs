@@ -5,7 +5,7 @@ use crate::{
     kit::{chromium, said},
 };
 use octo_browser::{
-    Act, ActError, Area, PageError, PictureFormat, Unfit,
+    Act, ActError, Area, Audience, PageError, PictureFormat, Unfit,
     cdp::js_protocol::runtime::EvaluateParams,
     snapshot::{Filter, Place, Refs, Snapshot, WHOLE},
 };
@@ -86,5 +86,43 @@ async fn a_picture_is_in_the_pages_own_measure_on_every_screen() {
     let picture = image::load_from_memory(&picture.bytes).expect("a PNG");
     let size = said(&scene.page, "[innerWidth, innerHeight]").await;
     assert_eq!(serde_json::json!([picture.width(), picture.height()]), size);
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn where_an_act_is_done_is_pointed_out_before_it_and_waited_for_where_it_was_asked_about() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/pointed", "Pointed").await;
+    let press = scene.place("button", "Press").await;
+    scene.act(Act::Click(press.clone())).await.expect("pressed");
+    assert_eq!(scene.said().await, "1 at once", "it was drawn before the button went down");
+    scene.page.clear_overlay().await.expect("cleared");
+    said(&scene.page, "since = 0").await;
+    scene.page.perform(&Act::Click(press), Audience::Asked).await.expect("pressed");
+    assert_eq!(scene.said().await, "1 seen", "the pointer had arrived by then");
+    // What leads elsewhere is pointed out as well.
+    scene.page.clear_overlay().await.expect("cleared");
+    let away = scene.place("link", "Away").await;
+    scene.act(Act::Click(away)).await.expect("pressed");
+    assert_eq!(said(&scene.page, "document.title + sessionStorage.drawn").await, "There1");
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn a_picture_of_an_element_in_a_frame_of_another_process_is_of_that_element() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/payment", "Payment").await;
+    let pay = scene.place("button", "Pay now").await;
+    assert_ne!(pay.session, *scene.page.session().inner(), "a process of its own");
+    let area = scene.page.area_of(&pay).await.expect("it is seen");
+    let picture = scene.page.picture(area, PictureFormat::Png).await.expect("a picture");
+    let picture = image::load_from_memory(&picture.bytes).expect("a picture").into_rgba8();
+    assert_eq!(picture.dimensions(), (120, 40));
+    let green = picture.pixels().filter(|pixel| pixel.0 == [0, 170, 0, 255]).count();
+    assert!(green > 120 * 40 * 9 / 10, "{green} of its points");
     scene.ends().await;
 }

@@ -57,6 +57,35 @@ pub(crate) async fn others(
     others.map(|tab| (tab.target.inner().clone(), tab.title, tab.url)).collect()
 }
 
+/// A page of the person's, beside those that a test works in. Its title counts how often it was loaded.
+pub(crate) const OWN: (&str, &str) = (
+    "/own",
+    "<title>Own</title><script>sessionStorage.loads = 1 + (sessionStorage.loads | 0); document.title = 'Own ' + sessionStorage.loads;</script>the person's own",
+);
+
+/// The person's own tab, in which nothing is done.
+pub(crate) struct Own(octo_browser::Tab);
+
+impl Own {
+    /// Where it is: another site than the others, so that no process is shared with them.
+    pub(crate) fn url(site: &Site) -> String {
+        site.url(OWN.0).replace("127.0.0.1", "localhost")
+    }
+
+    pub(crate) async fn find(tabs: &octo_browser::Tabs) -> Self {
+        Self(tab(tabs, "Own 1").await)
+    }
+
+    /// At the end it is what it was: there, at the same address, never loaded again and nobody else's.
+    pub(crate) async fn is_as_before(&self, tabs: &octo_browser::Tabs) {
+        let now = tabs.list().await.expect("tabs").into_iter().find(|tab| tab.number == self.0.number);
+        let of = |tab: &octo_browser::Tab| {
+            (tab.target.clone(), tab.title.clone(), tab.url.clone(), tab.opener.clone(), tab.owner)
+        };
+        assert_eq!(now.as_ref().map(of), Some(of(&self.0)), "the person's own tab is as it was");
+    }
+}
+
 /// What a page's script says.
 pub(crate) async fn said(page: &octo_browser::Page, script: &str) -> serde_json::Value {
     let command = octo_browser::cdp::js_protocol::runtime::EvaluateParams {

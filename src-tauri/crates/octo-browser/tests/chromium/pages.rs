@@ -1,7 +1,7 @@
 //! The tab in use.
 
 use crate::kit::{
-    Chromium, Desk, Frame, PATIENCE, Recording, Site, Start, chromium, others, said, tab, until,
+    Chromium, Desk, Frame, OWN, Own, PATIENCE, Recording, Site, Start, chromium, others, said, tab, until,
 };
 use octo_browser::{
     Answer, Area, Arrival, CallError, DialogKind, Document, History, Liveness, NavigateError, Page,
@@ -33,6 +33,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/loop", "<title>Loop</title><script>onload = () => setTimeout(() => { for (;;); }, 300)</script>"),
     ("/alert", "<title>Alert</title><script>onload = () => setTimeout(() => alert('Before'), 300)</script>"),
     ("/other", "<title>Other</title>the person's own"),
+    OWN,
 ];
 
 struct Scene {
@@ -41,18 +42,26 @@ struct Scene {
     _chromium: Chromium,
     recording: Recording,
     connected: octo_browser::Connected,
+    own: Own,
 }
 
 impl Scene {
     async fn start(frame: Frame, paths: &[&str], arguments: &[&str]) -> Self {
         let site = Site::start(PAGES).await;
         let desk = Desk::start(frame).await;
-        let urls: Vec<String> = paths.iter().map(|path| site.url(path)).collect();
+        let urls = paths.iter().map(|path| site.url(path)).chain([Own::url(&site)]);
+        let urls: Vec<String> = urls.collect();
         let all: Vec<&str> = arguments.iter().copied().chain(urls.iter().map(String::as_str)).collect();
         let chromium = Chromium::start(&desk, Start::Flag, &all).await;
         let recording = Recording::default();
         let connected = Chromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
-        Self { site, desk, _chromium: chromium, recording, connected }
+        let own = Own::find(&connected.tabs).await;
+        Self { site, desk, _chromium: chromium, recording, connected, own }
+    }
+
+    /// At the end of every case the person's other tab is exactly as before.
+    async fn ends(self) {
+        self.own.is_as_before(&self.connected.tabs).await;
     }
 
     async fn page(&self, title: &str) -> Page {
@@ -128,6 +137,7 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
     ] {
         assert!(!names.iter().any(|name| name == never), "{never}");
     }
+    scene.ends().await;
 }
 
 #[tokio::test]
@@ -176,6 +186,7 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
     page.arrive(&mut events).await.expect_err("the question itself is the first news");
     page.arrive(&mut events).await.expect("arrived");
     assert_eq!(said(&page, "document.title").await, "Next");
+    scene.ends().await;
 }
 
 #[tokio::test]
@@ -203,6 +214,7 @@ async fn frames_of_other_sites_have_their_session_and_all_are_listed() {
     let place =
         page.call_in(&inner.session, EvaluateParams::new("location.pathname"), PATIENCE).await.expect("said");
     assert_eq!(place.result.value, Some("/inner".into()));
+    scene.ends().await;
 }
 
 #[tokio::test]
@@ -246,6 +258,7 @@ async fn a_tab_that_does_not_answer_is_left_alone_and_the_reason_is_told() {
     let titles: Vec<String> =
         scene.connected.tabs.list().await.expect("tabs").into_iter().map(|tab| tab.title).collect();
     assert!(["Alert", "Other", "Loop"].iter().all(|title| titles.iter().any(|it| it == title)), "{titles:?}");
+    scene.ends().await;
 }
 
 #[tokio::test]
@@ -276,6 +289,7 @@ async fn a_crash_is_told_and_a_reload_brings_the_page_back() {
         };
         assert_eq!(said(&page, "document.title").await, "Start");
     }
+    scene.ends().await;
 }
 
 #[tokio::test]
@@ -314,6 +328,7 @@ async fn a_picture_is_taken_of_a_tab_in_the_background_and_of_an_element() {
         .expect("its picture");
     let link = image::load_from_memory(&link.bytes).expect("a JPEG");
     assert!(link.width() < 100 && link.height() < 60, "{}x{}", link.width(), link.height());
+    scene.ends().await;
 }
 
 #[tokio::test]
@@ -323,7 +338,7 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_one_in_use_is_spoken_to() 
     }
     let scene = Scene::start(Frame::None, &["/"], &[]).await;
     let other = scene.site.url("/other");
-    for _ in 1..100 {
+    for _ in 2..100 {
         let open = CreateTargetParams { background: Some(true), ..CreateTargetParams::new(other.clone()) };
         scene.connected.link.call(None, open, PATIENCE).await.expect("opened");
     }
@@ -355,6 +370,7 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_one_in_use_is_spoken_to() 
     let attached = scene.recording.names().iter().filter(|name| *name == "Target.attachToTarget").count();
     assert_eq!(attached, 1);
     assert_eq!(others(&scene.connected.tabs, start).await, before);
+    scene.ends().await;
 }
 
 #[tokio::test]
@@ -382,7 +398,7 @@ async fn two_sessions_share_the_line_and_a_popup_is_reported_with_its_opener() {
             .then_some(())
     })
     .await;
-    let _ = &scene.desk;
+    scene.ends().await;
 }
 
 #[tokio::test]
@@ -405,6 +421,7 @@ async fn a_minimised_window_comes_back_for_a_picture() {
     let picture = page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture");
     assert!(image::load_from_memory(&picture.bytes).expect("a PNG").width() > 800);
     until("the window", async || scene.desk.is_white().then_some(())).await;
+    scene.ends().await;
 }
 
 #[tokio::test]
@@ -419,6 +436,7 @@ async fn an_untrusted_certificate_is_still_warned_of() {
     assert_eq!(refused, Err(NavigateError::Failed { name: "ERR_CERT_AUTHORITY_INVALID".to_owned() }));
     until("the warning", async || (page.origin() == "null").then_some(())).await;
     assert_ne!(said(&page, "document.title").await, "Reached");
+    scene.ends().await;
 }
 
 #[tokio::test]
@@ -453,4 +471,5 @@ async fn a_tab_the_browser_put_to_sleep_stays_asleep_until_it_is_brought_to_the_
     let page =
         until("its return", async || Page::attach(&scene.connected.link, &other.target).await.ok()).await;
     until("its document", async || (said(&page, "document.title").await == "Other").then_some(())).await;
+    scene.ends().await;
 }

@@ -193,7 +193,6 @@ fn every_other_action_has_its_rule() {
         (button("x"), Action::Upload { files: &files }, vec![Sink::Uploads(files.to_vec())]),
         (button("x"), Action::Download { name: "a.pdf" }, vec![Sink::Downloads("a.pdf".into())]),
         (offered, Action::Click, vec![Sink::Downloads("afdp.exe".into())]),
-        (button("x"), Action::Permission { name: "geolocation" }, vec![Sink::Permits("geolocation".into())]),
         (button("x"), Action::Evaluate, vec![Sink::Evaluates]),
         (button("x"), confirm("Sure?"), vec![Sink::Accepts(Dialog::Confirm)]),
         (button("x"), confirm("Delete all?"), vec![Sink::Accepts(Dialog::Confirm), Sink::Says(Deed::Delete)]),

@@ -3,7 +3,7 @@
 
 use super::{
     Seat, card,
-    carry::Told,
+    carry::{Told, written},
     faults::{CHANGED, fault},
     live,
     reading::Strayed,
@@ -13,9 +13,9 @@ use super::{
 };
 use octo_browser::{
     Act, ActError, Arrival, Audience, Came, Connected, Done, Loading, NavigateError, Page, PageError,
-    PageEvent, Scroll, Settling, Tab, Unfit, Wait, Way,
+    PageEvent, Scroll, Settling, Tab, TabNumber, Unfit, Wait, Way,
     safety::{Address, PageBlock, PageText, Said},
-    snapshot::Change,
+    snapshot::{Captured, Change},
 };
 use octo_tools::{Awaited, BrowserLeave, PageAct, Scrolled, ToolError};
 use std::time::Duration;
@@ -27,6 +27,7 @@ pub(super) const SNAPSHOT: usize = 4_000;
 const CHANGE: usize = 1_200;
 
 /// Where a call works.
+#[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub connected: &'a Connected,
     pub tab: &'a Tab,
@@ -47,9 +48,7 @@ impl Seat {
             Ok(Arrival::Loaded | Arrival::SameDocument) => "The page is there.",
             Ok(Arrival::Loading) => "The page is there and still loads.",
             Ok(Arrival::Waiting) => "The server has not answered yet. Wait, or take a snapshot later.",
-            Ok(Arrival::Download) => {
-                "It became a download into the person's folder; the page is the one it was."
-            }
+            Ok(Arrival::Download) => "It is a file and no page; the page is the one it was.",
             Err(NavigateError::Page(PageError::Dialog(_))) => "",
             Err(NavigateError::Page(error)) => return Err(fault(&error)),
             Err(error) => return Err(ToolError::new(format!("The page was not opened: {error}."))),
@@ -72,7 +71,9 @@ impl Seat {
         if page.dialog().is_none() {
             page.begin_acting().await.map_err(|error| fault(&error))?;
         }
-        let doing = page.perform_in(&found.document, act, Audience::Person);
+        // Who was asked about it sees where before it is done.
+        let audience = if found.weight.risks.is_empty() { Audience::Person } else { Audience::Asked };
+        let doing = page.perform_in(&found.document, act, audience);
         let Some(done) = self.while_there(ground, found, doing).await? else {
             return self.outcome(work, ground, "Done.").await;
         };
@@ -86,6 +87,7 @@ impl Seat {
                     "The page went elsewhere before this was done to its end; a part of it may be done.";
                 self.outcome(work, ground, words).await
             }
+            Err(ActError::Gone) => Err(self.gone(work, ground, "Not done: the element is gone.").await),
             Err(error) => refused(page, error),
         }
     }
@@ -190,28 +192,59 @@ impl Seat {
             }
         };
         let origin = card::site_read(&captured);
-        let at = origin.clone();
-        let view = work.view(tab.number);
-        let budget = if view.last().is_some() { CHANGE } else { SNAPSHOT };
-        let diff = view.changes_to(&captured, budget);
-        told.words.push_str(match diff.change {
-            Change::Nothing => " Nothing that a snapshot shows has changed.",
-            Change::Lines => " What changed (+ new, - gone, ~ now):",
-            Change::Page => " The page now:",
-        });
-        if diff.change != Change::Nothing {
-            told.page = Some(PageBlock { origin, lines: Vec::new(), text: PageText::new(diff.text) });
-        }
-        let anew = diff.change == Change::Page;
-        if anew {
-            work.learn(tab.number);
-            told.learnt = true;
-        }
+        let now = Now::of(work, tab.number, &captured);
+        told.words.push_str(now.words);
+        (told.page, told.learnt) = (now.page, now.is_whole);
         told.after = tabs::popups(work, connected, tab).await;
-        if let Some(snapshot) = work.view(tab.number).last().filter(|_| anew) {
-            told.after.push_str(&self.typed_by_name(&at, snapshot));
+        if let Some(snapshot) = work.view(tab.number).last().filter(|_| now.is_whole) {
+            told.after.push_str(&self.typed_by_name(&origin, snapshot));
         }
         Ok(told)
+    }
+
+    /// That an element is gone, with what is there in its place: nobody has to ask for that first.
+    pub(super) async fn gone(&self, work: &mut Work, ground: &Ground<'_>, words: &str) -> ToolError {
+        let captured = match self.read_where_it_may_be(work, ground).await {
+            Ok(Ok(captured)) => captured,
+            Ok(Err(strayed)) => return ToolError::new(strayed.words(words)),
+            Err(_) => return ToolError::new(format!("{words} Take a snapshot.")),
+        };
+        let now = Now::of(work, ground.tab.number, &captured);
+        let mut text = format!("{words}{}", now.words);
+        if let Some(page) = &now.page {
+            text = format!("{text}\n{}", written(work, page, now.is_whole));
+        }
+        ToolError::new(text)
+    }
+}
+
+/// What a page is like now, against what was read of it last.
+struct Now {
+    words: &'static str,
+    page: Option<PageBlock>,
+    /// Whether that is the page itself, and not what changed in it. Then it is in the memory already.
+    is_whole: bool,
+}
+
+impl Now {
+    fn of(work: &mut Work, tab: TabNumber, captured: &Captured) -> Self {
+        let view = work.view(tab);
+        let budget = if view.last().is_some() { CHANGE } else { SNAPSHOT };
+        let diff = view.changes_to(captured, budget);
+        let is_whole = diff.change == Change::Page;
+        if is_whole {
+            work.learn(tab);
+        }
+        let block = |text| PageBlock { origin: card::site_read(captured), lines: Vec::new(), text };
+        Self {
+            words: match diff.change {
+                Change::Nothing => " Nothing that a snapshot shows has changed.",
+                Change::Lines => " What changed (+ new, - gone, ~ now):",
+                Change::Page => " The page now:",
+            },
+            page: (diff.change != Change::Nothing).then(|| block(PageText::new(diff.text))),
+            is_whole,
+        }
     }
 }
 
@@ -260,8 +293,7 @@ fn refused(page: &Page, error: ActError) -> Result<Told, ToolError> {
         ..Told::default()
     };
     match error {
-        ActError::Gone => Err(ToolError::new("Not done: the element is gone. Take a snapshot.")),
-        ActError::NoRoom => Err(ToolError::new(
+        ActError::NoRoom | ActError::Gone => Err(ToolError::new(
             "Not done: the element takes no room on the page, or is outside of what can be shown. Take a snapshot.",
         )),
         ActError::Left => Err(ToolError::new(CHANGED)),

@@ -13,12 +13,12 @@ use super::{
     weigh::Found,
 };
 use octo_browser::{
-    Act, Answer, Area, Boxes, Connected, History, Page, TabNumber,
-    cdp::{browser_protocol::dom::BackendNodeId, js_protocol::runtime::EvaluateParams},
+    Act, Answer, Boxes, Connected, History, Page, TabNumber,
+    cdp::js_protocol::runtime::EvaluateParams,
     safety::{PageBlock, PageText, Said, Site, block},
     snapshot::Place,
 };
-use octo_protocol::{BlobHash, BrowserState, CallId, ResultImage, ToolView};
+use octo_protocol::{BlobHash, BrowserState, CallId, PageRisk, ResultImage, ToolView};
 use octo_tools::{
     BrowserLeave, BrowserWish, DialogAnswer, Looked, Numbered, Outcome, ToolError, ToolOutput, WishedDeed,
 };
@@ -36,6 +36,9 @@ const SHOWN: usize = 4_000;
 
 /// What was granted was where to work, and not what the act would set off there.
 const ASKED_NEXT: &str = "The person granted the site. Nothing was done yet: this act is asked about by itself. Make the same call again.";
+
+/// A file came of something that was not asked about as one.
+const ASKS_FIRST: &str = "\n(The person was not asked about a file, so it was stopped. To get it, use action download on the link or button it came from: that asks them.)";
 
 /// What came of a call.
 #[derive(Default)]
@@ -99,9 +102,12 @@ impl Seat {
             let only_granted = leave.weight.looked == Looked::PlaceOnly && leave.is_at(&found.weight);
             return Err(ToolError::new(if only_granted { ASKED_NEXT } else { CHANGED }));
         }
+        // A file is taken where the person was asked about one, and stopped otherwise.
+        let is_asked = found.weight.risks.contains(&PageRisk::Downloads);
+        work.fetching.expect(if is_asked { Awaiting::AFile } else { Awaiting::Nothing });
         let done = self.done(&mut work, &connected, wish, &found, leave, call).await;
         let mut told = done.map_err(|error| ToolError::new(work.redactor.redact(&error.text)))?;
-        self.fetched(&mut work, &connected, wish, &found, &mut told).await;
+        fetched(&mut work, wish, &mut told).await;
         if self.handed() == Hand::Returned {
             told.words.insert_str(
                 0,
@@ -120,13 +126,7 @@ impl Seat {
     fn output(&self, work: &mut Work, wish: &BrowserWish, found: &Found, told: Told) -> ToolOutput {
         let mut text = told.words.trim_end().to_owned();
         if let Some(page) = &told.page {
-            if let Ok(site) = page.origin.parse::<Site>() {
-                if !told.learnt {
-                    work.memory.shown(&site, page.text.raw());
-                }
-                page.lines.iter().for_each(|(_, said)| work.memory.shown(&site, said.raw()));
-            }
-            let _ = write!(text, "\n{}", block(page, BLOCK, &work.redactor));
+            let _ = write!(text, "\n{}", written(work, page, told.learnt));
         }
         if !told.after.trim().is_empty() {
             let _ = write!(text, "\n{}", told.after.trim());
@@ -250,38 +250,6 @@ impl Seat {
         }
     }
 
-    /// Tells of files that came of the page, whenever they came.
-    async fn fetched(
-        &self,
-        work: &mut Work,
-        connected: &Connected,
-        wish: &BrowserWish,
-        found: &Found,
-        told: &mut Told,
-    ) {
-        let (Some(page), Some(tab)) = (work.page.clone(), &found.tab) else { return };
-        let awaiting = match wish.deed {
-            WishedDeed::Download { .. } => Awaiting::AFile,
-            _ => Awaiting::Nothing,
-        };
-        let files = work.fetching.told(connected, tab, &page, awaiting).await;
-        if files.is_empty() {
-            if awaiting == Awaiting::AFile {
-                told.words.push_str(" No file has come of it.");
-            }
-            return;
-        }
-        let block = told
-            .page
-            .get_or_insert_with(|| PageBlock { origin: "downloads".to_owned(), ..PageBlock::default() });
-        block.lines.extend(files.iter().map(|file| (Said::Download, PageText::new(file.line()))));
-        told.after.push_str("\n(Files of this page: see Download.)");
-        told.file = files.into_iter().find_map(|file| match file.course {
-            Course::Done { path, .. } => path.map(|path| path.display().to_string()),
-            Course::Coming | Course::Stopped => None,
-        });
-    }
-
     /// Where it is about to act, as the person is shown it.
     async fn mark(&self, page: &Page, found: &Found) -> Option<octo_protocol::PageMark> {
         let place = found.element.as_ref()?;
@@ -319,7 +287,7 @@ impl Seat {
     pub(super) async fn crop(&self, tab: TabNumber, page: &Page, place: &Place) -> Option<BlobHash> {
         // What is asked about is shown as the page has it.
         let _drawn = page.clear_overlay().await;
-        let area = Area::Element(BackendNodeId::new(place.node));
+        let area = page.area_of(place).await.ok()?;
         let mut work = self.work().await;
         let redactor = work.redactor.clone();
         let shot = work.view(tab).shot(page, area, Boxes::None, &redactor).await.ok()?;
@@ -360,6 +328,45 @@ impl Drop for OpenedTab {
             }
         });
     }
+}
+
+/// What a page says, as it reaches the model: marked, bounded, and remembered as read at that site.
+pub(super) fn written(work: &mut Work, page: &PageBlock, is_learnt: bool) -> String {
+    if let Ok(site) = page.origin.parse::<Site>() {
+        if !is_learnt {
+            work.memory.shown(&site, page.text.raw());
+        }
+        page.lines.iter().for_each(|(_, said)| work.memory.shown(&site, said.raw()));
+    }
+    block(page, BLOCK, &work.redactor)
+}
+
+/// Tells of files that came of the page, whenever they came.
+async fn fetched(work: &mut Work, wish: &BrowserWish, told: &mut Told) {
+    let awaiting = match wish.deed {
+        WishedDeed::Download { .. } => Awaiting::AFile,
+        _ => Awaiting::Nothing,
+    };
+    let files = work.fetching.told(awaiting).await;
+    if files.is_empty() {
+        if awaiting == Awaiting::AFile {
+            told.words.push_str(" No file has come of it.");
+        }
+        return;
+    }
+    let block =
+        told.page.get_or_insert_with(|| PageBlock { origin: "downloads".to_owned(), ..PageBlock::default() });
+    block.lines.extend(files.iter().map(|file| (Said::Download, PageText::new(file.line()))));
+    told.after.push_str("\n(Files of this page: see Download.)");
+    if files.iter().any(|file| matches!(file.course, Course::Unasked { .. })) {
+        told.after.push_str(ASKS_FIRST);
+    }
+    told.file = files.into_iter().find_map(|file| match file.course {
+        Course::Done { path, .. } | Course::Unasked { kept: path, .. } => {
+            path.map(|path| path.display().to_string())
+        }
+        Course::Coming | Course::Stopped => None,
+    });
 }
 
 /// Runs a script with all rights of the page: the person was asked about exactly this one.

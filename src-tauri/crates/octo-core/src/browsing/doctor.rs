@@ -1,10 +1,10 @@
 //! The look at all that is needed to work in a browser, a line for each, and what can be done about it.
 
 use super::{HomeBrowser, is_open, state};
-use octo_browser::{Channel, Found, Probe, candidates, executables};
+use octo_browser::{CAN_LAUNCH, Channel, Found, Probe, candidates, executables};
 use octo_protocol::{
     ApiError, BrowserCheck, BrowserCheckKind, BrowserCheckResult, BrowserChoice, BrowserDoor, BrowserRepair,
-    BrowserState, BrowserWay, FoundBrowser,
+    BrowserState, BrowserWay, FoundBrowser, FoundBrowsers,
 };
 
 /// The first version that asks its person.
@@ -12,7 +12,7 @@ const ASKS_SINCE: u32 = 144;
 
 impl HomeBrowser {
     /// The browsers of this machine that were used, or that answer, and how each answers. Asks the person nothing.
-    pub async fn find(&self) -> Vec<FoundBrowser> {
+    pub async fn find(&self) -> FoundBrowsers {
         let found = octo_browser::find(&self.0.environment, None).await;
         let named = match self.named_folder() {
             Some(folder) => octo_browser::find(&self.0.environment, Some(&folder)).await,
@@ -40,7 +40,7 @@ impl HomeBrowser {
                 allow_address: candidate.product.switch_page().to_owned(),
             });
         }
-        browsers
+        FoundBrowsers { browsers, own: CAN_LAUNCH }
     }
 
     /// The checks, in the order they build on each other. Asks the person nothing, attaches to nothing.
@@ -51,8 +51,8 @@ impl HomeBrowser {
         let state = self.state();
         let mut checks = vec![self.installed(installed.first().map(|(product, _)| product.name()), &choice)];
         if choice != BrowserChoice::Own {
-            checks.push(version(&state, &found));
-            checks.push(listens(&state, &found, &installed));
+            checks.push(version(&state, &found, Own::HERE));
+            checks.push(listens(&state, &found, &installed, Own::HERE));
         }
         checks.push(attached(&state));
         checks.push(self.works().await);
@@ -63,7 +63,10 @@ impl HomeBrowser {
     fn installed(&self, name: Option<&str>, choice: &BrowserChoice) -> BrowserCheck {
         let about = BrowserCheckKind::Installed;
         match (choice, name) {
-            (BrowserChoice::Off, _) => check(about, BrowserCheckResult::Broken, ApiError::new("browser.off")),
+            (BrowserChoice::Off, _) => BrowserCheck {
+                repair: Some(Own::HERE.or_another()),
+                ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.off"))
+            },
             (_, Some(name)) => {
                 let note = ApiError::new("browser.check.installed").arg("browser", name);
                 check(about, BrowserCheckResult::Fine, note)
@@ -107,12 +110,33 @@ impl HomeBrowser {
     }
 }
 
+/// Whether a browser with a profile of Octo's own can be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Own {
+    /// It can.
+    Starts,
+    /// Not on this system.
+    CannotStart,
+}
+
+impl Own {
+    const HERE: Self = if CAN_LAUNCH { Self::Starts } else { Self::CannotStart };
+
+    /// What helps where the browser that was chosen does not: that one, or another where it cannot be.
+    fn or_another(self) -> BrowserRepair {
+        match self {
+            Self::Starts => BrowserRepair::UseOwn,
+            Self::CannotStart => BrowserRepair::ChooseFolder,
+        }
+    }
+}
+
 fn check(about: BrowserCheckKind, result: BrowserCheckResult, note: ApiError) -> BrowserCheck {
     BrowserCheck { about, result, note, repair: None }
 }
 
 /// The version, where it is known: a browser that asks does not tell it before it was allowed, but only new ones ask.
-fn version(state: &BrowserState, found: &[Found]) -> BrowserCheck {
+fn version(state: &BrowserState, found: &[Found], own: Own) -> BrowserCheck {
     let about = BrowserCheckKind::Version;
     let told = match state {
         BrowserState::Attached { version, .. } => Some(version.clone()),
@@ -126,7 +150,8 @@ fn version(state: &BrowserState, found: &[Found]) -> BrowserCheck {
     match (major, told) {
         (Some(major), Some(told)) if major < ASKS_SINCE => {
             let note = ApiError::new("browser.check.old").arg("version", told).arg("needed", ASKS_SINCE);
-            check(about, BrowserCheckResult::Notice, note)
+            // One with a profile of its own asks nobody, whatever its version.
+            BrowserCheck { repair: Some(own.or_another()), ..check(about, BrowserCheckResult::Notice, note) }
         }
         (_, Some(told)) => {
             let note = ApiError::new("browser.check.version").arg("version", told);
@@ -145,6 +170,7 @@ fn listens(
     state: &BrowserState,
     found: &[Found],
     installed: &[(&'static octo_browser::Product, std::path::PathBuf)],
+    own: Own,
 ) -> BrowserCheck {
     let about = BrowserCheckKind::Listens;
     if let BrowserState::Attached { browser, .. } = state {
@@ -159,7 +185,7 @@ fn listens(
     if let Some(stranger) = found.iter().find(|found| found.probe == Probe::Stranger) {
         let note = ApiError::new("browser.port_taken").arg("port", stranger.port);
         return BrowserCheck {
-            repair: Some(BrowserRepair::UseOwn),
+            repair: Some(own.or_another()),
             ..check(about, BrowserCheckResult::Broken, note)
         };
     }
@@ -169,7 +195,9 @@ fn listens(
         .or(installed.first())
         .map(|(product, _)| product.switch_page().to_owned());
     BrowserCheck {
-        repair: Some(address.map_or(BrowserRepair::UseOwn, |address| BrowserRepair::CopyAddress { address })),
+        repair: Some(
+            address.map_or_else(|| own.or_another(), |address| BrowserRepair::CopyAddress { address }),
+        ),
         ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.none_listens"))
     }
 }
@@ -231,5 +259,20 @@ mod tests {
         ] {
             assert_eq!(major_of(version), major, "{version}");
         }
+    }
+
+    #[test]
+    fn a_profile_of_its_own_is_recommended_only_where_it_can_be() {
+        let none = |own| listens(&BrowserState::Apart, &[], &[], own).repair;
+        assert_eq!(none(Own::Starts), Some(BrowserRepair::UseOwn));
+        assert_eq!(none(Own::CannotStart), Some(BrowserRepair::ChooseFolder));
+        let old = BrowserState::Attached {
+            browser: "Chromium".to_owned(),
+            version: "Chrome/120.0".to_owned(),
+            way: BrowserWay::Switch,
+        };
+        let repair = |own| version(&old, &[], own).repair;
+        assert_eq!(repair(Own::Starts), Some(BrowserRepair::UseOwn));
+        assert_eq!(repair(Own::CannotStart), Some(BrowserRepair::ChooseFolder));
     }
 }

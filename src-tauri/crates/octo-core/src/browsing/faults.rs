@@ -34,14 +34,14 @@ pub(super) fn fault(error: &PageError) -> ToolError {
     }
 }
 
-/// Why there is no element to do something to.
+/// Why there is no element to do something to. Of one that is gone the present page is told besides.
 pub(super) fn not_found(error: &LocateError) -> ToolError {
     match error {
         LocateError::NeverGiven(number) => ToolError::new(format!(
             "There is no element {number}. Numbers come from action snapshot; nothing was done."
         )),
         LocateError::Stale { number, again, .. } => {
-            ToolError::new(format!("Element {number} is gone ({again}). Take a snapshot; nothing was done."))
+            ToolError::new(format!("Element {number} is gone ({again}); nothing was done."))
         }
         LocateError::Page(error) => fault(error),
     }

@@ -1,15 +1,22 @@
-//! Files that the page in use fetches, into the folder its person chose for that.
+//! Files that the page in use fetches, into the folder its person chose for that. One that nobody was asked about is
+//! stopped as it begins.
 
-use futures::FutureExt as _;
-use octo_browser::{
-    Connected, DownloadEvent, Downloads, Link, Page, Tab, cdp::browser_protocol::page::FrameId,
-};
+mod guard;
+
+use guard::{Guard, Listening};
+
+use octo_browser::{Connected, Page};
+use octo_protocol::PageHand;
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     path::PathBuf,
+    sync::{Arc, Mutex},
     time::Duration,
 };
-use tokio::time::{Instant, timeout_at};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, timeout_at},
+};
 
 /// How long a file that was asked for may take to begin.
 const BEGINNING: Duration = Duration::from_secs(5);
@@ -19,11 +26,12 @@ const COMING: Duration = Duration::from_secs(10);
 const IN_PASSING: Duration = Duration::from_secs(2);
 
 /// Whether a call is for a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Awaiting {
     /// It is.
     AFile,
     /// One may come of it.
+    #[default]
     Nothing,
 }
 
@@ -48,6 +56,22 @@ pub(super) enum Course {
     Coming,
     /// The person or the network ended it.
     Stopped,
+    /// Nobody was asked about it, so it was stopped.
+    Unasked {
+        /// The site it came from.
+        from: String,
+        /// Where it is, if it could be neither stopped nor taken away again.
+        kept: Option<PathBuf>,
+    },
+}
+
+/// Something that became of a file of the page.
+#[derive(Debug)]
+enum News {
+    /// It began.
+    Began { guid: String, name: String },
+    /// It went so far.
+    Came { guid: String, course: Course },
 }
 
 impl Fetched {
@@ -58,43 +82,53 @@ impl Fetched {
             Course::Done { path: None, bytes } => format!("there, {bytes} bytes: {}", self.name),
             Course::Coming => format!("still coming: {}", self.name),
             Course::Stopped => format!("stopped, nothing was kept: {}", self.name),
+            Course::Unasked { from, kept: None } => {
+                format!("not taken, nothing was kept: {} from {from}", self.name)
+            }
+            Course::Unasked { from, kept: Some(path) } => {
+                format!("it was there before it could be stopped: {} from {from}", path.display())
+            }
         }
     }
 }
 
 /// The files of the pages a session works in.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Fetching {
-    downloads: Option<Downloads>,
+    listening: Option<Listening>,
+    /// Which files are taken, and of which page.
+    guard: Arc<Mutex<Guard>>,
     /// What was told and is not taken in yet.
-    news: VecDeque<DownloadEvent>,
+    news: VecDeque<News>,
     /// The names of those that are coming.
     coming: HashMap<String, String>,
 }
 
 impl Fetching {
-    /// Listens from now on, unless it does.
-    pub async fn listen(&mut self, link: &Link) {
+    /// Of a session whose page is in this hand.
+    pub fn new(hand: watch::Receiver<PageHand>) -> Self {
+        let guard = Guard { hand: Some(hand), ..Guard::default() };
+        Self { guard: Arc::new(Mutex::new(guard)), ..Self::default() }
+    }
+
+    /// Listens from now on to the files of this page.
+    pub async fn listen(&mut self, connected: &Connected, page: &Page) {
+        super::lock(&self.guard).page = Some(page.downgrade());
         self.drain();
-        if self.downloads.is_some() {
-            return;
-        }
-        self.coming.clear();
-        match Downloads::watch(link).await {
-            Ok(downloads) => self.downloads = Some(downloads),
-            // The page can be worked in without.
-            Err(error) => tracing::debug!(%error, "the browser does not tell of downloads"),
+        if self.listening.is_none() {
+            self.coming.clear();
+            self.listening = Listening::begin(connected, Arc::clone(&self.guard)).await;
         }
     }
 
+    /// Whether the person was asked about a file that may come of the call that is carried out now. It holds until
+    /// the next one.
+    pub fn expect(&self, awaiting: Awaiting) {
+        super::lock(&self.guard).awaiting = awaiting;
+    }
+
     /// What came of the page's files since this was asked last. Those that have just begun are waited for a little.
-    pub async fn told(
-        &mut self,
-        connected: &Connected,
-        tab: &Tab,
-        page: &Page,
-        awaiting: Awaiting,
-    ) -> Vec<Fetched> {
+    pub async fn told(&mut self, awaiting: Awaiting) -> Vec<Fetched> {
         let began = Instant::now();
         let (mut until, limit) = match awaiting {
             Awaiting::AFile => (began + BEGINNING, began + COMING),
@@ -103,34 +137,27 @@ impl Fetching {
         let (mut told, mut fresh) = (Vec::new(), HashSet::new());
         loop {
             self.drain();
-            while let Some(event) = self.news.pop_front() {
-                match event {
-                    DownloadEvent::Began { guid, frame, name, .. } => {
-                        if is_of(connected, tab, page, &frame).await {
-                            self.coming.insert(guid.clone(), name);
-                            fresh.insert(guid);
-                            until = limit;
-                        }
+            while let Some(news) = self.news.pop_front() {
+                match news {
+                    News::Began { guid, name } => {
+                        self.coming.insert(guid.clone(), name);
+                        fresh.insert(guid);
+                        until = limit;
                     }
-                    DownloadEvent::Done { guid, path, bytes } => {
+                    News::Came { guid, course } => {
                         fresh.remove(&guid);
                         let name = self.coming.remove(&guid);
-                        told.extend(name.map(|name| Fetched { name, course: Course::Done { path, bytes } }));
-                    }
-                    DownloadEvent::Stopped { guid } => {
-                        fresh.remove(&guid);
-                        let name = self.coming.remove(&guid);
-                        told.extend(name.map(|name| Fetched { name, course: Course::Stopped }));
+                        told.extend(name.map(|name| Fetched { name, course }));
                     }
                 }
             }
             if fresh.is_empty() && (awaiting == Awaiting::Nothing || !told.is_empty()) {
                 break;
             }
-            let Some(downloads) = &mut self.downloads else { break };
-            match timeout_at(until, downloads.next()).await {
-                Ok(Some(event)) => self.news.push_back(event),
-                Ok(None) => self.downloads = None,
+            let Some(listening) = &mut self.listening else { break };
+            match timeout_at(until, listening.heard.recv()).await {
+                Ok(Some(news)) => self.news.push_back(news),
+                Ok(None) => self.listening = None,
                 Err(_) => break,
             }
         }
@@ -141,24 +168,12 @@ impl Fetching {
 
     /// Takes what was told already.
     fn drain(&mut self) {
-        while let Some(downloads) = &mut self.downloads {
-            match downloads.next().now_or_never() {
-                Some(Some(event)) => self.news.push_back(event),
-                Some(None) => self.downloads = None,
-                None => return,
+        while let Some(listening) = &mut self.listening {
+            match listening.heard.try_recv() {
+                Ok(news) => self.news.push_back(news),
+                Err(mpsc::error::TryRecvError::Disconnected) => self.listening = None,
+                Err(mpsc::error::TryRecvError::Empty) => return,
             }
         }
     }
-}
-
-/// Whether a frame is of the page, or of a tab that the page opened. The browser tells of everybody's files.
-async fn is_of(connected: &Connected, tab: &Tab, page: &Page, frame: &FrameId) -> bool {
-    if page.main_frame() == frame
-        || page.frames().await.is_ok_and(|frames| frames.iter().any(|one| one.id == *frame))
-    {
-        return true;
-    }
-    // The name of a tab is that of its main frame.
-    let tabs = connected.tabs.list().await.unwrap_or_default();
-    tabs.iter().any(|one| one.target.inner() == frame.inner() && one.opener.as_ref() == Some(&tab.target))
 }

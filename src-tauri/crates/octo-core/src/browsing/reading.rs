@@ -9,7 +9,7 @@ use super::{
     seat::Work,
 };
 use octo_browser::{
-    Area, Boxes, PageError, ShotError,
+    Area, Boxes, LocateError, PageError, ShotError,
     cdp::browser_protocol::dom::BackendNodeId,
     safety::{Address, Origin, PageBlock, PageText, Sensitive, block},
     snapshot::{Captured, Filter, NoPart, Piece, Query, Snapshot, WHOLE, estimate_tokens},
@@ -179,7 +179,14 @@ impl Seat {
             None => Area::Visible,
             Some(number) => {
                 let located = work.view(tab.number).locate(page, number).await;
-                let place = located.map_err(|error| faults::not_found(&error))?.place;
+                let place = match located {
+                    Ok(located) => located.place,
+                    Err(error @ LocateError::Stale { .. }) => {
+                        let words = faults::not_found(&error).text;
+                        return Err(self.gone(work, ground, &words).await);
+                    }
+                    Err(error) => return Err(faults::not_found(&error)),
+                };
                 if place.session != *page.session().inner() {
                     return Err(ToolError::new(
                         "That element is in a frame of another site; take a picture of the whole page.",

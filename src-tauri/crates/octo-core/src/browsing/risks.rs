@@ -37,7 +37,6 @@ fn risk(sink: &Sink) -> PageRisk {
         Sink::Leaks(Leak::Long { .. } | Leak::Encoded | Leak::Mail | Leak::Number) => PageRisk::LongAddress,
         Sink::Uploads(_) => PageRisk::Uploads,
         Sink::Downloads(_) => PageRisk::Downloads,
-        Sink::Permits(_) => PageRisk::Permission,
         Sink::Evaluates => PageRisk::Script,
     }
 }

@@ -79,13 +79,15 @@ pub(super) struct Work {
 
 impl Seat {
     pub(super) fn new(browser: HomeBrowser, session: SessionId, outputs: PathBuf) -> Self {
+        let hand = watch::Sender::new(PageHand::Agent);
+        let work = Work { fetching: Fetching::new(hand.subscribe()), ..Work::default() };
         Self(Arc::new(Place {
             browser,
             session,
             outputs: Outputs::new(outputs),
-            work: tokio::sync::Mutex::default(),
+            work: tokio::sync::Mutex::new(work),
             shown: Mutex::default(),
-            hand: watch::Sender::new(PageHand::Agent),
+            hand,
             taken: AtomicBool::new(false),
             leaving: Mutex::default(),
         }))
@@ -215,7 +217,7 @@ impl Work {
             attached => attached,
         };
         let page = page.map_err(|error| super::faults::fault(&error))?;
-        self.fetching.listen(&connected.link).await;
+        self.fetching.listen(connected, &page).await;
         self.page = Some(page.clone());
         Ok(page)
     }

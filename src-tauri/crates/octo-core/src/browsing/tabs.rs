@@ -2,7 +2,7 @@
 
 use super::{card, carry::Told, seat::Work};
 use octo_browser::{
-    Connected, Tab, TabNumber,
+    Connected, Page, Tab, TabNumber,
     safety::{Address, PageBlock, PageText},
 };
 use octo_tools::{BrowserWish, ToolError};
@@ -59,14 +59,24 @@ pub(super) async fn for_reading(
     }
 }
 
-/// Where a tab is: what its main frame shows, as long as it is attached to.
-pub(super) fn address_of(work: &Work, tab: &Tab) -> Address {
+/// Where a tab is: what its main frame shows, as long as it is attached to. Whose an empty page is, is not in the list
+/// of the tabs: that one is attached to for a moment, and nothing of it is read.
+pub(super) async fn address_of(work: &Work, connected: &Connected, tab: &Tab) -> Address {
+    let shown = |page: &Page| {
+        let committed = page.committed();
+        Address::of_frame(&committed.url, &committed.origin)
+    };
     match &work.page {
-        Some(page) if page.target() == &tab.target => {
-            let committed = page.committed();
-            Address::of_frame(&committed.url, &committed.origin)
-        }
-        _ => Address::of(&tab.url),
+        Some(page) if page.target() == &tab.target => return shown(page),
+        _ => {}
+    }
+    match Address::of(&tab.url) {
+        Address::Blank => match Page::attach(&connected.link, &tab.target).await {
+            Ok(page) => shown(&page),
+            // It is looked at again once it answers.
+            Err(_) => Address::Blank,
+        },
+        address => address,
     }
 }
 

@@ -4,6 +4,7 @@ mod about;
 
 use super::{
     Seat,
+    acting::Ground,
     card::{line, name_of, view_of, whole_text},
     faults::fault,
     risks::risks,
@@ -129,7 +130,7 @@ impl Seat {
             | WishedDeed::Read { .. }
             | WishedDeed::Screenshot { .. } => {
                 let tab = tabs::for_reading(work, connected, wish).await?;
-                let address = tabs::address_of(work, &tab);
+                let address = tabs::address_of(work, connected, &tab).await;
                 let place = self.place(step, &address);
                 let weight = Weight { place, mark: tab.number.to_string(), ..Weight::default() };
                 Ok(Found { weight, tab: Some(tab), ..Found::default() })
@@ -180,7 +181,9 @@ impl Seat {
             return Ok(found);
         }
         let secrets = self.0.browser.secrets();
-        let about = About { page: &page, address: &address, tab: tab.number, secrets };
+        let ground = Ground { connected, tab: &tab, page: &page, leave };
+        let is_read = work.view(tab.number).last().is_some();
+        let about = About { seat: self, ground, address: &address, secrets, is_read };
         match &wish.deed {
             WishedDeed::Dialog(answer) => {
                 let dialog = page.dialog().ok_or_else(|| ToolError::new("No dialog is open."))?;
@@ -291,7 +294,6 @@ impl Seat {
         let page = self.work().await.page.clone();
         if !found.weight.risks.is_empty()
             && let (Some(place), Some(tab), Some(page)) = (&found.element, &found.tab, page)
-            && place.session == *page.session().inner()
         {
             self.in_hand().await;
             view.picture = self.crop(tab.number, &page, place).await;

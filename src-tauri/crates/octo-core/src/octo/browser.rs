@@ -2,8 +2,8 @@
 
 use super::{Octo, json};
 use octo_protocol::{
-    ApiError, BrowserReport, BrowserRequest, Done, ErrorCode, FoundBrowsers, GrantedSite, GrantedSites,
-    PageHand, Rule, SessionId, SiteSecret, SiteSecrets,
+    ApiError, BrowserReport, BrowserRequest, Done, ErrorCode, GrantedSite, GrantedSites, PageHand, Rule,
+    SessionId, SiteSecret, SiteSecrets,
 };
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ impl Octo {
     pub(super) async fn browser(&self, request: BrowserRequest) -> Result<Value, ApiError> {
         let browser = &self.shared.browser;
         match request {
-            BrowserRequest::FindBrowsers(_) => json(FoundBrowsers { browsers: browser.find().await }),
+            BrowserRequest::FindBrowsers(_) => json(browser.find().await),
             BrowserRequest::ChooseBrowser(call) => {
                 self.change_settings(move |_, settings| {
                     settings.browser = call.choice;

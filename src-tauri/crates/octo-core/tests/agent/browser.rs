@@ -1,8 +1,10 @@
 //! The agent in a real Chromium: what is asked, what is done, and what never reaches the model or the page.
 
+mod files;
 mod guards;
 mod kit;
 mod secrets;
+mod strangers;
 
 use kit::{Chromium, Site, Step, click, fill, last, number, open, plan, reason, rig_with, snapshot, step};
 

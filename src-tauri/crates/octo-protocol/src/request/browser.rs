@@ -71,6 +71,8 @@ pub struct SiteSecrets {
 pub struct FoundBrowsers {
     /// They, in the order they are tried.
     pub browsers: Vec<FoundBrowser>,
+    /// Whether Octo can start one with a profile of its own on this system.
+    pub own: bool,
 }
 
 /// What the doctor found.

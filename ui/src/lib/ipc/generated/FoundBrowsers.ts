@@ -8,4 +8,8 @@ export type FoundBrowsers = {
 /**
  * They, in the order they are tried.
  */
-browsers: Array<FoundBrowser>, };
+browsers: Array<FoundBrowser>, 
+/**
+ * Whether Octo can start one with a profile of its own on this system.
+ */
+own: boolean, };

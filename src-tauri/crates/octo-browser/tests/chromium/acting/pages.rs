@@ -114,5 +114,23 @@ pub(super) const PAGES: &[(&str, &str)] = &[
         };
         </script>",
     ),
+    (
+        "/pointed",
+        "<title>Pointed</title><button style='height:60px' onmousedown='down()'>Press</button><a href=/there>Away</a><p id=said></p><script>
+        const drawn = () => document.querySelectorAll('[aria-hidden=true]').length;
+        let since = 0;
+        new MutationObserver(() => { since = since || (drawn() ? performance.now() : 0); }).observe(document.documentElement, { childList: true, subtree: true });
+        const down = () => { said.textContent = drawn() + ' ' + (since && performance.now() - since > 150 ? 'seen' : 'at once'); };
+        document.querySelector('a').onmousedown = () => { sessionStorage.drawn = drawn(); };
+        </script>",
+    ),
+    (
+        "/payment",
+        "<title>Payment</title><div style='height:1200px'>above</div><iframe src='http://localhost:PORT/pay' style='width:300px;height:200px;border:9px solid;margin-left:70px'></iframe>",
+    ),
+    (
+        "/pay",
+        "<title>Pay</title><style>body{margin:0;background:#fff}</style><div style='height:300px'></div><button aria-label='Pay now' style='border:0;border-radius:0;width:120px;height:40px;margin-left:30px;background:#0a0'></button>",
+    ),
     ("/other", "<title>Other</title>the person's own"),
 ];

@@ -2,6 +2,8 @@
 
 use super::Found;
 use crate::browsing::{
+    Seat,
+    acting::Ground,
     card::{line, named_by_page},
     facts::{self, Facts},
     faults,
@@ -10,7 +12,7 @@ use crate::browsing::{
     secrets::{Plain, Secrets},
 };
 use octo_browser::{
-    CallError, Located, Page, PageError, Recognition, TabNumber, knows_key,
+    CallError, LocateError, Located, PageError, Recognition, knows_key,
     safety::{Act, Action, Address, Keys, Origin, Sensitive, Target, judge},
     snapshot::Place,
 };
@@ -19,10 +21,12 @@ use octo_tools::{PageAct, ToolError, Weight};
 
 /// What is weighed of an act in a page.
 pub(super) struct About<'a> {
-    pub page: &'a Page,
+    pub seat: &'a Seat,
+    pub ground: Ground<'a>,
     pub address: &'a Address,
-    pub tab: TabNumber,
     pub secrets: &'a Secrets,
+    /// Whether the model has read the page as it was.
+    pub is_read: bool,
 }
 
 /// What becomes of what a field holds.
@@ -74,7 +78,8 @@ impl About<'_> {
     /// What fields ask for that the element's own document cannot tell of: those in frames, of payment providers above
     /// all, and in shadow roots it does not see into.
     fn elsewhere(&self, work: &Work, place: &Place, known: &[Sensitive]) -> Vec<Sensitive> {
-        let Some(snapshot) = work.views.get(&self.tab).and_then(octo_browser::View::last) else {
+        let Some(snapshot) = work.views.get(&self.ground.tab.number).and_then(octo_browser::View::last)
+        else {
             return Vec::new();
         };
         let unknown = snapshot
@@ -92,26 +97,40 @@ impl About<'_> {
         found: &mut Found,
         chosen: &[String],
     ) -> Result<Known, ToolError> {
-        let located = work.view(self.tab).locate(self.page, number).await;
-        let Located { number: again, place, known, how } =
-            located.map_err(|error| faults::not_found(&error))?;
+        let located = work.view(self.ground.tab.number).locate(self.ground.page, number).await;
+        let Located { number: again, place, known, how } = match located {
+            Ok(located) => located,
+            Err(error @ LocateError::Stale { .. }) => {
+                return Err(self.gone(work, &faults::not_found(&error).text).await);
+            }
+            Err(error) => return Err(faults::not_found(&error)),
+        };
         if how == Recognition::Alike {
             found.note = Some(format!(
                 "(Element {number} was gone; {again}, the only one of the same kind, name and place, was taken.)"
             ));
         }
-        let facts = facts::of(self.page, &place, (&known.role, &known.name), chosen).await;
-        let facts = facts.map_err(|error| match error {
-            PageError::Call(CallError::Refused { .. }) => {
-                ToolError::new(format!("Element {number} is gone. Take a snapshot; nothing was done."))
+        let facts = facts::of(self.ground.page, &place, (&known.role, &known.name), chosen).await;
+        let facts = match facts {
+            Ok(facts) => facts,
+            Err(PageError::Call(CallError::Refused { .. })) => {
+                return Err(self.gone(work, &format!("Element {number} is gone; nothing was done.")).await);
             }
-            error => faults::fault(&error),
-        })?;
+            Err(error) => return Err(faults::fault(&error)),
+        };
         // A page may name an element after what was typed into another.
         let name = work.redactor.redact(&known.name);
         found.weight.target = Some(PageElement { role: known.role, name: line(&name) });
         found.weight.mark.push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
         Ok((place, facts))
+    }
+
+    /// That an element is gone, with the page as it is now. Against a look that nobody read, nothing would have changed.
+    async fn gone(&self, work: &mut Work, words: &str) -> ToolError {
+        if !self.is_read {
+            work.view(self.ground.tab.number).forget();
+        }
+        self.seat.gone(work, &self.ground, words).await
     }
 
     pub(super) async fn act(
@@ -126,8 +145,13 @@ impl About<'_> {
             return Err(ToolError::new(format!("Not done: {}.", octo_browser::Unfit::UnknownKey)));
         }
         // What other frames ask for is known from a look at the page.
-        if work.view(self.tab).last().is_none() && !matches!(act, PageAct::Scroll(_) | PageAct::Wait(_)) {
-            work.view(self.tab).look(self.page).await.map_err(|error| faults::fault(&error))?;
+        if work.view(self.ground.tab.number).last().is_none()
+            && !matches!(act, PageAct::Scroll(_) | PageAct::Wait(_))
+        {
+            work.view(self.ground.tab.number)
+                .look(self.ground.page)
+                .await
+                .map_err(|error| faults::fault(&error))?;
         }
         match act {
             PageAct::Click(target) | PageAct::DoubleClick(target) => {
@@ -227,7 +251,8 @@ impl About<'_> {
         found: &mut Found,
     ) -> Result<(), ToolError> {
         let (place, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
-        let Plain { text, releases } = self.secrets.release(self.page, &place, facts.as_ref(), text)?;
+        let Plain { text, releases } =
+            self.secrets.release(self.ground.page, &place, facts.as_ref(), text)?;
         let text = text.as_str();
         if !releases.is_empty() {
             // Asked about each time, in every mode: who typed it is not seen in what the page does next.
@@ -259,15 +284,15 @@ impl About<'_> {
 
     /// A key where the focus is: that element is what is judged, and the key goes to no other.
     async fn press(&self, work: &Work, key: &str, found: &mut Found) -> Result<(), ToolError> {
-        let focused = self.page.focused().await.map_err(|error| faults::fault(&error))?;
+        let focused = self.ground.page.focused().await.map_err(|error| faults::fault(&error))?;
         let Some(place) = focused else {
-            let nowhere = (&Origin::read(&self.page.origin()), None);
+            let nowhere = (&Origin::read(&self.ground.page.origin()), None);
             self.judged(&mut found.weight, work, nowhere, Action::Press { key });
             return Ok(());
         };
-        let facts = facts::of(self.page, &place, ("", ""), &[]).await;
+        let facts = facts::of(self.ground.page, &place, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
-        let about = (&Origin::read(&self.page.origin()), facts.as_ref().map(|facts| (&place, facts)));
+        let about = (&Origin::read(&self.ground.page.origin()), facts.as_ref().map(|facts| (&place, facts)));
         self.judged(&mut found.weight, work, about, Action::Press { key });
         found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
         // Where nothing has the focus, the body has it: that is nothing to be shown.
@@ -281,10 +306,10 @@ impl About<'_> {
     }
 
     async fn click_at(&self, work: &Work, (x, y): (f64, f64), found: &mut Found) -> Result<(), ToolError> {
-        let place = self.page.place_at(x, y).await.map_err(|_| {
+        let place = self.ground.page.place_at(x, y).await.map_err(|_| {
             ToolError::new("Nothing can be pressed at that point of what is seen of the page.")
         })?;
-        let facts = facts::of(self.page, &place, ("", ""), &[]).await;
+        let facts = facts::of(self.ground.page, &place, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
         found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
         found.weight.target = facts.as_ref().map(|facts| named_by_page(&facts.element));

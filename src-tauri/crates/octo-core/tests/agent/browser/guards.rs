@@ -241,6 +241,66 @@ async fn card_fields_of_another_site_count_for_the_buttons_beside_them() {
 }
 
 #[tokio::test]
+async fn a_button_in_a_frame_of_another_site_is_shown_where_it_is_asked_about() {
+    let Some(browser) = Chromium::start() else { return };
+    let site = Site::start(&[
+        (
+            "/",
+            "<!doctype html><title>Checkout</title><div style='height:900px'>Basket</div>\
+             <iframe src=http://localhost:PORT/card width=300 height=200></iframe>",
+        ),
+        (
+            "/card",
+            "<!doctype html><style>body{margin:0}</style><div style='height:60px'></div>\
+             <button style='border:0;width:130px;height:45px'>Pay now</button>",
+        ),
+    ]);
+    let steps = vec![open(site.url("/")), snapshot(), click("button \"Pay now\"")];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    let session = rig.start(Mode::Autonomous, "buy").await;
+    let question = rig.question().await;
+    assert_eq!(risks(&question), [PageRisk::Pays]);
+    let Ask::Permission { preview: ToolView::Browser(view), .. } = &question.ask else { panic!("a view") };
+    let picture = view.picture.clone().expect("a crop of the button");
+    let picture = rig.octo.blob(&picture).await.expect("it is kept").bytes;
+    // The size of a PNG stands behind its first words.
+    let size =
+        |at: usize| picture.get(at..at + 4).map(|four| u32::from_be_bytes(four.try_into().expect("four")));
+    assert_eq!((size(16), size(20)), (Some(130), Some(45)));
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn of_an_element_that_is_gone_the_page_as_it_is_now_is_told() {
+    let Some(browser) = Chromium::start() else { return };
+    let site = Site::start(&[(
+        "/",
+        "<!doctype html><title>List</title><h1>Fruit</h1><div id=list><button>Pear</button></div>\
+         <button onclick=\"setTimeout(() => { list.innerHTML = '<button>Pear</button><button>Pear</button><p>two of them now'; fetch('/changed'); }, 600)\">Twice</button>",
+    )]);
+    let changed = site.wait_for("/changed");
+    let gone = step(move |read| {
+        changed();
+        json!({ "action": "act", "ref": number(read, "button \"Pear\"") })
+    });
+    // With what was told the next call is right.
+    let again = step(|read| json!({ "action": "act", "ref": number(read, "+ button \"Pear\"") }));
+    let steps = vec![open(site.url("/")), click("button \"Twice\""), gone, again];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    let session = rig.start(Mode::Autonomous, "press").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = results(&rig.snapshot(session).await);
+    assert!(told[2].contains("is gone") && told[2].contains("What changed"), "{}", told[2]);
+    let (before, block) = told[2].split_once("<browser_page ").expect("a block");
+    assert!(block.contains("two of them now") && !before.contains("two of them now"), "{}", told[2]);
+    assert!(block.contains(&site.origin()) && block.contains("</browser_page>"), "{}", told[2]);
+    assert!(told[3].starts_with("Done."), "{}", told[3]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
 async fn in_the_asking_mode_every_change_in_a_page_asks() {
     let Some(browser) = Chromium::start() else { return };
     let site = Site::start(&[(

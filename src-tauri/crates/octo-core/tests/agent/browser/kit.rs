@@ -58,6 +58,21 @@ impl Chromium {
     }
 }
 
+impl Chromium {
+    /// The files in its person's downloads folder, by name.
+    pub fn downloads(&self) -> Vec<String> {
+        let folder = std::fs::read_dir(self.profile.path().join("Downloads"));
+        let mut names: Vec<String> = folder
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|file| file.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
 impl Drop for Chromium {
     fn drop(&mut self) {
         let _ = self.process.kill();
@@ -106,6 +121,18 @@ impl Site {
         self.asked.lock().expect("the list").clone()
     }
 
+    /// Waits in a thread until this was asked for, in a step of a plan.
+    pub fn wait_for(&self, path: &'static str) -> impl Fn() + Send + 'static {
+        let asked = self.asked.clone();
+        move || {
+            let began = std::time::Instant::now();
+            while !asked.lock().expect("the list").iter().any(|asked| asked == path) {
+                assert!(began.elapsed() < PATIENCE, "nobody asked for {path}");
+                thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+
     /// Waits until a page or a script has asked for this.
     pub async fn asked_for(&self, path: &str) {
         let began = std::time::Instant::now();
@@ -123,8 +150,12 @@ pub fn respond(stream: TcpStream, pages: &HashMap<String, String>, asked: &Mutex
     asked.lock().expect("the list").push(path.clone());
     let page = pages.get(path.split('?').next().unwrap_or_default());
     let (status, body) = page.map_or(("404 Not Found", "nothing"), |page| ("200 OK", page.as_str()));
+    // What begins with `/file` is one, whatever led to it.
+    let kept = path.strip_prefix('/').filter(|name| name.starts_with("file"));
+    let kept = kept.map(|name| format!("content-disposition: attachment; filename={name}.txt\r\n"));
     let head = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\n{}content-length: {}\r\nconnection: close\r\n\r\n",
+        kept.unwrap_or_default(),
         body.len()
     );
     let _gone = (&stream).write_all(format!("{head}{body}").as_bytes());

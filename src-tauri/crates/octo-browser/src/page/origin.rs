@@ -1,0 +1,148 @@
+//! Whose a page is.
+//!
+//! The browser writes an origin beside every document it tells of, but makes it of the document's address. An empty
+//! page, at `about:blank`, says nothing by that: one that another page opened belongs to that other page, which can
+//! write into it. Whose such a document really is, only the document says, in a world that its page does not reach.
+
+use crate::{
+    CallError, Link,
+    cdp::{
+        browser_protocol::{
+            page::{CreateIsolatedWorldParams, FrameId},
+            target::{GetTargetInfoParams, SessionId, TargetId},
+        },
+        js_protocol::runtime::EvaluateParams,
+    },
+    wire::{Leniently, TargetNews, WireFrame},
+};
+use reqwest::Url;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How long a document may take to say whose it is.
+const ASKING: Duration = Duration::from_secs(1);
+
+/// How often, and how long after each other, it is asked where the document before it answers still.
+const TRIES: u32 = 10;
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// What the browser itself writes for an origin that it does not tell. Nobody grants it.
+const UNTOLD: &str = "://";
+
+/// Whether an address says nothing of whose its document is.
+pub(super) fn is_inherited(url: &str) -> bool {
+    url.split_once(':').is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("about"))
+}
+
+/// An address's origin. Those without one of the web's own (`chrome:`, `file:`, extensions) keep their scheme, for
+/// they must not be taken for a page without an origin.
+pub(super) fn of_address(url: &str) -> String {
+    let Ok(url) = Url::parse(url) else { return "null".to_owned() };
+    let origin = url.origin();
+    if origin.is_tuple() {
+        return origin.ascii_serialization();
+    }
+    match (url.scheme(), url.host_str()) {
+        ("about", _) => UNTOLD.to_owned(),
+        ("data" | "javascript", _) => "null".to_owned(),
+        (scheme, host) => format!("{scheme}://{}", host.unwrap_or_default()),
+    }
+}
+
+/// The origin of a tab's main frame. The browser is asked only where the address does not say it.
+pub(super) async fn of_frame(
+    link: &Link,
+    session: &SessionId,
+    target: &TargetId,
+    frame: &WireFrame,
+) -> String {
+    // An error page is not of the site it stands in for.
+    if frame.unreachable_url.is_some() {
+        return "null".to_owned();
+    }
+    if is_inherited(&frame.url) {
+        return inherited(link, session, target, &frame.id).await;
+    }
+    of_address(&frame.url)
+}
+
+/// Whose an empty document is: `null` for one of the browser's own, which nobody can write into.
+async fn inherited(link: &Link, session: &SessionId, target: &TargetId, frame: &FrameId) -> String {
+    for _ in 0..TRIES {
+        match says(link, session, frame).await {
+            Ok(Some(origin)) if origin == "null" => return nameless(link, target).await,
+            Ok(Some(origin)) => return origin,
+            // It was the document before that answered.
+            Ok(None) | Err(CallError::Refused { .. }) => sleep(AGAIN).await,
+            Err(error) => {
+                tracing::debug!(%error, "whose an empty page is was not told");
+                break;
+            }
+        }
+    }
+    UNTOLD.to_owned()
+}
+
+/// What the document says in a world that no page reaches. None where that is not the empty one.
+async fn says(link: &Link, session: &SessionId, frame: &FrameId) -> Result<Option<String>, CallError> {
+    let world = CreateIsolatedWorldParams {
+        world_name: Some("octo".to_owned()),
+        ..CreateIsolatedWorldParams::new(frame.clone())
+    };
+    let world = link.call(Some(session), world, ASKING).await?.execution_context_id;
+    let ask = EvaluateParams {
+        context_id: Some(world),
+        return_by_value: Some(true),
+        ..EvaluateParams::new("[self.origin, location.href]")
+    };
+    let told = link.call(Some(session), ask, ASKING).await?.result.value.unwrap_or_default();
+    let told: Option<(String, String)> = serde_json::from_value(told).ok();
+    Ok(told.filter(|(_, address)| is_inherited(address)).map(|(origin, _)| origin))
+}
+
+/// A page of nobody that has a name: a new tab's, or one of a nameless page that has it in hand.
+async fn nameless(link: &Link, target: &TargetId) -> String {
+    let about = Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(target.clone()) });
+    match link.call(None, about, ASKING).await {
+        Ok(news) if news.target_info.opener_id.is_none() => "null".to_owned(),
+        Ok(_) | Err(_) => UNTOLD.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins() {
+        for (url, expected) in [
+            ("https://example.org/a?b#c", "https://example.org"),
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
+            ("https://bücher.example/", "https://xn--bcher-kva.example"),
+            ("blob:https://example.org/1234", "https://example.org"),
+            ("chrome://settings/", "chrome://settings"),
+            ("chrome-extension://abcdef/popup.html", "chrome-extension://abcdef"),
+            ("file:///etc/passwd", "file://"),
+            ("about:blank", "://"),
+            ("about:srcdoc", "://"),
+            ("data:text/html,hello", "null"),
+            ("", "null"),
+        ] {
+            assert_eq!(of_address(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn only_an_empty_page_says_nothing_of_whose_it_is() {
+        for (url, expected) in [
+            ("about:blank", true),
+            ("about:blank#x", true),
+            ("ABOUT:srcdoc", true),
+            ("https://about.example/", false),
+            ("about", false),
+            ("ab\u{fc}ut:blank", false),
+        ] {
+            assert_eq!(is_inherited(url), expected, "{url}");
+        }
+    }
+}

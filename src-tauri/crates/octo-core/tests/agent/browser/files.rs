@@ -1,0 +1,73 @@
+//! Files come where the person was asked about one, and nowhere else.
+
+use super::{Chromium, Site, click, kit::snapshot, last, number, open, plan, reason, rig_with, step};
+use crate::agent::rig::{PATIENCE, results};
+use octo_protocol::{Answer, AskReason, Mode, PageRisk, TurnEnd};
+use serde_json::json;
+
+const PAGE: &str = "<!doctype html><title>Bills</title><a href=/file-link>Bill</a> \
+    <a href=/file-tab target=_blank>Bill in a tab</a> <button onclick=\"location='/file-script'\">Show bill</button>\
+    <button onclick=\"const frame = document.createElement('iframe'); frame.src = '/file-frame'; document.body.append(frame)\">Frame</button>\
+    <button onclick='localStorage.told = 1'>Tell</button>";
+
+/// Another tab of the same site, in which the person fetches a file meanwhile.
+const OWN: &str =
+    "<!doctype html><title>Own</title><script>onstorage = () => { location = '/file-own'; }</script>";
+
+async fn downloads(browser: &Chromium, expected: &[&str]) {
+    let began = std::time::Instant::now();
+    while browser.downloads() != expected {
+        assert!(began.elapsed() < PATIENCE, "{:?} and not {expected:?}", browser.downloads());
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn what_turns_out_to_be_a_file_is_stopped_unless_the_person_was_asked_about_one() {
+    let site = Site::start(&[
+        ("/", PAGE),
+        ("/own", OWN),
+        ("/file-link", "bill"),
+        ("/file-tab", "bill"),
+        ("/file-script", "bill"),
+        ("/file-frame", "bill"),
+        ("/file-address", "bill"),
+        ("/file-own", "the person's"),
+    ]);
+    let Some(browser) = Chromium::start_with(&[&site.url("/own")]) else { return };
+    site.asked_for("/own").await;
+    let get = step(|read| json!({ "action": "download", "ref": number(read, "link \"Bill\"") }));
+    let url = site.url("/file-address");
+    let steps = vec![
+        open(site.url("/")),
+        click("link \"Bill\""),
+        click("link \"Bill in a tab\""),
+        click("button \"Show bill\""),
+        click("button \"Frame\""),
+        step(move |_| json!({ "action": "navigate", "url": url })),
+        // What came late is told with this.
+        snapshot(),
+        click("button \"Tell\""),
+        get,
+    ];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    let session = rig.start(Mode::Autonomous, "get the bill").await;
+    let question = rig.question().await;
+    let AskReason::Page { risk: PageRisk::Downloads, .. } = reason(&question) else { panic!("{question:?}") };
+    // The person's own is there, and none that nobody was asked about.
+    downloads(&browser, &["file-own.txt"]).await;
+    let told = results(&rig.snapshot(session).await);
+    let all = told.join("\n");
+    for name in ["file-link", "file-tab", "file-script", "file-frame", "file-address"] {
+        let stopped = format!("not taken, nothing was kept: {name}.txt from {}", site.origin());
+        assert!(all.contains(&stopped), "{name}: {all}");
+    }
+    assert!(all.contains("use action download on the link"), "{all}");
+    assert!(!all.contains("file-own"), "what the person fetches is theirs: {all}");
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = last(&rig, session).await;
+    assert!(told.contains("Download: there, 4 bytes: ") && told.contains("file-link.txt"), "{told}");
+    downloads(&browser, &["file-link.txt", "file-own.txt"]).await;
+    rig.assert_sound();
+}
