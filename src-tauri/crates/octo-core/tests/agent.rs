@@ -28,6 +28,7 @@ mod agent {
     mod idle;
     mod imports;
     mod installing;
+    mod invoking;
     #[cfg(unix)]
     mod lasting;
     mod ledger;
