@@ -7,14 +7,13 @@ use octo_protocol::{Block, Event, Mode, Profile, StartSession, Topic};
 use octo_testkit::{Gate, ModelServer, Reply, Script, SmallDisk, TempHome};
 use std::time::{Duration, Instant};
 
+/// Why a test is left out.
+const NO_DISK: &str = "skipped: this user cannot mount a small disk";
+
 /// A home on a small disk; none where this user cannot make one.
 fn small_home() -> Option<(TempHome, SmallDisk)> {
     let home = TempHome::new();
-    let disk = SmallDisk::mount(&home.octo());
-    if disk.is_none() {
-        println!("skipped: this user cannot mount a small disk");
-    }
-    disk.map(|disk| (home, disk))
+    SmallDisk::mount(&home.octo()).map(|disk| (home, disk))
 }
 
 /// An answer that does not fit, and stops in its middle.
@@ -24,7 +23,7 @@ fn too_long(gate: &Gate) -> Script {
 
 #[test]
 fn a_run_that_cannot_be_stored_says_so_and_still_hears_signals() {
-    let Some((home, disk)) = small_home() else { return };
+    let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
     let gate = Gate::new();
     let server = ModelServer::start(too_long(&gate));
     let mut arguments = model(&server);
@@ -48,7 +47,7 @@ fn a_run_that_cannot_be_stored_says_so_and_still_hears_signals() {
 
 #[test]
 fn a_run_that_cannot_be_stored_goes_on_when_there_is_room() {
-    let Some((home, disk)) = small_home() else { return };
+    let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
     let gate = Gate::new();
     let server = ModelServer::start(too_long(&gate));
     let mut arguments = model(&server);
@@ -67,7 +66,7 @@ fn a_run_that_cannot_be_stored_goes_on_when_there_is_room() {
 
 #[test]
 fn a_client_of_serve_is_told_of_a_session_that_cannot_be_stored() {
-    let Some((home, disk)) = small_home() else { return };
+    let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
     let gate = Gate::new();
     let server = ModelServer::start(too_long(&gate));
     let mut core = serve(&home);

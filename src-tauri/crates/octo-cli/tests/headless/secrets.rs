@@ -12,10 +12,12 @@ const TENANT: &str = "tenant-77c1a90be2d4";
 fn files_with(folder: &Path, secret: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
+        let entry = entry.unwrap();
+        // A link's own kind: `rm` of commands is one to the whole program.
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        if kind.is_dir() {
             found.extend(files_with(&path, secret));
-        } else if path.is_file() && String::from_utf8_lossy(&std::fs::read(&path).unwrap()).contains(secret) {
+        } else if kind.is_file() && String::from_utf8_lossy(&std::fs::read(&path).unwrap()).contains(secret) {
             found.push(path);
         }
     }
