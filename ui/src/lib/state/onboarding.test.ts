@@ -1,12 +1,13 @@
-import type { Onboarding } from "$lib/ipc/types";
+import type { Onboarding, Source } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
 import { NOTHING, STEPS, after, before, beginning, isDue, isPlain } from "./onboarding";
 
-const at = (step: Onboarding["step"], welcomed: boolean, models = 0, sessions = 0) => ({
-  settings: { welcomed, onboarding: { ...NOTHING, step } },
-  models,
-  sessions,
-});
+const at = (
+  step: Onboarding["step"],
+  welcomed: boolean,
+  default_model: string | null = null,
+  sources: readonly Source[] = [],
+) => ({ settings: { welcomed, onboarding: { ...NOTHING, step }, default_model }, sources });
 
 describe("the first run", () => {
   it("goes through its steps in order, there and back", () => {
@@ -20,11 +21,12 @@ describe("the first run", () => {
   it.each([
     ["a new home", at(null, false), true],
     ["one that was left half-way", at("browser", false), true],
-    ["one that was left half-way after a model was connected", at("persona", true, 1), true],
-    ["a home from before there was one", at(null, true, 1, 12), false],
+    ["one that was left half-way after a model was connected", at("persona", true, "m1"), true],
+    ["a home from before there was one", at(null, true, "m1", ["window"]), false],
     ["one where everything was skipped", at(null, true), false],
-    ["a home another program set up", at(null, false, 1), false],
-    ["a home with sessions and no model", at(null, false, 0, 3), false],
+    ["a home another program set up", at(null, false, "m1"), false],
+    ["a home with sessions and no model", at(null, false, null, ["headless", "window"]), false],
+    ["a home of the command line alone", at(null, false, null, ["headless"]), true],
   ])("is shown at the start: %s", (_, opening, due) => {
     expect(isDue(opening)).toBe(due);
   });

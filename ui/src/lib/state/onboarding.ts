@@ -1,5 +1,5 @@
 /** The first run: its steps, and which of them is shown when the window opens. Pure. */
-import type { Manner, Onboarding, OnboardingStep, Settings } from "$lib/ipc/types";
+import type { Manner, Onboarding, OnboardingStep, Settings, Source } from "$lib/ipc/types";
 
 /** The steps, in order. */
 export const STEPS = ["language", "model", "persona", "browser", "skills", "place", "first"] as const;
@@ -32,15 +32,16 @@ export function before(step: OnboardingStep): OnboardingStep | null {
 
 /** What is known when the window opens. */
 export interface Opening {
-  readonly settings: Pick<Settings, "welcomed" | "onboarding">;
-  readonly models: number;
-  readonly sessions: number;
+  readonly settings: Pick<Settings, "welcomed" | "onboarding" | "default_model">;
+  /** Who began each session of the first page. */
+  readonly sources: readonly Source[];
 }
 
 /** Whether the window opens with the first run: nobody went through it, or it was left half-way. */
-export function isDue({ settings, models, sessions }: Opening): boolean {
+export function isDue({ settings, sources }: Opening): boolean {
   if (settings.onboarding.step !== null) return true;
-  return !settings.welcomed && models === 0 && sessions === 0;
+  // What was done from a command line alone chose nothing for the person.
+  return !settings.welcomed && settings.default_model === null && sources.every((source) => source === "headless");
 }
 
 /** Where a first run begins: with the language only where the system's is none of ours. */

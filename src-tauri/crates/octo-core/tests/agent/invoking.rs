@@ -35,9 +35,8 @@ async fn commands_in_a_skill_run_before_it_is_read_where_they_only_look() {
     let snapshot = rig.snapshot(session).await;
     let [told] = results(&snapshot).try_into().unwrap();
     let of = |name: &str| {
-        let start = told.find(&format!("{name}: ")).expect(name) + name.len() + 2;
-        let end = told[start..].find("\n").map_or(told.len(), |end| start + end);
-        told[start..end].to_owned()
+        let (_, rest) = told.split_once(&format!("{name}: ")).expect(name);
+        rest.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(of("Notes"), "three things");
     assert!(of("There").ends_with("/sub"), "{told}");
