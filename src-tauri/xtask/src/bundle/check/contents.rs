@@ -72,7 +72,7 @@ pub(super) mod tests {
     #[test]
     fn a_whole_package_has_no_fault_and_each_missing_file_is_one() {
         let mime = include_str!("../../../../packaging/octo-skill.xml");
-        assert_eq!(faults(&whole(), DESKTOP_FILE, mime), Vec::<String>::new());
+        assert!(faults(&whole(), DESKTOP_FILE, mime).is_empty());
         for file in whole() {
             let mut files = whole();
             files.remove(&file);
