@@ -64,13 +64,13 @@ impl Tool for FileReaderTool {
         let found = blocking(move || {
             let path = resolve(&input.path, &reading.cwd)?;
             match reading.files.stat(&path)?.kind {
-                FileKind::Folder => list(&path, &reading).map(Found::Output),
+                FileKind::Folder => list(&path, &reading).map(Found::output),
                 FileKind::File => read(&path, &input, &reading),
                 FileKind::Special => Err(FilesError::Special { path }.into()),
             }
         });
         match found.await? {
-            Found::Output(output) => Ok(output),
+            Found::Output(output) => Ok(*output),
             Found::Document(document) => document::read(document, context).await,
         }
     }
@@ -79,9 +79,15 @@ impl Tool for FileReaderTool {
 /// What stands at a path.
 enum Found {
     /// Something that was read there and then.
-    Output(ToolOutput),
+    Output(Box<ToolOutput>),
     /// A document, which a process of its own reads.
     Document(Document),
+}
+
+impl Found {
+    fn output(output: ToolOutput) -> Self {
+        Self::Output(Box::new(output))
+    }
 }
 
 fn list(path: &Path, context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -129,7 +135,7 @@ fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<F
             Content::Text => {
                 file.rewind().map_err(failed)?;
                 let file = std::io::BufReader::with_capacity(1 << 16, file);
-                text::read(file, &range, path, Shown::File, context).map(Found::Output)
+                text::read(file, &range, path, Shown::File, context).map(Found::output)
             }
             Content::Utf16 | Content::Picture => {
                 let whole = context.files.read(path, picture::MAX_FILE)?;
@@ -149,13 +155,13 @@ fn read_whole(whole: Vec<u8>, range: Range, path: &Path, context: &ToolContext) 
     let head = whole.get(..HEAD as usize).unwrap_or(&whole);
     match content(path, head) {
         Content::Text => {
-            text::read(Cursor::new(whole), &range, path, Shown::File, context).map(Found::Output)
+            text::read(Cursor::new(whole), &range, path, Shown::File, context).map(Found::output)
         }
         Content::Utf16 => {
             let text = Cursor::new(Encoding::of(&whole).decode_lossy(whole));
-            text::read(text, &range, path, Shown::File, context).map(Found::Output)
+            text::read(text, &range, path, Shown::File, context).map(Found::output)
         }
-        Content::Picture => picture::read(whole, path, context).map(Found::Output),
+        Content::Picture => picture::read(whole, path, context).map(Found::output),
         Content::Document(format) => Ok(Found::Document(Document { path: path.to_owned(), format, range })),
         Content::Binary(what) => Err(binary(path, whole.len() as u64, what)),
     }
