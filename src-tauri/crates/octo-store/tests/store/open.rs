@@ -115,14 +115,19 @@ async fn a_file_from_a_newer_octo_is_left_alone() {
     assert_eq!(fs::read(&file).unwrap(), before);
 }
 
+/// Makes a file larger than is read through at each start.
+fn fill_up(file: &Path) {
+    let raw = rusqlite::Connection::open(file).unwrap();
+    raw.execute_batch("CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (zeroblob(66 << 20));")
+        .unwrap();
+    raw.close().unwrap();
+}
+
 #[tokio::test]
 async fn damage_met_in_a_large_file_is_told_by_the_next_start_with_the_newest_backup() {
     let (home, file) = filled().await;
     let middle = fs::metadata(&file).unwrap().len() as usize / 2 / 4096 * 4096;
-    let raw = rusqlite::Connection::open(&file).unwrap();
-    raw.execute_batch("CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (zeroblob(66 << 20));")
-        .unwrap();
-    raw.close().unwrap();
+    fill_up(&file);
     let good = fs::read(&file).unwrap();
     let mut bad = good.clone();
     bad[middle..middle + 8 * 4096].fill(0xee);

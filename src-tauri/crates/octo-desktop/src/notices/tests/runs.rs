@@ -39,8 +39,11 @@ fn told(acts: Vec<Act>) -> Vec<(NoticeKind, Option<Why>)> {
     shown.collect()
 }
 
+/// What is told, and why.
+type Told = Option<(NoticeKind, Option<Why>)>;
+
 /// The ends of a run in a session, as the run has them and as the session has them.
-fn ends() -> Vec<(RunStatus, SessionStatus, Option<(NoticeKind, Option<Why>)>)> {
+fn ends() -> Vec<(RunStatus, SessionStatus, Told)> {
     use NoticeKind::{Failed as F, Finished as D};
     vec![
         (RunStatus::Finished, Idle, Some((D, None))),
