@@ -284,7 +284,15 @@ impl Application {
         Ok(self.display.windows()?.len())
     }
 
-    /// Whether the window shows letters, seen from outside: for a page the driver lost.
+    /// What the window shows, seen from outside: for a page the driver lost.
+    ///
+    /// # Errors
+    /// When there is not one window.
+    pub fn pixels(&self) -> Result<Vec<u8>> {
+        self.display.pixels(self.display.window()?)
+    }
+
+    /// Whether the window shows letters, seen from outside.
     ///
     /// # Errors
     /// When there is not one window.

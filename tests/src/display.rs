@@ -130,6 +130,21 @@ impl Display {
         point.data.first().copied().context("a point of the screen")
     }
 
+    /// What the window shows, as the screen has it: to see whether it changed.
+    pub(crate) fn pixels(&self, window: Window) -> Result<Vec<u8>> {
+        let size = self.connection.get_geometry(window)?.reply()?;
+        let shown = self.connection.get_image(
+            ImageFormat::Z_PIXMAP,
+            window,
+            0,
+            0,
+            size.width,
+            size.height,
+            u32::MAX,
+        )?;
+        Ok(shown.reply().context("a window is whole on the screen")?.data)
+    }
+
     /// Saves what the window shows as a PNG.
     pub(crate) fn picture(&self, window: Window, path: &Path) -> Result<()> {
         let size = self.connection.get_geometry(window)?.reply()?;
