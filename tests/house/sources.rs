@@ -22,6 +22,10 @@ const WRITERS: &[&str] = &[
 /// Single files beside those crates that may write, each with its reason.
 const MAY_WRITE: &[(&str, &str)] = &[
     (
+        "src-tauri/crates/octo-core/src/browsing/fetching/guard.rs",
+        "removes a file that a page sent and nobody was asked about",
+    ),
+    (
         "src-tauri/crates/octo-core/src/logging.rs",
         "logs and crash reports must not depend on what they report on",
     ),
