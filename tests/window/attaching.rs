@@ -3,6 +3,7 @@
 
 use crate::{
     browser::{KEY, press, serve},
+    chromium::{ARGUMENTS, Chromium, Door},
     first_task::connect,
 };
 use anyhow::{Context as _, Result};
@@ -13,79 +14,41 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    process::{Child, Stdio},
+    process::Stdio,
     time::Duration,
 };
-
-/// What any Chromium is started with here: no questions at its first start, and no sandbox, which root cannot have.
-const ARGUMENTS: &[&str] = &[
-    "--no-sandbox",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--password-store=basic",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--window-size=1100,800",
-];
 
 /// A point of the page, below where the browser puts its questions. They darken what is behind them.
 const MIDDLE: (i16, i16) = (560, 700);
 
-/// Chromium whose person ticked the box on its page for debugging, on a screen of its own.
-struct Asking {
-    process: Child,
-    screen: String,
-}
-
-impl Drop for Asking {
-    fn drop(&mut self) {
-        let _ended = self.process.kill();
-        let _reaped = self.process.wait();
-    }
-}
+/// A browser that asks its person.
+struct Asking(Chromium);
 
 impl Asking {
     async fn start(desktop: &mut Desktop, app: &Application, own: &str) -> Result<Self> {
         let screen = desktop.another_screen()?;
         let manager = desktop.command("openbox").env("DISPLAY", &screen).stderr(Stdio::null()).spawn();
         desktop.end_with_it(manager.context("openbox could not be started; cargo xtask test installs it")?);
-        let profile = desktop.home().join(".config/chromium");
-        fs::create_dir_all(&profile)?;
-        let state = json!({ "devtools": { "remote_debugging": { "user-enabled": true } } });
-        fs::write(profile.join("Local State"), state.to_string())?;
-        let process = desktop
-            .command("chromium")
-            .env("DISPLAY", &screen)
-            .args(ARGUMENTS)
-            .arg(format!("--user-data-dir={}", profile.display()))
-            .arg(own)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("Chromium could not be started; cargo xtask test installs it")?;
-        let browser = Self { process, screen };
-        app.until("Chromium to listen", async || {
-            let port = fs::read_to_string(profile.join("DevToolsActivePort"));
-            Ok(port.is_ok_and(|text| text.lines().count() == 2).then_some(()))
-        })
-        .await?;
-        app.until("its page", async || Ok((desktop.shade(&browser.screen, MIDDLE)? >= 0xf0).then_some(())))
-            .await?;
+        let browser = Self(Chromium::start(desktop, app, screen, Door::Question, own).await?);
+        app.until("its page", async || Ok((browser.shade(desktop)? >= 0xf0).then_some(()))).await?;
         Ok(browser)
+    }
+
+    fn shade(&self, desktop: &Desktop) -> Result<u8> {
+        desktop.shade(&self.0.screen, MIDDLE)
     }
 
     /// Waits until the browser asks.
     async fn question(&self, desktop: &Desktop, app: &Application) -> Result<()> {
         app.until("the browser's question", async || {
-            Ok((0x30..0xc0).contains(&desktop.shade(&self.screen, MIDDLE)?).then_some(()))
+            Ok((0x30..0xc0).contains(&self.shade(desktop)?).then_some(()))
         })
         .await
     }
 
     async fn key(&self, desktop: &Desktop, key: &str) -> Result<()> {
         let mut press = desktop.command("xdotool");
-        press.env("DISPLAY", &self.screen).args(["key", key]).status().context("xdotool is installed")?;
+        press.env("DISPLAY", &self.0.screen).args(["key", key]).status().context("xdotool is installed")?;
         tokio::time::sleep(Duration::from_millis(300)).await;
         Ok(())
     }
@@ -93,7 +56,7 @@ impl Asking {
     /// Closes a question nobody waits for any more.
     async fn close_question(&self, desktop: &Desktop, app: &Application) -> Result<()> {
         app.until("the question to be closed", async || {
-            if desktop.shade(&self.screen, MIDDLE)? >= 0xf0 {
+            if self.shade(desktop)? >= 0xf0 {
                 return Ok(Some(()));
             }
             self.key(desktop, "Escape").await?;

@@ -1,7 +1,10 @@
 //! The agent in a real Chromium the person sees: a form of three pages, stopped half-way and gone on with, a site that
 //! was not granted, and a button that pays.
 
-use crate::first_task::connect;
+use crate::{
+    chromium::{Chromium, Door},
+    first_task::connect,
+};
 use anyhow::{Context as _, Result};
 use octo_testkit::{Gate, ModelServer, Reply, Script, ServerOptions};
 use octo_tests::{Application, Desktop, Theme};
@@ -10,7 +13,6 @@ use std::{
     fs,
     io::{BufRead as _, BufReader, Write as _},
     net::{TcpListener, TcpStream},
-    process::{Child, Stdio},
     sync::{Arc, Mutex},
     thread,
 };
@@ -86,42 +88,6 @@ fn respond(mut stream: &TcpStream, asked: &Mutex<Vec<String>>) {
     let _gone = stream.write_all(format!("{head} {}\r\n\r\n{body}", body.len()).as_bytes());
 }
 
-/// Chromium as its person would have it running, on a screen of its own.
-struct Chromium(Child);
-
-impl Drop for Chromium {
-    fn drop(&mut self) {
-        let _ended = self.0.kill();
-        let _reaped = self.0.wait();
-    }
-}
-
-impl Chromium {
-    async fn start(desktop: &mut Desktop, app: &Application, own: &str) -> Result<Self> {
-        let screen = desktop.another_screen()?;
-        let profile = desktop.home().join(".config/chromium");
-        fs::create_dir_all(&profile)?;
-        let child = desktop
-            .command("chromium")
-            .env("DISPLAY", screen)
-            // The tests run as root, which Chromium's sandbox does not take.
-            .args(["--no-sandbox", "--no-first-run", "--password-store=basic", "--disable-gpu"])
-            .args(["--disable-background-networking", "--remote-debugging-port=0", "--window-size=1000,760"])
-            .arg(format!("--user-data-dir={}", profile.display()))
-            .arg(own)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("Chromium could not be started; cargo xtask test installs it")?;
-        let (browser, port) = (Self(child), profile.join("DevToolsActivePort"));
-        app.until("Chromium to listen", async || {
-            Ok(fs::read_to_string(&port).is_ok_and(|text| text.lines().count() == 2).then_some(()))
-        })
-        .await?;
-        Ok(browser)
-    }
-}
-
 /// The number behind a name, where the model read it last.
 fn number(read: &str, name: &str) -> u64 {
     let rest = read.rfind(name).and_then(|at| read.get(at..)).unwrap_or_default();
@@ -188,7 +154,8 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
         ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
     );
     let app = Application::open(&desktop, &home, theme).await?;
-    let _chromium = Chromium::start(&mut desktop, &app, &own).await?;
+    let screen = desktop.another_screen()?;
+    let _chromium = Chromium::start(&desktop, &app, screen, Door::Port, &own).await?;
     connect(&app, &server.url(), &format!("browser-{look}")).await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.fill("composer", "Register me, please").await?;

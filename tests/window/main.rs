@@ -5,6 +5,8 @@ mod attaching;
 #[cfg(test)]
 mod browser;
 #[cfg(test)]
+mod chromium;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod first_run;

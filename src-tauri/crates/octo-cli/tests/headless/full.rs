@@ -21,19 +21,25 @@ fn too_long(gate: &Gate) -> Script {
     Script::new().reply(Reply::text("more than is left ".repeat(60_000)).in_chunks(2).hold_after(1, gate))
 }
 
-#[test]
-fn a_run_that_cannot_be_stored_says_so_and_still_hears_signals() {
-    let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
+/// A run in the middle of an answer when the disk was filled, once it said so.
+fn stuck(home: &TempHome, disk: &SmallDisk) -> (ModelServer, Running) {
     let gate = Gate::new();
     let server = ModelServer::start(too_long(&gate));
     let mut arguments = model(&server);
     arguments.push("go".to_owned());
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let mut running = Running::start(&mut exec(&home, &arguments));
+    let mut running = Running::start(&mut exec(home, &arguments));
     gate.wait_reached(PATIENCE);
     disk.fill();
     gate.open();
     running.wait_error("The disk is full.");
+    (server, running)
+}
+
+#[test]
+fn a_run_that_cannot_be_stored_says_so_and_still_hears_signals() {
+    let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
+    let (_server, mut running) = stuck(&home, &disk);
     running.signal(Signal::SIGINT);
     // The first asks the session to stop, which it does once it can be stored; the second does not wait for that.
     let asked = Instant::now();
@@ -48,16 +54,7 @@ fn a_run_that_cannot_be_stored_says_so_and_still_hears_signals() {
 #[test]
 fn a_run_that_cannot_be_stored_goes_on_when_there_is_room() {
     let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
-    let gate = Gate::new();
-    let server = ModelServer::start(too_long(&gate));
-    let mut arguments = model(&server);
-    arguments.push("go".to_owned());
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let mut running = Running::start(&mut exec(&home, &arguments));
-    gate.wait_reached(PATIENCE);
-    disk.fill();
-    gate.open();
-    running.wait_error("The disk is full.");
+    let (_server, mut running) = stuck(&home, &disk);
     disk.free();
     let ran = running.end().expect(0);
     assert_eq!(ran.out.trim_end(), "more than is left ".repeat(60_000).trim_end());
