@@ -127,7 +127,12 @@ impl Application {
     /// # Errors
     /// When it does not come or cannot be clicked.
     pub async fn click(&self, id: &str) -> Result<()> {
-        self.find(id).await?.click().await.with_context(|| format!("clicking {id}"))
+        // What is redrawn between the two is looked for again.
+        self.until(&format!("{id} to be clicked"), async || {
+            self.find(id).await?.click().await.with_context(|| format!("clicking {id}"))?;
+            Ok(Some(()))
+        })
+        .await
     }
 
     /// Replaces what is in it by this text, key by key.

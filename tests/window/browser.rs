@@ -162,8 +162,7 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     app.click("send").await?;
 
     // The site is asked about before anything is opened.
-    let question = app.find("question").await?.text().await?;
-    assert!(question.contains(&format!("127.0.0.1:{port}")), "{question}");
+    app.text_where("question", "the site", |text| text.contains(&format!("127.0.0.1:{port}"))).await?;
     assert!(
         !asked.lock().expect("the list").iter().any(|path| path == "/"),
         "nothing is opened before the answer"
@@ -194,8 +193,8 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     let shown = app.script("return document.body.innerText").await?;
     assert!(sent.iter().any(|path| path.starts_with("/done?remarks")), "the form was sent: {sent:?} {shown}");
     press(&app, "question-once").await?;
-    let question = app.find("question-page").await?.text().await?;
-    assert!(question.contains("Pay 40 euros now"), "by its real name: {question}");
+    app.text_where("question-page", "the button by its real name", |text| text.contains("Pay 40 euros now"))
+        .await?;
     app.picture(&format!("browser-pay-{look}")).await?;
     app.type_into("composer", "\u{e007}").await?;
     assert!(!app.all("question-page").await?.is_empty(), "Enter is no yes to paying");

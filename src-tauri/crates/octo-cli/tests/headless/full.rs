@@ -39,7 +39,7 @@ fn stuck(home: &TempHome, disk: &SmallDisk) -> (ModelServer, Running) {
 #[test]
 fn a_run_that_cannot_be_stored_says_so_and_still_hears_signals() {
     let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
-    let (_server, mut running) = stuck(&home, &disk);
+    let (_server, running) = stuck(&home, &disk);
     running.signal(Signal::SIGINT);
     // The first asks the session to stop, which it does once it can be stored; the second does not wait for that.
     let asked = Instant::now();
@@ -54,7 +54,7 @@ fn a_run_that_cannot_be_stored_says_so_and_still_hears_signals() {
 #[test]
 fn a_run_that_cannot_be_stored_goes_on_when_there_is_room() {
     let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
-    let (_server, mut running) = stuck(&home, &disk);
+    let (_server, running) = stuck(&home, &disk);
     disk.free();
     let ran = running.end().expect(0);
     assert_eq!(ran.out.trim_end(), "more than is left ".repeat(60_000).trim_end());
