@@ -1,0 +1,98 @@
+//! How a run ends, and what follows.
+
+use super::*;
+
+fn running(cause: RunCause) -> RunRow {
+    let plan = hourly(MissedRun::RunOnce);
+    let mut row = run_of("brief", &plan, cause, None, RunStatus::Running, NEW_YEAR);
+    row.run.started_at = Some(NEW_YEAR);
+    row
+}
+
+#[test]
+fn a_run_ends_as_its_session_does() {
+    let failed = || TurnEnd::Failed { error: ApiError::new("provider.overloaded") };
+    let cases = [
+        (TurnEnd::Finished, None, RunStatus::Finished),
+        (TurnEnd::Finished, Some(RunEnding::TimedOut), RunStatus::Finished),
+        (TurnEnd::Stopped, None, RunStatus::Stopped),
+        (TurnEnd::Stopped, Some(RunEnding::Stopped), RunStatus::Stopped),
+        (TurnEnd::Stopped, Some(RunEnding::TimedOut), RunStatus::TimedOut),
+        (TurnEnd::Stopped, Some(RunEnding::OverBudget), RunStatus::OverBudget),
+        (failed(), None, RunStatus::Failed { error: ApiError::new("provider.overloaded") }),
+    ];
+    for (end, ending, status) in cases {
+        let row = RunRow { ending, ..running(RunCause::Time) };
+        let seen = outlook(SessionStatus::Idle, Some(end.clone()));
+        let followed = follow(&row, Some(&seen), 0, None, NEW_YEAR + 1);
+        assert_eq!(followed.row.run.status, status, "{end:?}");
+        assert_eq!(followed.row.run.ended_at, Some(NEW_YEAR + 1));
+        assert_eq!(followed.row.run.result.as_deref(), Some("done it"));
+        assert_eq!(followed.row.run.cost, Cost::nano_dollars(5));
+        assert_eq!((followed.session, followed.retry), (Hold::Leave, None));
+    }
+    let gone = follow(&running(RunCause::Time), None, 0, None, NEW_YEAR);
+    assert_eq!(gone.row.run.status, RunStatus::Interrupted);
+}
+
+#[test]
+fn work_is_timed_and_waiting_for_the_person_is_not() {
+    let mut row = running(RunCause::Time);
+    let runs = outlook(SessionStatus::Running, None);
+    let waits = outlook(SessionStatus::Waiting, None);
+    for minute in 1..30 {
+        let followed = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
+        assert_eq!((followed.session, followed.row.worked), (Hold::Leave, minute * MINUTE));
+        row = followed.row;
+        let asked = follow(&row, Some(&waits), 50 * MINUTE, None, NEW_YEAR);
+        assert_eq!((&asked.row.run.status, asked.session), (&RunStatus::NeedsYou, Hold::Leave));
+        row = asked.row;
+    }
+    let over = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
+    assert_eq!((over.session, over.row.ending), (Hold::Stop, Some(RunEnding::TimedOut)));
+    assert_eq!(over.row.run.ended_at, None, "it is over once its session is");
+    // Not stopped yet: it is stopped again, whatever it does.
+    assert_eq!(follow(&over.row, Some(&waits), 0, None, NEW_YEAR).session, Hold::Stop);
+}
+
+#[test]
+fn a_run_that_used_its_own_budget_is_stopped_and_the_persons_budgets_ask() {
+    let stop = |scope, spent| octo_protocol::BudgetStop {
+        scope,
+        spent: Cost::nano_dollars(spent),
+        limit: Cost::nano_dollars(spent),
+        unpriced: 0,
+    };
+    let dollar = Cost::DOLLAR.as_nano_dollars();
+    let cases = [
+        (stop(BudgetScope::Task, dollar), Hold::Stop),
+        (stop(BudgetScope::Task, dollar / 2), Hold::Leave),
+        (stop(BudgetScope::Day, dollar * 9), Hold::Leave),
+        (stop(BudgetScope::Session, dollar * 9), Hold::Leave),
+    ];
+    for (budget, hold) in cases {
+        let seen = SessionOutlook { budget: Some(budget), ..outlook(SessionStatus::Waiting, None) };
+        let followed = follow(&running(RunCause::Time), Some(&seen), 0, None, NEW_YEAR);
+        assert_eq!(followed.session, hold, "{budget:?}");
+        assert_eq!(followed.row.run.status, RunStatus::NeedsYou);
+    }
+}
+
+#[test]
+fn a_failed_run_is_tried_again_as_often_as_the_plan_says() {
+    let plan = hourly(MissedRun::Skip);
+    let error = ApiError::new("provider.overloaded");
+    let failed = outlook(SessionStatus::Failed, Some(TurnEnd::Failed { error }));
+    let mut row = running(RunCause::Time);
+    for number in 1..=2 {
+        let retry = follow(&row, Some(&failed), 0, Some(&plan), NEW_YEAR).retry.unwrap();
+        assert_eq!(retry.run.cause, RunCause::Retry { of: row.run.id, number });
+        assert_eq!(retry.run.status, RunStatus::Waiting { until: NEW_YEAR + 10 * MINUTE });
+        assert_eq!(retry.slot, None);
+        row = retry;
+        row.run.status = RunStatus::Running;
+    }
+    assert_eq!(follow(&row, Some(&failed), 0, Some(&plan), NEW_YEAR).retry, None, "twice and no more");
+    let none = follow(&running(RunCause::Hand), Some(&failed), 0, None, NEW_YEAR);
+    assert_eq!(none.retry, None, "a task that is gone is not tried again");
+}
